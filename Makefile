@@ -1,0 +1,30 @@
+# Two commands: `make demo` shows the main job, `make test` proves it. Each sets up .venv on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+export JAX_PLATFORMS ?= cpu
+
+.PHONY: setup demo test lint bench clean
+
+setup: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/kleene demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+test: lint
+	$(BIN)/python -m pytest
+
+bench: setup
+	$(BIN)/kleene bench alta
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,224 @@
+"""From cases to hidden units: few, and exact.
+
+A unit is `clip(s - k + 1 + M (L - n))`, where L of its n literals hold and s is an integer sum: with M large
+enough it is exactly 1 where all literals hold and s ≥ k, and exactly 0 elsewhere. One literal tests a variable
+against a *set* of values at no cost. What a unit adds to the residual stream is given in codes: +1 on the code
+that a variable takes, -1 on the one that it leaves.
+
+A variable is written in one of two ways, whichever costs less. *Named*: every unit names the old value, clears
+it and writes the new one. *Split*: some units clear whatever value there is, others write the new one; where the
+two agree, -1 and +1 cancel.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes, Table, Where, boxes, case, merged
+from kleene.programs.alta.symbols import Sum
+
+Effect = dict[int, int]  # code -> weight
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Fires where every variable in `literals` has a code in its set and, with a `total`, that sum is ≥ `least`.
+
+    `literals` may name derived bits as `("bit", index)`. `effect` is what it adds to `target`, in codes.
+    """
+
+    literals: tuple[tuple[object, frozenset[int]], ...]
+    total: Sum | None
+    least: int
+    target: str
+    effect: tuple[tuple[int, int], ...]
+    line: int = 0
+
+
+@dataclass
+class Units:
+    """The hidden units of a program, and the derived bits that some of them read: each is 1 where a sum is in a set."""
+
+    units: list[Unit] = field(default_factory=list)
+    bits: dict[tuple[Sum, frozenset[int]], int] = field(default_factory=dict)
+
+
+def compact_units(updates: Mapping[str, Sequence[Case]], sizes: Sizes, soft: frozenset[str] = frozenset()) -> Units:
+    """The units for all updates of a program. `soft` variables (numbers and sets) are themselves expanded into
+    one-hot features, in the same two layers as the bits, so that no bit can be made of them."""
+    result = Units()
+    for target, cases in updates.items():
+        plain = [p for c in cases for p in _plain_cases(c, sizes, soft)]
+        result.units += _cheapest(target, plain, sizes, result.bits)
+    return result
+
+
+def _plain_cases(c: Case, sizes: Sizes, soft: frozenset[str]) -> list[Case]:
+    """The case spread over cases that write constants or look up one feature, and that need no bit of a soft sum."""
+    sums = {f for f in c.conditions if isinstance(f, Sum)}
+    if isinstance(c.action, Lookup) and isinstance(c.action.feature, Sum):
+        sums.add(c.action.feature)
+    hard = [f for f in sums if len(sums) > 1 and soft.intersection(f.variables)]
+    pieces = [{f: s for f, s in c.where if f not in hard}]
+    for feature in hard:
+        if feature in c.conditions:
+            hit = np.isin(_grid(feature), list(c.conditions[feature]))
+            pieces = [w for piece in pieces for w in boxes(feature.variables, hit, piece, sizes)]
+    action = c.action
+    if isinstance(action, Lookup) and action.feature in hard:
+        assert isinstance(action.feature, Sum)
+        totals, codes = _grid(action.feature), dict(action.codes)
+        table = np.vectorize(lambda t: codes.get(int(t), -1), otypes=[np.int64])(totals)
+        action = Table(action.feature.variables, totals.shape, tuple(table.ravel().tolist()))
+    if not isinstance(action, Table):
+        return [case(w, action, c.line) for w in pieces]
+    spread = [item for w in pieces for item in _spread(action.support, action.array, w, sizes)]
+    return [case(w, a, c.line) for w, a in spread]
+
+
+def _grid(total: Sum) -> np.ndarray:
+    """The sum for every combination of its variables' codes."""
+    return np.sum(np.meshgrid(*(np.array(term) for _, term in total.terms), indexing="ij"), axis=0)
+
+
+def _spread(support: tuple[str, ...], table: np.ndarray, where: dict, sizes: Sizes) -> list[tuple[Where, Constant | Lookup]]:
+    if len(support) == 1:
+        allowed = sorted(where.get(support[0], range(sizes[support[0]])))
+        codes = {int(table[a]) for a in allowed}
+        if len(codes) == 1:
+            return [(where, Constant(codes.pop()))]
+        return [(where, Lookup(support[0], tuple((a, int(table[a])) for a in allowed)))]
+    options = []
+    for axis, name in enumerate(support):
+        allowed = sorted(where.get(name, range(sizes[name])))
+        rows: dict[bytes, list[int]] = {}
+        for code in allowed:
+            rows.setdefault(table.take(code, axis=axis).tobytes(), []).append(code)
+        options.append((len(rows), axis, list(rows.values())))
+    _, axis, groups = min(options)
+    rest = support[:axis] + support[axis + 1 :]
+    found = []
+    for codes in groups:
+        narrowed = {f: s for f, s in where.items() if f != support[axis]}
+        if len(codes) < sizes[support[axis]]:
+            narrowed[support[axis]] = frozenset(codes)
+        found += _spread(rest, table.take(codes[0], axis=axis), narrowed, sizes)
+    return found
+
+
+def _cheapest(target: str, cases: list[Case], sizes: Sizes, bits: dict) -> list[Unit]:
+    """The fewest units found for one variable: every case named, or written after a shared clear."""
+    named = {c: list(_named(target, c, sizes, dict(bits))) for c in cases}
+    written = {c: list(_written(target, c, sizes, dict(bits))) for c in cases}
+    split = [c for c in cases if len(written[c]) < len(named[c])]
+    best = cases, []  # (named cases, split cases)
+    cost = sum(len(named[c]) for c in cases)
+    while split:
+        total = sum(len(named[c]) for c in cases if c not in split) + sum(len(written[c]) for c in split)
+        total += len(list(_cleared(target, split, sizes, dict(bits))))
+        if total < cost:
+            best, cost = ([c for c in cases if c not in split], list(split)), total
+        # Keep only the cases that gain most from the shared clear, and look again.
+        gain = {c: len(named[c]) - len(written[c]) for c in split}
+        split = [c for c in split if gain[c] > min(gain.values())]
+    by_name, by_parts = best
+    units = [u for c in by_name for u in _named(target, c, sizes, bits)]
+    units += [u for c in by_parts for u in _written(target, c, sizes, bits)]
+    return units + list(_cleared(target, by_parts, sizes, bits))
+
+
+def _named(target: str, c: Case, sizes: Sizes, bits: dict) -> Iterable[Unit]:
+    for old in sorted(c.conditions.get(target, range(sizes[target]))):
+        for where, action in _at(target, old, c):
+            yield from _family(target, where, action, lambda new, old=old: _move(old, new), sizes, bits, c.line)
+
+
+def _at(target: str, old: int, c: Case) -> list[tuple[Where, Constant | Lookup]]:
+    """The case where the target has the old code."""
+    where = dict(c.where) | {target: frozenset({old})}
+    assert not isinstance(c.action, Table)
+    if isinstance(c.action, Lookup) and c.action.feature == target:
+        return [(where, Constant(dict(c.action.codes)[old]))]
+    return [(where, c.action)]
+
+
+def _move(old: int, new: int | None) -> Effect:
+    return {} if new is None or new == old else {old: -1, new: 1}
+
+
+def _written(target: str, c: Case, sizes: Sizes, bits: dict) -> Iterable[Unit]:
+    assert not isinstance(c.action, Table)
+    effect = lambda new: {} if new is None else {new: 1}  # noqa: E731
+    yield from _family(target, dict(c.where), c.action, effect, sizes, bits, c.line)
+
+
+def _cleared(target: str, cases: list[Case], sizes: Sizes, bits: dict) -> Iterable[Unit]:
+    """Units that take away whatever code the target has, wherever one of the cases holds."""
+    for c in merged([case(dict(c.where), Constant(0), c.line) for c in cases], sizes):
+        for old in sorted(c.conditions.get(target, range(sizes[target]))):
+            where = dict(c.where) | {target: frozenset({old})}
+            effect = lambda new, old=old: {} if new is None else {old: -1}  # noqa: E731
+            yield from _family(target, where, Constant(0), effect, sizes, bits, c.line)
+
+
+def _family(target, where: Where, action: Constant | Lookup, effect, sizes: Sizes, bits: dict, line: int) -> Iterable[Unit]:
+    """The units that together add `effect(code written)` where the conditions hold, and nothing elsewhere."""
+    feature = action.feature if isinstance(action, Lookup) else None
+    if isinstance(feature, str):
+        groups: dict[int, set[int]] = {}
+        assert isinstance(action, Lookup)
+        allowed = where.get(feature, frozenset(range(sizes[feature])))
+        for value, new in action.codes:
+            if value in allowed:
+                groups.setdefault(new, set()).add(value)
+        for new, values in groups.items():
+            narrowed = dict(where)
+            if len(values) < sizes[feature]:
+                narrowed[feature] = frozenset(values)
+            yield from _family(target, narrowed, Constant(new), effect, sizes, bits, line)
+        return
+    sums = [f for f in where if isinstance(f, Sum)]
+    total = feature if feature is not None else (max(sums, key=_steps_of(where, sizes)) if sums else None)
+    literals = [(f, s) for f, s in where.items() if isinstance(f, str)]
+    for other in sums:
+        if other != total:  # a unit has room for one sum: the others become bits
+            index = bits.setdefault((other, where[other]), len(bits))
+            literals.append((("bit", index), frozenset({1})))
+    if total is None:
+        assert isinstance(action, Constant)
+        yield from _unit(target, literals, None, 0, {}, effect(action.code), line)
+        return
+    yield from _staircase(target, where, literals, total, action, effect, line)
+
+
+def _staircase(target, where: Where, literals, total: Sum, action, effect, line: int) -> Iterable[Unit]:
+    """One unit for every place where the effect changes as the sum grows."""
+    table = dict(action.codes) if isinstance(action, Lookup) else {}
+    before: Effect = {}
+    reachable = sorted(total.reachable({f: s for f, s in where.items() if isinstance(f, str)}))
+    for index, value in enumerate(reachable):
+        allowed = total not in where or value in where[total]
+        new = None if not allowed else (action.code if isinstance(action, Constant) else table.get(value))
+        after = effect(new)
+        yield from _unit(target, literals, total if index else None, value, before, after, line)
+        before = after
+
+
+def _unit(target, literals, total: Sum | None, least: int, before: Effect, after: Effect, line: int) -> Iterable[Unit]:
+    change = {code: after.get(code, 0) - before.get(code, 0) for code in {*before, *after}}
+    change = {code: weight for code, weight in change.items() if weight}
+    if change:
+        ordered = tuple(sorted(literals, key=lambda item: str(item[0])))
+        yield Unit(ordered, total, least, target, tuple(sorted(change.items())), line)
+
+
+def _steps_of(where: Where, sizes: Sizes):
+    """How many units a sum costs if it stays: the number of places where being in its set changes."""
+
+    def steps(total: Sum) -> int:
+        inside = [v in where[total] for v in sorted(total.reachable({}))]
+        return sum(a != b for a, b in zip([False, *inside], inside))
+
+    return steps
+

@@ -1,0 +1,70 @@
+"""What Kleene says when something is wrong: what it was, where, what was expected, what to do."""
+
+from enum import IntEnum
+
+
+class KleeneError(Exception):
+    """The root of every error that Kleene raises on purpose."""
+
+
+class ProgramError(KleeneError):
+    """A program was refused when it was built."""
+
+
+class TracingError(ProgramError):
+    """An MLP function does something that cannot be turned into rules; names the source line."""
+
+
+class InputError(KleeneError, ValueError):
+    """An input that a program or network cannot take."""
+
+
+class RunError(KleeneError):
+    """A run could not go on."""
+
+
+class Reason(IntEnum):
+    """Why a head's output is undefined at a position."""
+
+    NO_MATCH = 1
+    SEVERAL = 2
+    EDGE = 3
+    BETWEEN = 4
+
+    def __str__(self) -> str:
+        return {
+            Reason.NO_MATCH: "no position matches its query",
+            Reason.SEVERAL: "several positions match its query",
+            Reason.EDGE: "the positions it may read lie off the edge of the sequence",
+            Reason.BETWEEN: "the average it read lies between two declared values",
+        }[self]
+
+
+class UndefinedAttentionError(RunError):
+    """A head found no single position to read, and the program used what it did not read."""
+
+    def __init__(self, program: str, head: str, reason: Reason, *, layer: int, position: int, sequence: int = 0):
+        self.layer, self.position, self.head, self.reason, self.sequence = layer, position, head, reason, sequence
+        super().__init__(
+            f"{program}: in layer {layer}, at position {position} of input {sequence}, the MLP uses head {head!r}, "
+            f"which is undefined there: {reason}. Guard the use with a condition, or make the query match exactly once."
+        )
+
+
+class HaltError(RunError):
+    """A program with a halting condition did not halt within `max_layers`."""
+
+    def __init__(self, program: str, sequence: int, max_layers: int):
+        self.sequence, self.max_layers = sequence, max_layers
+        super().__init__(
+            f"{program}: input {sequence} has not halted after {max_layers} layers; "
+            f"give a larger max_layers if it needs more, or look at its trace to see why it goes on"
+        )
+
+
+class CompileError(KleeneError):
+    """A program cannot be compiled exactly for the number type or options asked for."""
+
+
+class ModelFileError(KleeneError):
+    """A file that does not hold what it should: missing, truncated, corrupt or of another kind."""

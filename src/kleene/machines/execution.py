@@ -1,0 +1,245 @@
+"""Running a network on a batch: start, layers until every sequence has halted, and the trace read back.
+
+One `Runnable` holds what a layer needs. Small batches run in numpy, layer by layer; large ones in jax, many layers to
+a jitted call. Either way a sequence that has halted leaves the batch.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError
+from kleene.machines.layer import between, features_of, mlp, select, softmax, used
+from kleene.machines.plan import Plan, plan_of
+from kleene.machines.residual import Layout, Segment, is_clean, read_segment
+from kleene.machines.universal_transformer import Array, Probe, UniversalTransformer
+from kleene.traces import TraceBatch
+from kleene.traces.recorder import Recorder
+from kleene.traces.sequences import checked_input, padded
+
+LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
+
+
+class Runnable(eqx.Module):
+    """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
+
+    plan: Plan | None
+    network: UniversalTransformer | None
+    probe: Probe | None
+    halt: Array | None
+    layout: Layout = eqx.field(static=True)
+    activation: str = eqx.field(static=True)
+
+    def place(self, segment: Segment) -> slice:
+        """Where a segment stands in what the heads read, or in the state."""
+        if self.plan is None:
+            return slice(segment.start, segment.stop)
+        order = self.plan.read if segment.channel.per_step else self.plan.kept
+        first = order.index(segment.start)
+        return slice(first, first + segment.width)
+
+
+class Step(NamedTuple):
+    """After one layer: the state, what the heads read, why they are undefined, and where that is used."""
+
+    state: Any
+    read: Any
+    reasons: Any
+    used: Any
+
+
+def prepare(network: UniversalTransformer, attention: str) -> Runnable:
+    """What a run of the network needs, arranged once."""
+    plan = plan_of(network) if attention == "select" else None
+    probe, halt = network.probe, network.halt
+    if plan is not None:
+        width = network.layout.width
+        order = [*plan.kept, *plan.read, *range(width, len(network.mlp_in))]
+        halt = None if halt is None else halt[list(plan.kept)]
+        probe = probe and eqx.tree_at(lambda p: p.rows, probe, probe.rows[order])
+    return Runnable(plan, network if plan is None else None, probe, halt, network.layout, network.activation)
+
+
+def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
+    """One layer for the whole batch."""
+    layout, activation = runnable.layout, runnable.activation
+    if runnable.plan is not None:
+        plan = runnable.plan
+        attended = select(xp, plan, layout, state, lengths)
+        x = xp.concatenate([state, attended.read], axis=-1)
+        expansion, weights = plan.expansion, (plan.mlp_in, plan.mlp_bias, plan.mlp_out)
+        base = state
+    else:
+        network = runnable.network
+        assert network is not None
+        attended = softmax(xp, network, state, lengths)
+        x = base = state + attended.read
+        e = network.expansion
+        expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
+        weights = (network.mlp_in, network.mlp_bias, network.mlp_out)
+        attended = attended._replace(read=x)
+    features, steps = features_of(xp, expansion, activation, x)
+    reasons = between(xp, layout, activation, steps, attended.reasons)
+    after = base + mlp(xp, activation, features, *weights).astype(base.dtype)
+    looked = None if runnable.probe is None else _looked_at(xp, runnable.probe, features, reasons, lengths)
+    return Step(after, attended.read, reasons, looked)
+
+
+def _looked_at(xp: Any, probe: Probe, features: Any, reasons: Any, lengths: Any) -> Any:
+    inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
+    reasons = xp.where(inside, reasons, 0)
+    if xp is np:
+        return used(xp, probe, features, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
+    import jax
+
+    return jax.lax.cond(
+        (reasons > 0).any(),
+        lambda: used(xp, probe, features, reasons),
+        lambda: xp.zeros(reasons.shape, dtype=bool),
+    )
+
+
+def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """What every variable holds, (batch, position, …)."""
+    segments = runnable.layout.kept_segments
+    return {s.channel.name: read_segment(xp, s.channel, state[..., runnable.place(s)]) for s in segments}
+
+
+def entries(xp: Any, runnable: Runnable, step: Step) -> dict[str, Any]:
+    """What every channel holds after a layer, the heads' channels included."""
+    found = kept_entries(xp, runnable, step.state)
+    for head, segment in enumerate(runnable.layout.head_segments):
+        entry = read_segment(xp, segment.channel, step.read[..., runnable.place(segment)])
+        undefined = -1 if segment.channel.kind == "category" else xp.nan
+        found[segment.channel.name] = xp.where(step.reasons[..., head] == 0, entry, undefined)
+    return found
+
+
+def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
+    """Whether every kept channel of each sequence holds an exact value."""
+    clean = xp.ones(inside.shape, dtype=bool)
+    for segment in runnable.layout.kept_segments:
+        clean = clean & is_clean(xp, segment.channel, state[..., runnable.place(segment)])
+    if runnable.plan is None:
+        for segment in runnable.layout.head_segments:  # the MLP must have emptied these
+            clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
+    return (clean | ~inside).all(axis=1)
+
+
+def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
+    """Which sequences hold the halting value at every position."""
+    if runnable.halt is None:
+        return xp.zeros(lengths.shape, dtype=bool)
+    beyond = xp.arange(state.shape[1]) >= lengths[:, None]
+    return ((xp.matmul(state, runnable.halt) > 0.5) | beyond).all(axis=1)
+
+
+def execute(
+    network: UniversalTransformer,
+    sequences: Sequence[Sequence[int]],
+    *,
+    max_layers: int | None,
+    record: bool,
+    attention: str,
+    backend: str,
+) -> TraceBatch:
+    """The traces of the network on a batch of inputs."""
+    layout = network.layout
+    if attention not in ("select", "softmax") or backend not in ("auto", "numpy", "jax"):
+        raise InputError(
+            f"attention is 'select' or 'softmax' and backend 'auto', 'numpy' or 'jax'; got {attention!r}, {backend!r}"
+        )
+    checked = [checked_input(s, layout.name, layout.input_range, layout.position_range) for s in sequences]
+    tokens, lengths = padded(checked)
+    limit = layout.max_layers if max_layers is None else max_layers
+    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    runnable = prepare(network, attention)
+    state = network.tokens[tokens]
+    if network.positions is not None:
+        state = state + network.positions[: tokens.shape[1]]
+    if runnable.plan is not None:
+        state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
+    recorder.add(0, np.arange(len(lengths)), kept_entries(np, runnable, state))
+    if _runs_in_jax(network, backend, tokens.size):
+        from kleene.machines.jax_execution import run_layers
+    else:
+        run_layers = run_in_numpy
+    with np.errstate(over="ignore"):
+        run_layers(runnable, state, lengths, limit, recorder, record)
+    return recorder.batch()
+
+
+def _runs_in_jax(network: UniversalTransformer, backend: str, positions: int) -> bool:
+    if backend != "auto":
+        return backend == "jax"
+    if network.dtype == "bfloat16":
+        return True
+    import jax
+
+    if network.dtype == "float64":
+        return False
+    work = positions * network.mlp_in.size
+    return work > LARGE or (jax.default_backend() != "cpu" and work > LARGE // 64)
+
+
+def run_in_numpy(
+    runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
+) -> None:
+    """All layers, one after the other."""
+    rows = np.arange(len(lengths))
+    layer = 0
+    while True:
+        done = has_halted(np, runnable, state, lengths[rows])
+        if done.any():
+            recorder.finish(rows[done], layer, halted=True)
+            rows, state = rows[~done], state[~done]
+        if not len(rows) or layer >= limit:
+            break
+        layer += 1
+        state = state[:, : int(lengths[rows].max())]
+        step = advance(np, runnable, state, lengths[rows])
+        refuse_undefined(runnable, step, layer, rows)
+        inside = np.arange(state.shape[1]) < lengths[rows][:, None]
+        state = step.state
+        refuse_unclean(runnable, all_clean(np, runnable, state, inside), layer, rows)
+        recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
+    finish_rest(runnable, rows, layer, limit, recorder)
+
+
+def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """The output channel alone."""
+    segment = runnable.layout.segment(runnable.layout.output_name)
+    return {segment.channel.name: read_segment(xp, segment.channel, state[..., runnable.place(segment)])}
+
+
+def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
+    """End the rows that are still running: an error where they should have halted."""
+    if len(rows) and runnable.layout.halts:
+        raise HaltError(runnable.layout.name, int(rows[0]), limit)
+    recorder.finish(rows, layer, halted=False)
+
+
+def refuse_undefined(runnable: Runnable, step: Step, layer: int, rows: np.ndarray) -> None:
+    if step.used is None or not step.used.any():
+        return
+    head, row, position = (int(i) for i in np.argwhere(np.moveaxis(step.used, -1, 0))[0])
+    raise undefined_error(runnable, layer, head, int(rows[row]), position, int(step.reasons[row, position, head]))
+
+
+def undefined_error(runnable: Runnable, layer: int, head: int, row: int, position: int, reason: int) -> Exception:
+    layout = runnable.layout
+    return UndefinedAttentionError(
+        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
+    )
+
+
+def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    if not clean.all():
+        raise RunError(
+            f"{runnable.layout.name}: after layer {layer} the network's residual stream on input "
+            f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
+            f"of the compiled program: compile it again, or compare it with `kleene.check`."
+        )
+

@@ -1,0 +1,186 @@
+"""One layer of a Universal Transformer, written once for numpy and for jax (`xp` is either).
+
+Arrays have the axes (batch, position, …). Both ways of computing attention give, beside what the heads read, the
+reason why each head is undefined at each position: 0 where it is not.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kleene.errors import Reason
+from kleene.machines.plan import HeadPlan, Plan
+from kleene.machines.residual import Layout
+from kleene.machines.universal_transformer import Probe, UniversalTransformer
+
+
+class Attended(NamedTuple):
+    """What the heads read: (batch, position, dimensions), and the reasons (batch, position, heads)."""
+
+    read: Any
+    reasons: Any
+
+
+def product(xp: Any, a: Any, b: Any) -> Any:
+    """The matrix product; narrow numbers are added up in float32."""
+    if xp is np or a.dtype.itemsize >= 4:
+        return xp.matmul(a, b)
+    return xp.matmul(a, b, preferred_element_type=xp.float32)
+
+
+def _einsum(xp: Any, axes: str, a: Any, b: Any) -> Any:
+    wide = a.dtype.itemsize >= 4
+    return xp.einsum(axes, a, b) if wide else xp.einsum(axes, a, b, preferred_element_type=xp.float32)
+
+
+def select(xp: Any, plan: Plan, layout: Layout, state: Any, lengths: Any) -> Attended:
+    """Attention as a lookup. `state` holds the kept dimensions.
+
+    A query that may look anywhere is answered from a table of sums and counts by key, which is what
+    softmax over 0 and λ² comes to; one that looks at given distances, by shifting.
+    """
+    read, reasons = [], []
+    inside = xp.arange(state.shape[1]) < lengths[:, None]
+    for head, segment in zip(plan.heads, layout.head_segments):
+        value = state[..., _columns(head.value)]
+        if head.offsets is None:
+            total, count = _anywhere(xp, head, state, value, inside)
+            reachable = inside
+        else:
+            total, count, reachable = _near(xp, head, state, value, lengths)
+        entry = total / xp.maximum(count, 1)[..., None]
+        if len(head.value) < segment.width:
+            padding = ((0, 0), (0, 0), (0, segment.width - len(head.value)))
+            entry = xp.pad(entry, padding)
+        read.append(entry.astype(state.dtype))
+        reasons.append(_reason(xp, segment.channel.kind == "category", count, reachable))
+    if not read:
+        empty = xp.zeros((*state.shape[:2], 0), dtype=state.dtype)
+        return Attended(empty, empty.astype(xp.int32))
+    return Attended(xp.concatenate(read, axis=-1), xp.stack(reasons, axis=-1))
+
+
+def _columns(indices: tuple[int, ...]) -> Any:
+    """A slice where the indices are consecutive: a view costs nothing, a gather does."""
+    if indices == tuple(range(indices[0], indices[0] + len(indices))):
+        return slice(indices[0], indices[0] + len(indices))
+    return np.array(indices)
+
+
+def _anywhere(xp: Any, head: HeadPlan, state: Any, value: Any, inside: Any) -> tuple[Any, Any]:
+    query, key = state[..., _columns(head.query)], state[..., _columns(head.key)]
+    key = key * inside[..., None].astype(key.dtype)
+    sums = product(xp, xp.swapaxes(key, 1, 2), value)
+    counts = key.sum(axis=1, dtype=sums.dtype)
+    return product(xp, query.astype(sums.dtype), sums), (query * counts[:, None, :]).sum(axis=-1)
+
+
+def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tuple[Any, Any, Any]:
+    width = state.shape[1]
+    at = xp.arange(width)
+    total, count, reachable = None, None, None
+    for offset in head.offsets or ():
+        if not -width < offset < width:
+            continue
+        match = (at + offset >= 0) & (at + offset < lengths[:, None])
+        reachable = match if reachable is None else reachable | match
+        weight = match.astype(state.dtype)
+        if head.query:
+            query = state[..., _columns(head.query)]
+            weight = weight * (query * _shifted(xp, state[..., _columns(head.key)], offset)).sum(axis=-1)
+        part = _shifted(xp, value, offset) * weight[..., None]
+        total = part if total is None else total + part
+        count = weight if count is None else count + weight
+    if total is None:
+        nowhere = xp.zeros(state.shape[:2], dtype=state.dtype)
+        return xp.zeros_like(value), nowhere, nowhere > 0
+    return total, count, reachable
+
+
+def _shifted(xp: Any, array: Any, offset: int) -> Any:
+    """The array with each position holding what stands `offset` to its right; zeros come in at the edge."""
+    if offset == 0:
+        return array
+    filler = xp.zeros((array.shape[0], abs(offset), array.shape[2]), dtype=array.dtype)
+    if offset > 0:
+        return xp.concatenate([array[:, offset:], filler], axis=1)
+    return xp.concatenate([filler, array[:, :offset]], axis=1)
+
+
+def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
+    missing = xp.where(reachable, int(Reason.NO_MATCH), int(Reason.EDGE))
+    reason = xp.where(count > 0.5, 0, missing)
+    return xp.where(count > 1.5, int(Reason.SEVERAL), reason) if categorical else reason
+
+
+def softmax(xp: Any, network: UniversalTransformer, state: Any, lengths: Any) -> Attended:
+    """Attention as any Transformer computes it. `state` holds all dimensions; what is read is added to them."""
+    layout = network.layout
+    query = _einsum(xp, "bnd,hdk->bhnk", state, network.query)
+    key = _einsum(xp, "bnd,hdk->bhnk", state, network.key)
+    logits = _einsum(xp, "bhqk,bhjk->bhqj", query, key)
+    width, reach = state.shape[1], network.relative.shape[1] // 2
+    distance = xp.arange(width)[None, :] - xp.arange(width)[:, None]
+    bias = network.relative[:, xp.clip(distance, -reach, reach) + reach]
+    inside = (xp.arange(width) < lengths[:, None])[:, None, None, :]
+    logits = xp.where(inside, logits + bias, -1e30).astype(xp.float64 if state.dtype == xp.float64 else xp.float32)
+    weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    value = _einsum(xp, "bnd,hdv->bhnv", state, network.value)
+    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(weights.dtype))
+    read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(state.dtype), network.out)
+    # A match has the logit λ² (0 for a head without query), a miss at least λ² less.
+    square = abs(network.query).max(axis=(1, 2)) * abs(network.key).max(axis=(1, 2))
+    expected = xp.where(np.array(layout.queries), square, 0).astype(logits.dtype)
+    margin = xp.maximum(square, 1e4).astype(logits.dtype) / 2
+    selected = (logits >= (expected - margin)[None, :, None, None]) & inside
+    reachable = ((bias[None] >= -margin[None, :, None, None]) & inside).any(axis=-1)
+    count = selected.sum(axis=-1)
+    kinds = [s.channel.kind == "category" for s in layout.head_segments]
+    reasons = [_reason(xp, kind, count[:, h], reachable[:, h]) for h, kind in enumerate(kinds)]
+    empty = xp.zeros((*state.shape[:2], 0), dtype=xp.int32)
+    return Attended(read.astype(state.dtype), xp.stack(reasons, axis=-1) if reasons else empty)
+
+
+def features_of(xp: Any, expansion: tuple[Any, Any, Any, Any] | None, activation: str, x: Any) -> tuple[Any, Any]:
+    """The residual stream with the expansion's features beside it, and the expansion's hidden steps."""
+    if expansion is None:
+        return x, None
+    inputs, bias, outputs, constant = expansion
+    steps = activate(xp, activation, product(xp, x, inputs) + bias)
+    return xp.concatenate([x, (product(xp, steps.astype(x.dtype), outputs) + constant).astype(x.dtype)], axis=-1), steps
+
+
+def activate(xp: Any, activation: str, pre: Any) -> Any:
+    return xp.clip(pre, 0, 1) if activation == "clipped" else xp.maximum(pre, 0)
+
+
+def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> Any:
+    """What the MLP adds to the residual stream."""
+    hidden = activate(xp, activation, product(xp, features, mlp_in) + mlp_bias)
+    return product(xp, hidden.astype(features.dtype), mlp_out)
+
+
+def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) -> Any:
+    """The reasons with numbers added that lie between two declared values: some step is neither 0 nor 1."""
+    if steps is None:
+        return reasons
+    columns = [reasons[..., h] for h in range(len(layout.heads))]
+    for head, start, stop in layout.number_steps:
+        part = steps[..., start:stop]
+        if activation == "relu":
+            half = (stop - start) // 2
+            part = part[..., :half] - part[..., half:]
+        unsure = ((part > 0) & (part < 1)).any(axis=-1)
+        columns[head] = xp.where(unsure & (columns[head] == 0), int(Reason.BETWEEN), columns[head])
+    return xp.stack(columns, axis=-1)
+
+
+def used(xp: Any, probe: Probe, features: Any, reasons: Any) -> Any:
+    """Where the MLP looks at a head that is undefined: (batch, position, heads)."""
+    undefined = reasons > 0
+    rows = (product(xp, features, probe.rows) >= probe.least).astype(xp.float32)
+    holds = xp.matmul(rows, probe.conditions) > 0.5
+    holds = holds | (xp.matmul(undefined.astype(xp.float32), probe.mentions.T) > 0.5)
+    guards = xp.matmul(holds.astype(xp.float32), probe.guards) >= probe.guards.sum(axis=0) - 0.5
+    return (xp.matmul(guards.astype(xp.float32), probe.guarded) > 0.5) & undefined

@@ -1,0 +1,20 @@
+"""Transformer programs in the ALTA language: variables, attention heads, and an MLP as a Python function.
+
+The names are those that ALTA's users know, so that a program comes over by changing the import line.
+"""
+
+from kleene.programs.alta.heads import Head as Head
+from kleene.programs.alta.heads import qkv as qkv
+from kleene.programs.alta.heads import relative_v as relative_v
+from kleene.programs.alta.heads import v_relative as v_relative
+from kleene.programs.alta.program import Program as Program
+from kleene.programs.alta.program import halt_spec as halt_spec
+from kleene.programs.alta.program import program_spec as program_spec
+from kleene.programs.alta.program import program_spec_from_rules as program_spec_from_rules
+from kleene.programs.alta.rules import MLPBuilder as MLPBuilder
+from kleene.programs.alta.rules import Rule as Rule
+from kleene.programs.alta.variables import input_var as input_var
+from kleene.programs.alta.variables import numeric_var as numeric_var
+from kleene.programs.alta.variables import position_var as position_var
+from kleene.programs.alta.variables import set_var as set_var
+from kleene.programs.alta.variables import var as var

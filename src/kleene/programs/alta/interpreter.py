@@ -1,0 +1,251 @@
+"""The interpreter: a program run symbolically on a whole batch at once.
+
+Selection is a lookup (count the keys, then look the queries up), rules are tables, and a sequence that has
+halted leaves the batch. Undefined readings carry a reason and are an error only where the MLP looks at them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kleene.errors import HaltError, Reason, UndefinedAttentionError
+from kleene.programs.alta.cases import Case, Feature
+from kleene.programs.alta.heads import Head
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.rules import act
+from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.variables import Numeric, SetValued
+from kleene.traces import TraceBatch
+from kleene.traces.recorder import Recorder
+from kleene.traces.sequences import padded
+
+State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
+
+
+def interpret(
+    program: Program, sequences: Sequence[Sequence[int]], *, max_layers: int | None = None, record: bool = True
+) -> TraceBatch:
+    """The traces of the program on a batch of inputs."""
+    tokens, lengths = padded([program.check_input(s) for s in sequences])
+    engine = Engine(program)
+    limit = program.max_layers if max_layers is None else max_layers
+    recorder = Recorder(program.channels, lengths, program.output_name, record=record, source="program")
+    rows = np.arange(len(lengths))
+    state = engine.start(tokens)
+    recorder.add(0, rows, engine.entries(state))
+    layer = 0
+    while True:
+        done = engine.halted(state, lengths[rows])
+        recorder.finish(rows[done], layer, halted=True)
+        if done.any():
+            rows, state = rows[~done], {n: a[~done] for n, a in state.items()}
+        if not len(rows) or layer >= limit:
+            break
+        width = int(lengths[rows].max())
+        state = {n: a[:, :width] for n, a in state.items()}
+        layer += 1
+        state, heads = engine.layer(state, lengths[rows], layer, rows)
+        recorder.add(layer, rows, engine.entries(state | heads) if record else state)
+    if len(rows) and program.halt is not None:
+        raise HaltError(program.name, int(rows[0]), limit)
+    recorder.finish(rows, layer, halted=False)
+    return recorder.batch()
+
+
+class Engine:
+    """A program made ready to run: its conditions as lookup tables."""
+
+    def __init__(self, program: Program):
+        self.program = program
+
+    def start(self, tokens: np.ndarray) -> State:
+        """Every variable before the first layer."""
+        state = {}
+        for name, (by, table) in self.program.starts.items():
+            if by == "input":
+                state[name] = table[tokens]
+            elif by == "position":
+                state[name] = np.broadcast_to(table[: tokens.shape[1]], tokens.shape)
+            else:
+                state[name] = np.broadcast_to(table[0], tokens.shape)
+        return state
+
+    def halted(self, state: State, lengths: np.ndarray) -> np.ndarray:
+        """Which sequences are done."""
+        halt = self.program.halt
+        if halt is None:
+            return np.zeros(len(lengths), dtype=bool)
+        array = state[halt.variable]
+        beyond = np.arange(array.shape[1]) >= lengths[:, None]
+        return ((array == halt.value) | beyond).all(axis=1)
+
+    def layer(self, state: State, lengths: np.ndarray, layer: int, rows: np.ndarray) -> tuple[State, State]:
+        """The state after one layer, and what the heads read in it."""
+        inside = np.arange(next(iter(state.values())).shape[1]) < lengths[:, None]
+        read, reasons = {}, {}
+        for name, head in self.program.heads.items():
+            read[name], reasons[name] = attend(self.program, name, head, state, lengths, inside)
+        codes = {n: self._codes(n, a) for n, a in (state | read).items()}
+        for name, reason in reasons.items():
+            codes[name] = np.where(reason == 0, codes[name], -1)
+        self._refuse_undefined(codes, reasons, inside, layer, rows)
+        return self._mlp(state, codes), read
+
+    def entries(self, state: State) -> State:
+        """The state as a trace holds it: sets as booleans, one for each member."""
+        sets = {n: v for n, v in self.program.variables.items() if isinstance(v, SetValued)}
+        return state | {n: _members(v, v.range).astype(bool)[state[n]] for n, v in sets.items()}
+
+    def _codes(self, name: str, array: np.ndarray) -> np.ndarray:
+        variable = self.program.domains[name]
+        return variable.bucket(np.nan_to_num(array)) if isinstance(variable, Numeric) else array
+
+    def _mlp(self, state: State, codes: State) -> State:
+        view, after = View(codes), dict(state)
+        for target, cases in self.program.updates.items():
+            variable = self.program.variables[target]
+            new = codes[target]
+            for c in cases:
+                new = np.where(view.holds(c), act(c, codes), new)
+            if isinstance(variable, Numeric):
+                changed = new != codes[target]
+                after[target] = np.where(changed, np.array(variable.values)[new], state[target])
+            else:
+                after[target] = new
+        return after
+
+    def _refuse_undefined(
+        self, codes: State, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray
+    ) -> None:
+        undefined = {h: (r > 0) & inside for h, r in reasons.items()}
+        view = View(codes, undefined)
+        for head, cases in self.program.reads.items():
+            if not undefined[head].any():
+                continue
+            used = np.zeros(inside.shape, dtype=bool)
+            for c in cases:
+                used |= view.holds(c)
+            used &= undefined[head]
+            if used.any():
+                row, position = (int(i) for i in np.argwhere(used)[0])
+                reason = Reason(int(reasons[head][row, position]))
+                raise UndefinedAttentionError(
+                    self.program.name, head, reason, layer=layer, position=position, sequence=int(rows[row])
+                )
+
+
+@dataclass
+class View:
+    """Codes, and which conditions hold on them. With `undefined` given, a condition on an undefined head holds:
+    whoever asks wants to know whether the head may be looked at."""
+
+    codes: Mapping[str, np.ndarray]
+    undefined: Mapping[str, np.ndarray] | None = None
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def holds(self, c: Case) -> np.ndarray:
+        """Where all conditions of the case hold."""
+        result = np.ones(next(iter(self.codes.values())).shape, dtype=bool)
+        for feature, allowed in c.where:
+            key = (feature, allowed)
+            if key not in self._known:
+                self._known[key] = self._condition(feature, allowed)
+            result &= self._known[key]
+        return result
+
+    def _condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
+        if isinstance(feature, Sum):
+            values = np.zeros(feature.largest + 1, dtype=bool)
+            values[list(allowed)] = True
+            found = values[self._sum(feature)]
+            for name in feature.variables:
+                if self.undefined is not None and name in self.undefined:
+                    found = found | self.undefined[name]
+            return found
+        table = np.zeros(max(allowed) + 2, dtype=bool)
+        table[list(allowed)] = True
+        codes = self.codes[feature]
+        found = table[np.clip(codes, -1, max(allowed) + 1)]  # -1, undefined, is the last entry: False
+        if self.undefined is not None and feature in self.undefined:
+            found = found | self.undefined[feature]
+        return found
+
+    def _sum(self, feature: Sum) -> np.ndarray:
+        if feature not in self._known:
+            terms = (np.array(term)[np.maximum(self.codes[name], 0)] for name, term in feature.terms)
+            self._known[feature] = sum(terms)
+        return self._known[feature]
+
+
+def attend(
+    program: Program, name: str, head: Head, state: State, lengths: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a head reads at every position, and why it is undefined where it is (0 where it is not)."""
+    value = state[head.value]
+    if head.offsets:
+        count, total, reachable = _select_near(program, head, state, lengths)
+    else:
+        count, total = _select_anywhere(program, head, state, inside)
+        reachable = np.ones_like(inside)
+    reason = np.where(count > 0, 0, np.where(reachable, Reason.NO_MATCH, Reason.EDGE))
+    variable = program.outputs[name]
+    if isinstance(variable, Numeric):
+        average = np.divide(total, count, out=np.full(value.shape, np.nan), where=count > 0)
+        blurred = (count > 0) & variable.blurred(np.nan_to_num(average))
+        reason = np.where(blurred, Reason.BETWEEN, reason)
+        return np.where(reason == 0, average, np.nan), reason
+    reason = np.where(count > 1, Reason.SEVERAL, reason)
+    return np.where(reason == 0, total, -1).astype(np.int64), reason
+
+
+def _select_anywhere(program: Program, head: Head, state: State, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many positions each query selects, and the total of their values: counted once for each key."""
+    keys = program.sizes[head.key or ""]
+    batch = len(inside)
+    cell = np.arange(batch)[:, None] * keys + state[head.key or ""]
+    count = np.bincount(cell[inside], minlength=batch * keys).reshape(batch, keys)
+    weights = state[head.value][inside].astype(np.float64)
+    total = np.bincount(cell[inside], weights=weights, minlength=batch * keys).reshape(batch, keys)
+    variable = program.variables[head.query or ""]
+    if isinstance(variable, SetValued):
+        members = _members(variable, keys)
+        count, total = count @ members.T, total @ members.T
+    query = state[head.query or ""]
+    fits = query < count.shape[1]
+    row, query = np.arange(batch)[:, None], np.minimum(query, count.shape[1] - 1)
+    return np.where(fits, count[row, query], 0), np.where(fits, total[row, query], 0.0)
+
+
+def _select_near(program: Program, head: Head, state: State, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The same for a head that reads only at given distances: one shifted comparison for each."""
+    value = state[head.value]
+    batch, width = value.shape
+    count, total = np.zeros((batch, width), dtype=np.int64), np.zeros((batch, width))
+    reachable = np.zeros((batch, width), dtype=bool)
+    at = np.arange(width)
+    for offset in sorted(o for o in head.offsets if -width < o < width):
+        source = np.clip(at + offset, 0, width - 1)
+        match = (at + offset >= 0) & (at + offset < lengths[:, None])
+        reachable |= match
+        if head.query is not None and head.key is not None:
+            query, key = state[head.query], state[head.key][:, source]
+            variable = program.variables[head.query]
+            if isinstance(variable, SetValued):
+                match = match & _members(variable, program.sizes[head.key])[query, key].astype(bool)
+            else:
+                match = match & (query == key)
+        count += match
+        total += np.where(match, value[:, source], 0)
+    return count, total, reachable
+
+
+def _members(variable: SetValued, keys: int) -> np.ndarray:
+    members = np.zeros((len(variable.values), keys), dtype=np.int64)
+    for code, elements in enumerate(variable.values):
+        members[code, [e for e in elements if e < keys]] = 1
+    return members

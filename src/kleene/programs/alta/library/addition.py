@@ -1,0 +1,99 @@
+"""Addition of two numbers of any length, digit by digit from the right, as on paper.
+
+The input is START a + b END, both numbers filled up with zeros to the same length. Three pointers walk to the left
+together: at the digit of a, at the digit of b, and at the place where a digit of the sum goes, which is the digit of
+b itself. Each layer adds the two digits and the carry, which every position holds. When the pointer into a arrives
+at START, the carry goes to the place of the '+': the sum stands where '+' and b stood. N digits take N + 3 layers.
+"""
+
+from collections.abc import Sequence
+
+from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
+
+START, ADD, END = 10, 11, 12
+INIT, ITERATE, FINALIZE, DONE = range(4)
+
+
+def build() -> Program:
+    """The addition program.
+
+    >>> build().run(tokens("789", "456")).output
+    [0, 0, 0, 0, 1, 2, 4, 5, 0]
+    """
+    variables = {
+        "token": input_var(13),
+        "step": var(4),
+        "ptr_a": var(2),
+        "ptr_b": var(2),
+        "ptr_out": var(2),
+        "value_carry": var(10),
+        "value_out": var(10),
+        "one": var(2, default=1),
+    }
+    heads = {
+        "token_right": v_relative("token", 1),
+        "ptr_a_right": v_relative("ptr_a", 1),
+        "ptr_b_right": v_relative("ptr_b", 1),
+        "ptr_out_right": v_relative("ptr_out", 1),
+        "ptr_a_token": qkv("one", "ptr_a", "token"),
+        "ptr_b_token": qkv("one", "ptr_b", "token"),
+    }
+    return program_spec(variables, heads, _add, "value_out", input_range=13, halt=halt_spec("step", DONE), name="addition")
+
+
+def _add(z):
+    if z["step"] == INIT:
+        _place_pointers(z)
+    elif z["step"] == ITERATE:
+        if z["ptr_a_token"] == START:
+            z["step"] = FINALIZE
+        else:
+            _add_digits(z)
+    elif z["step"] == FINALIZE:
+        if z["ptr_out"]:
+            z["value_out"] = z["value_carry"]
+        z["step"] = DONE
+
+
+def _place_pointers(z):
+    if z["token"] != END:  # END has nothing to its right
+        if z["token_right"] == ADD:
+            z["ptr_a"] = 1
+        if z["token_right"] == END:
+            z["ptr_b"] = 1
+            z["ptr_out"] = 1
+    z["step"] = ITERATE
+
+
+def _add_digits(z):
+    total = z["value_carry"] + z["ptr_a_token"] + z["ptr_b_token"]
+    z["value_carry"] = total // 10
+    if z["ptr_out"]:
+        z["value_out"] = total % 10
+    if z["token"] != END:
+        for pointer in ("ptr_a", "ptr_b", "ptr_out"):
+            z[pointer] = z[f"{pointer}_right"]
+
+
+def tokens(a: str, b: str) -> list[int]:
+    """The input for two numbers in decimal digits.
+
+    >>> tokens("7", "12")
+    [10, 0, 7, 11, 1, 2, 12]
+    """
+    length = max(len(a), len(b))
+    first, second = ([int(digit) for digit in number.zfill(length)] for number in (a, b))
+    return [START, *first, ADD, *second, END]
+
+
+def digits_of_sum(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
+    """The digits of the sum in the program's output: from the place of the '+' to the last digit of b."""
+    return list(outputs[inputs.index(ADD) : inputs.index(END)])
+
+
+def reference(tokens: Sequence[int]) -> list[int]:
+    """The program's output, computed with Python's own addition."""
+    plus, end = tokens.index(ADD), tokens.index(END)
+    a, b = (int("".join(map(str, number))) for number in (tokens[1:plus], tokens[plus + 1 : end]))
+    total = str(a + b).zfill(end - plus)
+    return [0] * plus + [int(digit) for digit in total] + [0]

@@ -1,0 +1,199 @@
+"""The reference interpreter: slow, plain Python, one dict for each position.
+
+It shares nothing with the tracer, the cases and the vectorised interpreter: it calls the MLP function itself, or
+goes through the rules as they were given. What they compute is right when it is what this computes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import HaltError, UndefinedAttentionError
+from kleene.programs.alta.heads import Head
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.rules import Rule
+from kleene.programs.alta.variables import Categorical, Numeric, Variable
+from kleene.traces import Channel, Trace
+
+Values = dict[str, Any]  # one position: integers, floats and frozensets by variable
+Complaint = Callable[[], Exception]
+
+
+def reference_run(program: Program, sequence: Sequence[int], *, max_layers: int | None = None) -> Trace:
+    """The trace of the program on one input, by the definition of the language.
+
+    >>> from kleene.programs import alta
+    >>> def flip(z): z["bit"] = 1 - z["bit"]
+    >>> reference_run(alta.program_spec({"bit": alta.input_var(2)}, {}, flip, "bit", 2), [1, 0, 0]).output
+    [0, 1, 1]
+    """
+    tokens = program.check_input(sequence)
+    limit = program.max_layers if max_layers is None else max_layers
+    states = [[_start(program, token, position) for position, token in enumerate(tokens)]]
+    readings: list[list[Values]] = [[dict.fromkeys(program.heads) for _ in tokens]]
+    while not _halted(program, states[-1]):
+        layer = len(states)
+        if layer > limit:
+            if program.halt is not None:
+                raise HaltError(program.name, 0, limit)
+            break
+        state, reading = _layer(program, states[-1], layer)
+        states.append(state)
+        readings.append(reading)
+    steps = [[s | r for s, r in zip(state, reading)] for state, reading in zip(states, readings)]
+    data = {channel.name: _column(channel, steps) for channel in program.channels}
+    halted = _halted(program, states[-1])
+    return Trace(program.channels, data, program.output_name, halted, source="reference")
+
+
+def _start(program: Program, token: int, position: int) -> Values:
+    values = {}
+    for name, variable in program.variables.items():
+        value = variable.default
+        if variable.input_init_fn is not None:
+            value = variable.input_init_fn(token)
+        elif variable.position_init_fn is not None:
+            value = variable.position_init_fn(position)
+        plain = float if isinstance(variable, Numeric) else int if isinstance(variable, Categorical) else frozenset
+        values[name] = plain(value)
+    return values
+
+
+def _halted(program: Program, state: list[Values]) -> bool:
+    return program.halt is not None and all(values[program.halt.variable] == program.halt.value for values in state)
+
+
+def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Values], list[Values]]:
+    """The state after one layer, and what every head read in it (None where that is undefined)."""
+    after, readings = [], []
+    for position, values in enumerate(state):
+        reading, undefined = {}, {}
+        for name, head in program.heads.items():
+            reading[name], reason = read(head, program.outputs[name], state, position)
+            if reason:
+                undefined[name] = _complaint(program, name, reason, layer, position)
+        written = run_mlp(program, values | {n: v for n, v in reading.items() if v is not None}, undefined)
+        after.append(values | written)
+        readings.append(reading)
+    return after, readings
+
+
+def _complaint(program: Program, head: str, reason: str, layer: int, position: int) -> Complaint:
+    return lambda: UndefinedAttentionError(program.name, head, reason, layer=layer, position=position)
+
+
+def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, str]:
+    """What a head reads at one position, and an empty text; or None, and why it is undefined."""
+    places = [j for j in range(len(state)) if not head.offsets or j - position in head.offsets]
+    if not places:
+        return None, "the positions it may read lie off the edge of the sequence"
+    if head.query is not None and head.key is not None:
+        query = state[position][head.query]
+        wanted = query if isinstance(query, frozenset) else {query}
+        places = [j for j in places if state[j][head.key] in wanted]
+    if not places:
+        return None, "no position matches its query"
+    found = [state[j][head.value] for j in places]
+    if isinstance(output, Numeric):
+        average = sum(found) / len(found)
+        if output.blurred(average):
+            return None, "the average it read lies between two declared values"
+        return average, ""
+    return (found[0], "") if len(found) == 1 else (None, "several positions match its query")
+
+
+def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]) -> Values:
+    """What the MLP writes at one position, `undefined` giving the error for every head that read nothing."""
+    seen: Values = {name: Undefined(error) for name, error in undefined.items()}
+    for name, value in values.items():
+        variable = program.domains[name]
+        seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
+    if callable(program.mlp):
+        z = Assignment(seen)
+        program.mlp(z)
+        written = z.written
+    else:
+        written = _apply_rules(program, program.mlp, seen)
+    return {name: _declared(program.variables[name], value) for name, value in written.items()}
+
+
+def _apply_rules(program: Program, rules: Sequence[Rule], seen: Values) -> Values:
+    written = {}
+    for rule in rules:
+        tests = [(seen[name], _declared(program.domains[name], value)) for name, value in rule.antecedent]
+        unknown = [value for value, _ in tests if isinstance(value, Undefined)]
+        if all(isinstance(value, Undefined) or value == wanted for value, wanted in tests):
+            if unknown:
+                raise unknown[0].error()
+            written[rule.variable] = rule.value
+    return written
+
+
+def _declared(variable: Variable, value: Any) -> Any:
+    """The value of the variable's domain that was meant; a program that was accepted never writes another."""
+    code = variable.code(value)
+    assert code is not None, f"{value!r} was written, but the variable takes {variable.expected}"
+    return variable.domain[code]
+
+
+class Assignment:
+    """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
+
+    def __init__(self, seen: Values):
+        self._seen = seen
+        self.written: Values = {}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._seen[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if isinstance(value, Undefined):
+            raise value.error()
+        self.written[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._seen
+
+    def update(self, values: Values) -> None:
+        for name, value in values.items():
+            self[name] = value
+
+
+class Undefined:
+    """What a head holds that read nothing: may be computed with, but raises its error where its value matters."""
+
+    def __init__(self, error: Complaint):
+        self.error = error
+
+    def _refuse(self, *_: Any) -> Any:
+        raise self.error()
+
+    def _pass_on(self, *_: Any) -> "Undefined":
+        return self
+
+
+def _install_operators() -> None:
+    """Let arithmetic and comparison hand the undefined value on, and everything else raise."""
+    asked = "bool index int float hash len contains iter str format"
+    binary = "add sub mul floordiv truediv mod divmod pow xor and or lshift rshift"
+    other = "eq ne lt le gt ge neg pos abs invert floor ceil trunc round"
+    for name in asked.split():
+        setattr(Undefined, f"__{name}__", Undefined._refuse)
+    for name in [*binary.split(), *(f"r{name}" for name in binary.split()), *other.split()]:
+        setattr(Undefined, f"__{name}__", Undefined._pass_on)
+
+
+_install_operators()
+
+
+def _column(channel: Channel, steps: list[list[Values]]) -> np.ndarray:
+    """The entries of one channel, of shape (step, position, …)."""
+    entries = [[_entry(channel, values[channel.name]) for values in step] for step in steps]
+    return np.array(entries, dtype=channel.dtype)
+
+
+def _entry(channel: Channel, value: Any) -> Any:
+    if value is None:
+        return channel.empty
+    return [i in value for i in range(channel.size or 0)] if channel.kind == "set" else value

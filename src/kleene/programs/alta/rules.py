@@ -1,0 +1,221 @@
+"""Transition rules in the paper's form: written by hand, or counted out from the cases of a function."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import ProgramError
+from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes, case, merged
+from kleene.programs.alta.heads import Head
+from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.variables import Variable
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Where every variable has the value that `antecedent` names, `variable` becomes `value`."""
+
+    antecedent: tuple[tuple[str, Any], ...]
+    variable: str
+    value: Any
+
+    def __str__(self) -> str:
+        conditions = " and ".join(f"{n} = {v!r}" for n, v in self.antecedent) or "always"
+        return f"{self.variable} := {self.value!r} where {conditions}"
+
+
+class MLPBuilder:
+    """Builds rules by looping over the values of variables; what is in scope becomes the antecedent.
+
+    >>> from kleene.programs import alta
+    >>> builder = alta.MLPBuilder({"bit": alta.input_var(2)}, {})
+    >>> for bit in builder.get("bit"):
+    ...     builder.set("bit", 1 - bit)
+    >>> [str(rule) for rule in builder.rules]
+    ['bit := 1 where bit = 0', 'bit := 0 where bit = 1']
+    """
+
+    def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Head]):
+        from kleene.programs.alta.program import resolve_heads
+
+        self._outputs = resolve_heads("MLPBuilder", variables, heads)
+        self._variables = dict(variables)
+        self._scope: dict[str, Any] = {}
+        self.rules: list[Rule] = []
+
+    def get(self, *names: str) -> Iterator[Any]:
+        """Every combination of the variables' values, each in scope while the loop is at it."""
+        known = self._variables | self._outputs
+        for name in names:
+            if name not in known:
+                raise ProgramError(f"there is no variable {name!r} to loop over; the program has {', '.join(known)}.")
+            if name in self._scope:
+                raise ProgramError(f"{name!r} is already in scope; use the value that the outer loop gave.")
+        try:
+            for values in itertools.product(*(known[n].domain for n in names)):
+                self._scope.update(zip(names, values))
+                yield values[0] if len(names) == 1 else values
+        finally:  # also where the loop is left by `break`
+            for name in names:
+                self._scope.pop(name, None)
+
+    def set(self, name: str, value: Any) -> None:
+        """Add the rule that sets a variable where the scope is as it is now."""
+        if name in self._outputs:
+            raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it.")
+        if name not in self._variables:
+            raise ProgramError(f"a rule sets {name!r}; the variables are {', '.join(self._variables)}.")
+        if self._scope.get(name, _ABSENT) == value:
+            return  # nothing would change
+        rule = Rule(tuple(sorted(self._scope.items())), name, value)
+        if self._variables[name].code(value) is None:
+            raise ProgramError(f"the rule {rule} is out of range: {name!r} takes {self._variables[name].expected}.")
+        self.rules.append(rule)
+
+
+_ABSENT = object()
+
+
+def cases_from_rules(rules: Iterable[Rule], domains: Mapping[str, Variable], sizes: Sizes) -> dict[str, list[Case]]:
+    """The disjoint cases that a set of rules stands for, by variable; conflicting rules are refused."""
+    by_target: dict[str, dict[tuple[str, ...], dict[tuple[int, ...], int]]] = defaultdict(lambda: defaultdict(dict))
+    for rule in rules:
+        names, codes, new = _coded(rule, domains)
+        known = by_target[rule.variable][names].setdefault(codes, new)
+        if known != new:
+            _conflict(rule.variable, names, codes, known, names, codes, new, domains)
+    return {t: merged(_disjoint(t, groups, domains, sizes), sizes) for t, groups in by_target.items()}
+
+
+def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...], tuple[int, ...], int]:
+    codes = []
+    for name, value in rule.antecedent:
+        if name not in domains:
+            raise ProgramError(f"the rule {rule} tests {name!r}; the program has {', '.join(domains)}.")
+        code = domains[name].code(value)
+        if code is None:
+            raise ProgramError(f"the rule {rule} tests a value that cannot be: {name!r} takes {domains[name].expected}.")
+        codes.append(code)
+    new = domains[rule.variable].code(rule.value) if rule.variable in domains else None
+    if new is None:
+        expected = domains[rule.variable].expected if rule.variable in domains else "nothing: there is no such variable"
+        raise ProgramError(f"the rule {rule} is out of range: {rule.variable!r} takes {expected}.")
+    return tuple(n for n, _ in rule.antecedent), tuple(codes), new
+
+
+def _disjoint(target: str, groups: Mapping, domains: Mapping[str, Variable], sizes: Sizes) -> list[Case]:
+    """Cases for the rules, each narrowed to what the rules before it do not cover."""
+    signatures = sorted(groups, key=len)
+    found = []
+    for position, names in enumerate(signatures):
+        earlier = [(s, _index(s, names, groups[s])) for s in signatures[:position]]
+        for codes, new in groups[names].items():
+            at = dict(zip(names, codes))
+            pieces = [{n: frozenset({c}) for n, c in at.items()}]
+            for other, index in earlier:
+                shared = tuple(n for n in other if n in at)
+                for other_codes, other_new in index.get(tuple(at[n] for n in shared), ()):
+                    if other_new != new:
+                        _conflict(target, names, codes, new, other, other_codes, other_new, domains)
+                    outside = {n: c for n, c in zip(other, other_codes) if n not in at}
+                    pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]
+            found += [case(piece, Constant(new)) for piece in pieces]
+    return found
+
+
+def _index(signature: tuple[str, ...], names: tuple[str, ...], rules: Mapping) -> dict:
+    index = defaultdict(list)
+    for codes, new in rules.items():
+        index[tuple(c for n, c in zip(signature, codes) if n in names)].append((codes, new))
+    return index
+
+
+def _without(piece: dict, outside: dict[str, int], sizes: Sizes) -> list[dict]:
+    """The piece less the part where every variable in `outside` has its code: disjoint parts."""
+    parts, kept = [], dict(piece)
+    for name, code in outside.items():
+        here = kept.get(name, frozenset(range(sizes[name])))
+        if here - {code}:
+            parts.append(kept | {name: here - {code}})
+        if code not in here:
+            return parts
+        kept[name] = frozenset({code})
+    return parts
+
+
+def _conflict(target, names, codes, new, other_names, other_codes, other_new, domains) -> None:
+    def told(ns, cs, value):
+        return str(Rule(tuple((n, domains[n].domain[c]) for n, c in zip(ns, cs)), target, domains[target].domain[value]))
+
+    raise ProgramError(
+        f"two rules conflict: {told(names, codes, new)}; and {told(other_names, other_codes, other_new)}. "
+        f"Both can hold at once; add a condition to one of them."
+    )
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The paper's transition rules as arrays.
+
+    `antecedents[r, v]` is the code that rule r asks of variable v, or -1; the rule's own target is always among
+    them. `targets[r]` is the index of the variable that it sets, `results[r]` the new code, or -1 for null.
+    """
+
+    variables: tuple[str, ...]
+    antecedents: np.ndarray
+    targets: np.ndarray
+    results: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+def paper_rules(updates: Mapping[str, Sequence[Case]], heads: Iterable[str], sizes: Sizes) -> RuleSet:
+    """Every transition rule that the cases stand for, those that empty the heads' outputs included."""
+    names = tuple(sizes)
+    blocks = [_count_out(target, c, names, sizes) for target, cases in updates.items() for c in cases]
+    for head in heads:
+        column = np.full((sizes[head], len(names)), -1, dtype=np.int32)
+        column[:, names.index(head)] = np.arange(sizes[head])
+        blocks.append((column, np.full(sizes[head], names.index(head)), np.full(sizes[head], -1)))
+    if not blocks:
+        blocks = [(np.zeros((0, len(names)), dtype=np.int32), np.zeros(0, int), np.zeros(0, int))]
+    return RuleSet(names, *(np.concatenate(parts) for parts in zip(*blocks)))
+
+
+def _count_out(target: str, c: Case, names: tuple[str, ...], sizes: Sizes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    used = sorted(c.variables | {target}, key=names.index)
+    axes = [sorted(c.conditions.get(v, range(sizes[v]))) for v in used]
+    grid = dict(zip(used, (g.ravel() for g in np.meshgrid(*axes, indexing="ij"))))
+    holds = np.ones(len(grid[target]), dtype=bool)
+    for feature, allowed in c.where:
+        if isinstance(feature, Sum):
+            holds &= np.isin(total(feature, grid), list(allowed))
+    new = act(c, grid)
+    holds &= (new != grid[target]) & (new >= 0)
+    rules = np.full((int(holds.sum()), len(names)), -1, dtype=np.int32)
+    for v in used:
+        rules[:, names.index(v)] = grid[v][holds]
+    return rules, np.full(len(rules), names.index(target)), new[holds]
+
+
+def total(feature: Sum, codes: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The sum's value for arrays of codes; a negative (undefined) code counts as the first value."""
+    return sum(np.array(term)[np.maximum(codes[name], 0)] for name, term in feature.terms)  # type: ignore[return-value]
+
+
+def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What the case writes for arrays of codes; -1 where its lookup has no entry."""
+    action = c.action
+    if isinstance(action, Constant):
+        return np.full(np.shape(next(iter(codes.values()))), action.code)
+    if isinstance(action, Lookup):
+        at = total(action.feature, codes) if isinstance(action.feature, Sum) else np.maximum(codes[action.feature], 0)
+        table = np.full(max(max(k for k, _ in action.codes), int(at.max(initial=0))) + 1, -1)
+        table[[k for k, _ in action.codes]] = [v for _, v in action.codes]
+        return table[at]
+    return action.array[tuple(np.maximum(codes[v], 0) for v in action.support)]

@@ -1,0 +1,201 @@
+"""What a transformer program holds at each position: categorical, numeric and set variables.
+
+Inside Kleene a variable's value is a *code*, an index into the variable's `domain`; the function that a
+user writes sees the values themselves.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import ProgramError
+from kleene.traces import Channel
+from kleene.traces.channels import nearest
+
+InitFn = Callable[[int], Any]
+
+# A number nearer than this share of a gap to the middle between two declared values belongs to neither.
+BLUR = 1 / 64
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A named slot of the residual stream: which values it may take, and which one it starts with."""
+
+    default: Any = None
+    input_init_fn: InitFn | None = None
+    position_init_fn: InitFn | None = None
+
+    @property
+    def domain(self) -> tuple[Any, ...]:
+        """The values in the order of their codes."""
+        raise NotImplementedError
+
+    def code(self, value: Any) -> int | None:
+        """The code of a value, or None where the variable cannot take it."""
+        raise NotImplementedError
+
+    def channel(self, name: str, *, per_step: bool = False) -> Channel:
+        raise NotImplementedError
+
+    @property
+    def expected(self) -> str:
+        """What the variable takes, for an error message."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Categorical(Variable):
+    """An integer in `0..range-1`, one-hot in the residual stream."""
+
+    range: int = 2
+
+    @cached_property
+    def domain(self) -> tuple[int, ...]:
+        return tuple(range(self.range))
+
+    def code(self, value: Any) -> int | None:
+        if isinstance(value, (bool, int, np.integer, np.bool_)) and 0 <= int(value) < self.range:
+            return int(value)
+        return None
+
+    def channel(self, name: str, *, per_step: bool = False) -> Channel:
+        return Channel(name, "category", self.range, per_step=per_step)
+
+    @property
+    def expected(self) -> str:
+        return f"an integer in 0..{self.range - 1}"
+
+
+@dataclass(frozen=True)
+class Numeric(Variable):
+    """A number in one dimension of the residual stream; the MLP sees the nearest of the declared values."""
+
+    values: tuple[float, ...] = (0.0, 1.0)
+
+    @cached_property
+    def domain(self) -> tuple[float, ...]:
+        return self.values
+
+    def bucket(self, x: Any) -> np.ndarray:
+        """The index of the declared value nearest to each number.
+
+        >>> numeric_var(values=(0, 0.25, 0.5, 0.75, 1)).bucket(0.6).item()
+        2
+        """
+        return nearest(self.values, x)
+
+    def blurred(self, x: Any) -> np.ndarray:
+        """Whether each number is too near the middle between two declared values to belong to either."""
+        values, x = np.asarray(self.values), np.asarray(x, dtype=np.float64)
+        if len(values) == 1:
+            return np.zeros(x.shape, dtype=bool)
+        middles, gaps = (values[:-1] + values[1:]) / 2, np.diff(values)
+        below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
+        above = np.clip(below + 1, 0, len(middles) - 1)
+        close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
+        return close[0] | close[1]
+
+    def code(self, value: Any) -> int | None:
+        if isinstance(value, (int, float, np.number)) and math.isfinite(value):
+            index = int(self.bucket(value))
+            if math.isclose(self.values[index], value, rel_tol=1e-9, abs_tol=1e-12):
+                return index
+        return None
+
+    def channel(self, name: str, *, per_step: bool = False) -> Channel:
+        return Channel(name, "number", values=self.values, per_step=per_step)
+
+    @property
+    def expected(self) -> str:
+        return f"one of the {len(self.values)} declared numbers from {self.values[0]:g} to {self.values[-1]:g}"
+
+
+@dataclass(frozen=True)
+class SetValued(Variable):
+    """A set of integers in `0..range-1`, multi-hot in the residual stream; a query may be one."""
+
+    range: int = 2
+    values: tuple[frozenset[int], ...] = ()
+
+    @cached_property
+    def domain(self) -> tuple[frozenset[int], ...]:
+        return self.values
+
+    def code(self, value: Any) -> int | None:
+        try:
+            return self.values.index(frozenset(value))
+        except (TypeError, ValueError):
+            return None
+
+    def channel(self, name: str, *, per_step: bool = False) -> Channel:
+        return Channel(name, "set", self.range, per_step=per_step)
+
+    @property
+    def expected(self) -> str:
+        return f"one of its {len(self.values)} declared sets"
+
+
+def var(
+    range: int,
+    default: int = 0,
+    input_init_fn: InitFn | None = None,
+    position_init_fn: InitFn | None = None,
+) -> Categorical:
+    """A categorical variable with values `0..range-1`, started by input token, by position, or by default.
+
+    >>> var(2, position_init_fn=lambda i: i == 0).domain
+    (0, 1)
+    """
+    if not isinstance(range, (int, np.integer)) or range < 1:
+        raise ProgramError(f"a categorical variable needs a range of at least 1, and got {range!r}")
+    return Categorical(default, input_init_fn, position_init_fn, int(range))
+
+
+def input_var(range: int, init_fn: InitFn | None = None) -> Categorical:
+    """A categorical variable that starts as the input token, or as a function of it."""
+    return var(range, input_init_fn=init_fn or _same)
+
+
+def position_var(range: int, init_fn: InitFn | None = None) -> Categorical:
+    """A categorical variable that starts as the position, or as a function of it."""
+    return var(range, position_init_fn=init_fn or _same)
+
+
+def numeric_var(
+    values: Iterable[float],
+    default: float | None = None,
+    input_init_fn: InitFn | None = None,
+    position_init_fn: InitFn | None = None,
+) -> Numeric:
+    """A numeric variable; the MLP rounds it to the nearest of `values`."""
+    ordered = tuple(sorted({float(v) for v in values}))
+    if not ordered or not all(math.isfinite(v) for v in ordered):
+        raise ProgramError(f"a numeric variable needs at least one finite value, and got {ordered!r}")
+    return Numeric(ordered[0] if default is None else float(default), input_init_fn, position_init_fn, ordered)
+
+
+def set_var(
+    range: int,
+    values: Iterable[Iterable[int]],
+    default: Iterable[int] | None = None,
+    input_init_fn: InitFn | None = None,
+    position_init_fn: InitFn | None = None,
+) -> SetValued:
+    """A set variable: its value is always one of the sets in `values`, whose members are `0..range-1`."""
+    sets = tuple(dict.fromkeys(frozenset(int(i) for i in s) for s in values))
+    if not sets:
+        raise ProgramError("a set variable needs at least one set in `values`")
+    for s in sets:
+        if any(not 0 <= i < range for i in s):
+            raise ProgramError(f"the set {sorted(s)} has members outside 0..{range - 1}; raise `range` or fix it")
+    first = sets[0] if default is None else frozenset(default)
+    return SetValued(first, input_init_fn, position_init_fn, int(range), sets)
+
+
+def _same(x: int) -> int:
+    return x

@@ -1,0 +1,91 @@
+"""One named quantity that a run records: what its numbers mean, and when two of them are the same."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["category", "number", "set", "distribution", "vector"]
+
+NOTHING = -1  # the code of an undefined category; an undefined number is NaN
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A named quantity of a run.
+
+    The arrays of a channel have the step as their first axis, and then:
+
+    - `category`: integers in `0..size-1`; -1 is undefined;
+    - `number`: floats; NaN is undefined. `values` are the declared numbers (buckets), if there are any;
+    - `set`: booleans with a last axis of length `size`;
+    - `distribution` and `vector`: floats with a last axis of length `size`.
+
+    `per_step` channels hold what was computed *during* a step (what a head read), so that their entry
+    at step 0, before anything ran, is undefined.
+
+    >>> Channel("parity", "category", 2).show(1)
+    '1'
+    >>> Channel("token", "category", 3, labels=("a", "b", "end")).show(2)
+    'end'
+    """
+
+    name: str
+    kind: Kind = "category"
+    size: int | None = None
+    values: tuple[float, ...] | None = None
+    labels: tuple[str, ...] | None = None
+    per_step: bool = False
+
+    @property
+    def entry_shape(self) -> tuple[int, ...]:
+        """The shape of one entry: `()` for categories and numbers, `(size,)` for the others."""
+        return () if self.kind in ("category", "number") else (int(self.size or 0),)
+
+    @property
+    def dtype(self) -> type:
+        return {"category": np.int32, "set": np.bool_}.get(self.kind, np.float64)
+
+    @property
+    def empty(self) -> float | int | bool:
+        """What stands where nothing was recorded."""
+        return {"category": NOTHING, "set": False}.get(self.kind, float("nan"))
+
+    def show(self, entry: Any) -> str:
+        """One entry as a short text, `·` where it is undefined."""
+        if self.kind == "category":
+            if entry < 0:
+                return "·"
+            return self.labels[int(entry)] if self.labels else str(int(entry))
+        if self.kind == "number":
+            return "·" if np.isnan(entry) else f"{float(entry):.4g}"
+        if self.kind == "set":
+            return "{" + ",".join(str(i) for i in np.flatnonzero(entry)) + "}"
+        return "[" + " ".join(f"{x:.2f}" for x in np.asarray(entry)[:4]) + ("…]" if np.size(entry) > 4 else "]")
+
+    def differs(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Where two arrays of this channel's entries differ (one boolean an entry).
+
+        Numbers with declared values are the same when they are nearest to the same value: a network
+        holds 1/3 as well as its number type can. Other floats are compared to a relative 1e-5.
+        """
+        if self.kind in ("category", "set"):
+            unequal = a != b
+        else:
+            absent = np.isnan(a) != np.isnan(b)
+            a, b = np.nan_to_num(a), np.nan_to_num(b)
+            if self.kind == "number" and self.values is not None:
+                unequal = absent | (nearest(self.values, a) != nearest(self.values, b))
+            else:
+                unequal = absent | ~np.isclose(a, b, rtol=1e-5, atol=1e-6)
+        return unequal.any(axis=-1) if self.entry_shape else unequal
+
+
+def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
+    """The index of the declared value nearest to each `x`; `values` ascend, and a tie goes to the smaller.
+
+    >>> int(nearest((0, 0.25, 0.5, 0.75, 1), 0.6))
+    2
+    """
+    table = np.asarray(values, dtype=np.float64)
+    return np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left")

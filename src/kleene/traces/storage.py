@@ -1,0 +1,92 @@
+"""Traces on disk: JSON for people and other programs, npz for size. Neither can carry code."""
+
+import io
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import ModelFileError
+from kleene.files import write_atomically
+from kleene.traces.channels import Channel
+from kleene.traces.trace import Trace
+
+FORMAT = "kleene.trace/1"
+
+
+def save(trace: Trace, path: Any) -> Path:
+    """The path of the file now holding the trace; its ending chooses between `.json` and `.npz`."""
+    path = Path(path)
+    if path.suffix == ".json":
+        return write_atomically(path, json.dumps(as_json(trace)).encode())
+    if path.suffix == ".npz":
+        stream = io.BytesIO()
+        header = np.frombuffer(json.dumps(_header(trace)).encode(), dtype=np.uint8)
+        np.savez_compressed(stream, allow_pickle=False, **{"//header": header}, **trace.data)
+        return write_atomically(path, stream.getvalue())
+    raise ModelFileError(f"a trace is saved as .json or .npz, and {path.name!r} is neither")
+
+
+def load(path: Any) -> Trace:
+    """The trace in a `.json` or `.npz` file."""
+    path = Path(path)
+    try:
+        if path.suffix == ".json":
+            return from_json(json.loads(path.read_text()))
+        with np.load(path, allow_pickle=False) as arrays:
+            header = json.loads(arrays["//header"].tobytes())
+            return _build(header, {name: arrays[name] for name in arrays.files if name != "//header"})
+    except FileNotFoundError:
+        raise ModelFileError(f"there is no trace file {str(path)!r}") from None
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelFileError(f"{str(path)!r} does not hold a trace that Kleene wrote ({error})") from None
+
+
+def as_json(trace: Trace) -> dict[str, Any]:
+    """The trace as plain dicts, lists and numbers; an undefined number is null."""
+    data = {}
+    for channel in trace.channels:
+        array = trace.data[channel.name]
+        rows = array.tolist()
+        data[channel.name] = _without_nan(rows) if array.dtype.kind == "f" else rows
+    return _header(trace) | {"output": trace.output, "steps": trace.steps, "data": data}
+
+
+def from_json(content: dict[str, Any]) -> Trace:
+    channels = {c["name"]: c for c in content["channels"]}
+    kinds = {name: _channel(c).dtype for name, c in channels.items()}
+    return _build(content, {n: np.array(rows, dtype=kinds[n]) for n, rows in content["data"].items()})
+
+
+def _without_nan(rows: Any) -> Any:
+    if isinstance(rows, list):
+        return [_without_nan(row) for row in rows]
+    return None if rows != rows else rows
+
+
+def _header(trace: Trace) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "channels": [asdict(c) for c in trace.channels],
+        "output_name": trace.output_name,
+        "halted": trace.halted,
+        "axes": list(trace.axes),
+        "source": trace.source,
+    }
+
+
+def _channel(fields: dict[str, Any]) -> Channel:
+    return Channel(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+
+
+def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> Trace:
+    if header.get("format") != FORMAT:
+        raise ValueError(f"the format is {header.get('format')!r}, expected {FORMAT!r}")
+    channels = tuple(_channel(c) for c in header["channels"])
+    missing = [c.name for c in channels if c.name not in data]
+    if missing:
+        raise ValueError(f"the data of channel {missing[0]!r} is missing")
+    return Trace(channels, data, header["output_name"], header["halted"], tuple(header["axes"]), header["source"])

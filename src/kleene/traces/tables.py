@@ -1,0 +1,90 @@
+"""Traces as tables: for the terminal, for plain text, for a notebook."""
+
+import html
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kleene.traces.trace import Trace
+
+WIDEST = 24  # positions shown; a longer trace is cut in the middle
+
+
+def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
+    """A table with a row for each step and channel and a column for each position.
+
+    What changed since the step before is bold. Other traces of the same run stand beside the first, so that
+    program and network can be read together; where one differs from the first it is marked ≠.
+    """
+    traces = (trace, *others)
+    positions = _columns(trace)
+    table = Table(title=title or None, title_justify="left", show_edge=False, pad_edge=False, header_style="dim")
+    table.add_column("step", justify="right")
+    table.add_column("channel")
+    for shown in traces:
+        for n, position in enumerate(positions):
+            name = shown.source if n == 0 and shown.source and others else ""
+            label = "…" if position is None else str(position)
+            table.add_column(f"{name}\n{label}" if others else label, justify="right")
+    for step in range(trace.steps + 1):
+        for row, channel in enumerate(trace.channels):
+            if channel.per_step and step == 0:
+                continue
+            cells = [_cell(t, trace, channel.name, step, p) for t in traces for p in positions]
+            table.add_row(str(step) if row == 0 else "", channel.name, *cells)
+        table.add_section()
+    return table
+
+
+def as_text(trace: Trace) -> str:
+    """The table without colours, as it stands in a log."""
+    stream = io.StringIO()
+    Console(file=stream, width=200, no_color=True).print(as_table(trace))
+    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+    return "\n".join(lines).strip("\n")
+
+
+def as_html(trace: Trace) -> str:
+    """The table for a notebook."""
+    positions = _columns(trace)
+    head = "".join(f"<th>{'…' if p is None else p}</th>" for p in positions)
+    rows = []
+    for step in range(trace.steps + 1):
+        for channel in trace.channels:
+            if channel.per_step and step == 0:
+                continue
+            cells = "".join(f"<td>{html.escape(_cell(trace, trace, channel.name, step, p).plain)}</td>" for p in positions)
+            rows.append(f"<tr><td>{step}</td><th>{html.escape(channel.name)}</th>{cells}</tr>")
+    return f"<table><tr><th>step</th><th>channel</th>{head}</tr>{''.join(rows)}</table>"
+
+
+def _columns(trace: Trace) -> Sequence[int | None]:
+    length = trace.data[trace.channels[0].name].shape[1] if len(trace.axes) > 1 else 1
+    if length <= WIDEST:
+        return range(length)
+    half = WIDEST // 2
+    return [*range(half), None, *range(length - half, length)]
+
+
+def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray:
+    at_step = trace.data[name][step]
+    return at_step[position] if len(trace.axes) > 1 else at_step
+
+
+def _cell(trace: Trace, first: Trace, name: str, step: int, position: int | None) -> Text:
+    if position is None:
+        return Text("…")
+    channel = trace.channel(name)
+    entry = _entry(trace, name, step, position)
+    text = Text(channel.show(entry))
+    if trace is not first and channel.differs(entry[None], _entry(first, name, step, position)[None])[0]:
+        return Text(f"≠{text.plain}", style="bold red")
+    if step and not channel.per_step:
+        before = _entry(trace, name, step - 1, position)
+        if channel.differs(np.asarray(entry)[None], np.asarray(before)[None])[0]:
+            text.stylize("bold cyan")
+    return text

@@ -1,0 +1,173 @@
+"""The trace of a run: every channel at every step, and how two traces compare.
+
+A trace is what ties Kleene together. Compiling is right when the decoded trace of the network equals
+the trace of the program; a hint is one entry of a trace; a picture is a view of one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kleene.traces.channels import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What one run did: for each channel an array whose first axis is the step, step 0 being the start.
+
+    `axes` names the axes that the channels share: `("step", "position")` for a Transformer,
+    `("step",)` for an automaton. Two traces are equal when every entry of every channel is.
+
+    >>> parity = Channel("parity", "category", 2)
+    >>> trace = Trace((parity,), {"parity": np.array([[1, 0, 1], [1, 1, 1], [1, 1, 0]])}, output_name="parity")
+    >>> trace.steps, trace.output
+    (2, [1, 1, 0])
+    """
+
+    channels: tuple[Channel, ...]
+    data: Mapping[str, np.ndarray]
+    output_name: str | None = None
+    halted: bool = True
+    axes: tuple[str, ...] = ("step", "position")
+    source: str = field(default="", compare=False)
+
+    @property
+    def steps(self) -> int:
+        """How many steps were run; the start is not counted."""
+        return len(next(iter(self.data.values()))) - 1
+
+    @property
+    def layers(self) -> int:
+        """How many layers were run: a step of a Transformer is a layer."""
+        return self.steps
+
+    @cached_property
+    def output(self) -> Any:
+        """The output channel after the last step, as plain Python numbers."""
+        if self.output_name is None:
+            return None
+        return self.data[self.output_name][-1].tolist()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.data:
+            raise KeyError(f"no channel {name!r} in this trace; it has {', '.join(self.data)}")
+        return self.data[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.data
+
+    def channel(self, name: str) -> Channel:
+        return next(c for c in self.channels if c.name == name)
+
+    def sublayers(self) -> Iterator[dict[str, np.ndarray]]:
+        """Every channel at the start, after each attention and after each MLP: `2 * steps + 1` of them.
+
+        The heads' channels are defined after attention alone, the others change in the MLP alone.
+        """
+        kept = {c.name for c in self.channels if not c.per_step}
+        undefined = {c.name: np.full_like(self.data[c.name][0], c.empty) for c in self.channels if c.per_step}
+        yield {name: self.data[name][0] for name in kept} | undefined
+        for step in range(1, self.steps + 1):
+            before = {name: self.data[name][step - 1] for name in kept}
+            yield before | {name: self.data[name][step] for name in undefined}
+            yield {name: self.data[name][step] for name in kept} | undefined
+
+    def difference(self, other: "Trace") -> str | None:
+        """The first place where the other trace is not this one, in words; None where they are equal."""
+        mine, theirs = self.source or "the first", other.source or "the second"
+        if self.output_name != other.output_name:
+            return f"the output is {self.output_name!r} in {mine} but {other.output_name!r} in {theirs}"
+        names = [c.name for c in self.channels]
+        if names != [c.name for c in other.channels]:
+            return f"the channels are {names} in {mine} but {[c.name for c in other.channels]} in {theirs}"
+        if self.steps != other.steps:
+            return f"{mine} ran {self.steps} steps, {theirs} ran {other.steps}"
+        if self.halted != other.halted:
+            return f"{mine} {'halted' if self.halted else 'did not halt'}, {theirs} the other way round"
+        found = []
+        for channel in self.channels:
+            a, b = self.data[channel.name], other.data[channel.name]
+            if channel != other.channel(channel.name) or a.shape != b.shape:
+                return f"channel {channel.name!r} has another kind or shape: {a.shape} in {mine}, {b.shape} in {theirs}"
+            places = np.argwhere(channel.differs(a, b))
+            if len(places):
+                found.append((tuple(int(i) for i in places[0]), channel, len(places)))
+        if not found:
+            return None
+        place, channel, count = min(found, key=lambda f: f[0])
+        where = ", ".join(f"{axis} {index}" for axis, index in zip(self.axes, place))
+        left, right = channel.show(self.data[channel.name][place]), channel.show(other.data[channel.name][place])
+        more = f" (and {count - 1} more places in this channel)" if count > 1 else ""
+        return f"{where}: {channel.name!r} is {left} in {mine} but {right} in {theirs}{more}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self.difference(other) is None
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        from kleene.traces.tables import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Trace of {self.steps} steps: {', '.join(c.name for c in self.channels)}>"
+
+    def _repr_html_(self) -> str:
+        from kleene.traces.tables import as_html
+
+        return as_html(self)
+
+    def save(self, path: Any) -> None:
+        """Write the trace to a `.json` or `.npz` file."""
+        from kleene.traces.storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "Trace":
+        """The trace that `save` wrote. Opening a file never runs code."""
+        from kleene.traces.storage import load
+
+        return load(path)
+
+
+@dataclass(frozen=True)
+class TraceBatch:
+    """The traces of many runs of unequal length in padded arrays of shape (batch, step, position, …).
+
+    `steps[i]` and `lengths[i]` say how much of row `i` is real; `batch[i]` is that run's own `Trace`. A batch that
+    was not `recorded` holds only the last value of its output channel.
+    """
+
+    channels: tuple[Channel, ...]
+    data: Mapping[str, np.ndarray]
+    steps: np.ndarray
+    lengths: np.ndarray
+    halted: np.ndarray
+    output_name: str | None = None
+    source: str = ""
+    recorded: bool = True
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, index: int) -> Trace:
+        if not self.recorded:
+            raise ValueError("this batch kept its outputs alone; run it with record=True to have the traces")
+        steps, length = int(self.steps[index]), int(self.lengths[index])
+        rows = {c.name: self.data[c.name][index, : steps + 1, :length] for c in self.channels}
+        return Trace(self.channels, rows, self.output_name, bool(self.halted[index]), source=self.source)
+
+    def __iter__(self) -> Iterator[Trace]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def outputs(self) -> list[list[int]]:
+        """The output of every run."""
+        array = self.data[self.output_name or self.channels[0].name]
+        last = self.steps if self.recorded else np.zeros_like(self.steps)
+        return [array[i, s, :n].tolist() for i, (s, n) in enumerate(zip(last, self.lengths))]
