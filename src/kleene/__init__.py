@@ -1,1 +1,44 @@
+"""Kleene: a laboratory for neural computation.
+
+Write an algorithm, compile it into exact network weights, watch program and network run side by side.
+
+>>> import kleene
+>>> from kleene.programs.alta.library import parity
+>>> program = parity.relative()
+>>> network = kleene.compile(program)
+>>> network.run([2, 1, 0, 1]).output
+[0, 1, 1, 0]
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kleene.errors import KleeneError as KleeneError
+from kleene.traces import Channel as Channel
+from kleene.traces import Trace as Trace
+from kleene.traces import TraceBatch as TraceBatch
+
+if TYPE_CHECKING:
+    from kleene.compiling.checking import check as check
+    from kleene.compiling import compile as compile
+    from kleene.machines import UniversalTransformer as UniversalTransformer
+
 __version__ = "0.1.0"
+
+# What needs jax is imported on first use, so that `import kleene` and `kleene --help` are quick.
+_LATE = {
+    "check": "kleene.compiling.checking",
+    "compile": "kleene.compiling",
+    "UniversalTransformer": "kleene.machines",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        from importlib import import_module
+
+        return getattr(import_module(_LATE[name]), name)
+    raise AttributeError(f"module 'kleene' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATE])

@@ -34,8 +34,12 @@ class Recorder:
             assert step == len(self._kept)
             self._kept.append((rows, entries))
         else:
-            output = entries[self._output_name]
-            self._newest[rows, 0, : output.shape[1]] = output
+            self._place(self._newest, rows, 0, entries[self._output_name])
+
+    @staticmethod
+    def _place(array: np.ndarray, rows: np.ndarray, step: int, entry: np.ndarray) -> None:
+        width = min(entry.shape[1], array.shape[2])  # a step may have been run with more or fewer positions
+        array[rows, step, :width] = entry[:, :width]
 
     def finish(self, rows: np.ndarray, step: int, *, halted: bool) -> None:
         """Note that these rows end after this step."""
@@ -48,8 +52,7 @@ class Recorder:
             array = self._empty(channel, len(self._kept))
             for step, (rows, entries) in enumerate(self._kept):
                 if channel.name in entries:
-                    entry = entries[channel.name]
-                    array[rows, step, : entry.shape[1]] = entry
+                    self._place(array, rows, step, entries[channel.name])
             data[channel.name] = array
         return TraceBatch(
             self._channels, data, self._steps, self._lengths, self._halted, self._output_name, self._source, self._record

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import ProgramError
+from kleene.errors import ModelFileError, ProgramError
 from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes, case, merged
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Variable
+from kleene.tensors import read_tensors, write_tensors
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,20 @@ class RuleSet:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def save(self, path: Any) -> None:
+        """Write the rules to a safetensors file."""
+        arrays = {n: np.asarray(getattr(self, n), dtype=np.int32) for n in ("antecedents", "targets", "results")}
+        write_tensors(path, "rule set", {"variables": list(self.variables)}, arrays)
+
+    @staticmethod
+    def load(path: Any) -> "RuleSet":
+        """The rules in a file that `save` wrote. Opening a file never runs code."""
+        header, arrays = read_tensors(path, "rule set")
+        try:
+            return RuleSet(tuple(header["variables"]), arrays["antecedents"], arrays["targets"], arrays["results"])
+        except KeyError as error:
+            raise ModelFileError(f"{str(path)!r} does not hold a whole rule set: {error} is missing") from None
 
 
 def paper_rules(updates: Mapping[str, Sequence[Case]], heads: Iterable[str], sizes: Sizes) -> RuleSet:

@@ -38,7 +38,9 @@ def build() -> Program:
         "ptr_a_token": qkv("one", "ptr_a", "token"),
         "ptr_b_token": qkv("one", "ptr_b", "token"),
     }
-    return program_spec(variables, heads, _add, "value_out", input_range=13, halt=halt_spec("step", DONE), name="addition")
+    return program_spec(
+        variables, heads, _add, "value_out", input_range=13, halt=halt_spec("step", DONE), name="addition"
+    )
 
 
 def _add(z):

@@ -7,6 +7,7 @@ the one that was read.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from kleene.programs.alta import Program, numeric_var, program_spec, qkv, var
 from kleene.programs.alta.library.counting import up_to_here
@@ -15,13 +16,14 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 LETTER, LONGEST = "l", 16
 
 
-def fractions(longest: int = LONGEST) -> list[Fraction]:
+@cache
+def fractions(longest: int = LONGEST) -> tuple[Fraction, ...]:
     """All fractions from 0 to 1 with denominators up to `longest`, in order.
 
     >>> [str(fraction) for fraction in fractions(3)]
     ['0', '1/3', '1/2', '2/3', '1']
     """
-    return sorted({Fraction(a, b) for b in range(1, longest + 1) for a in range(b + 1)})
+    return tuple(sorted({Fraction(a, b) for b in range(1, longest + 1) for a in range(b + 1)}))
 
 
 def build(letter: str = LETTER, longest: int = LONGEST) -> Program:

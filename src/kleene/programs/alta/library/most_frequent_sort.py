@@ -40,8 +40,8 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
         ),
         "start": start_flag(start),
         "group": var(len(groups), input_init_fn=lambda token: start_group if token == start else 0),
-        "own_group": set_var(len(groups), values=[{g, start_group} for g in groups]),
-        "higher_groups": set_var(len(groups), values=[higher_than(g) for g in groups]),
+        "own_group": set_var(len(groups), values=[{g, start_group} for g in groups], default={start_group}),
+        "higher_groups": set_var(len(groups), values=[higher_than(g) for g in groups], default={start_group}),
         "rank": var(longest + 1),
         "position": position_var(longest + 1),
         "step": var(4),
@@ -57,13 +57,16 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
 
     def sort(z):
         if z["step"] == COUNT:
-            if z["letter"] != start:
-                first_time = count(z["same_letter_so_far"]) == 1
-                join(z, int(count(z["same_letter"])) if first_time else 0)
+            occurrence = count(z["same_letter_so_far"])  # 0 at START
+            if occurrence == 1:
+                join(z, int(count(z["same_letter"])))
+            elif occurrence > 1:
+                join(z, 0)
+                z["letter"] = blank
             z["step"] = RANK
         elif z["step"] == RANK:
             rank = count(z["higher"]) + count(z["same_group_so_far"])
-            if z["group"] != start_group and rank <= longest:
+            if rank <= longest:  # always so, but only attention knows
                 z["rank"] = rank
             z["step"] = READ
         elif z["step"] == READ:
@@ -74,8 +77,6 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
         z["group"] = group
         z["own_group"] = {group, start_group}
         z["higher_groups"] = higher_than(group)
-        if group == 0:
-            z["letter"] = blank
 
     return program_spec(
         variables, heads, sort, "letter", input_range=letters + 1, position_range=longest + 1,

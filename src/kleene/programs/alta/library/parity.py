@@ -14,9 +14,10 @@ from kleene.programs.alta import Program, halt_spec, input_var, position_var, pr
 from kleene.programs.alta.library.counting import count, count_buckets, start_flag
 
 START = 2
+POSITIONS, MOST_ONES = 400, 100
 
 
-def absolute(positions: int = 400) -> Program:
+def absolute(positions: int = POSITIONS) -> Program:
     """Running parity. A position waits until its left neighbour is done, then adds the neighbour's parity.
 
     >>> absolute().run([1, 0, 1, 0, 1]).output
@@ -60,7 +61,7 @@ def _carry_along(z):
         z["done"] = 1
 
 
-def sum_modulo(most_ones: int = 100) -> Program:
+def sum_modulo(most_ones: int = MOST_ONES) -> Program:
     """The parity of all bits after START, at every position, in one layer. Takes up to `most_ones` bits.
 
     >>> sum_modulo().run([START, 1, 0, 1, 1]).output
@@ -76,7 +77,7 @@ def sum_modulo(most_ones: int = 100) -> Program:
     )  # fmt: skip
 
 
-def sum_modulo_steps(most_ones: int = 100) -> Program:
+def sum_modulo_steps(most_ones: int = MOST_ONES) -> Program:
     """The same in two layers: the first stores the number of ones, the second its parity.
 
     >>> trace = sum_modulo_steps().run([START, 1, 0, 1, 1])
@@ -109,7 +110,7 @@ def _counting_head(most_ones: int) -> dict:
 
 def running_parity(tokens: Sequence[int]) -> list[int]:
     """What `absolute` and `relative` give, computed directly."""
-    return list(itertools.accumulate((token % START for token in tokens), operator.xor))
+    return list(itertools.accumulate((int(token == 1) for token in tokens), operator.xor))
 
 
 def whole_parity(tokens: Sequence[int]) -> list[int]:

@@ -10,7 +10,6 @@ the prefix that ends there is
 - OPEN otherwise: it may still be balanced by what follows.
 """
 
-import random
 from collections.abc import Sequence
 
 from kleene.programs.alta import Program, numeric_var, program_spec, qkv, var
@@ -74,18 +73,4 @@ def reference(tokens: Sequence[int]) -> list[int]:
         heights[token // 2] += 1 - 2 * (token % 2)
         failed |= min(heights) < 0
         found.append(FAILED if failed else OPEN if any(heights) else BALANCED)
-    return found
-
-
-def sample(kinds: int, rng: random.Random, size: int) -> list[int]:
-    """Random brackets; those of even length are balanced half of the time."""
-    length = max(1, min(size, LONGEST))
-    if length % 2 or rng.random() < 0.5:
-        return [rng.randrange(2 * kinds) for _ in range(length)]
-    heights, found = [0] * kinds, []
-    for left in range(length, 0, -1):
-        closing = [2 * k + 1 for k in range(kinds) if heights[k]]
-        opening = [2 * k for k in range(kinds)] if sum(heights) < left else []
-        found.append(rng.choice(opening + closing))
-        heights[found[-1] // 2] += 1 - 2 * (found[-1] % 2)
     return found

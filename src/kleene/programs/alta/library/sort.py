@@ -10,12 +10,13 @@ and its neighbour is 1/2 where there is one, and the position's own 0 or 1 where
 
 from collections.abc import Sequence
 
-from kleene.programs.alta import Program, halt_spec, input_var, numeric_var, position_var, program_spec, qkv, v_relative, var
+from kleene.programs.alta import Program, halt_spec, input_var, numeric_var, program_spec, qkv, v_relative, var
 
+VALUES, POSITIONS = 16, 400
 TWO = 0.5  # the average of `odd` over two neighbours
 
 
-def build(values: int = 16, positions: int = 400) -> Program:
+def build(values: int = VALUES, positions: int = POSITIONS) -> Program:
     """A program that sorts up to `positions` numbers in 0..values-1.
 
     >>> build().run([2, 4, 1, 2]).output
@@ -23,7 +24,7 @@ def build(values: int = 16, positions: int = 400) -> Program:
     """
     variables = {
         "number": input_var(values),
-        "turn": position_var(2, lambda i: i % 2),
+        "turn": var(2, position_init_fn=lambda i: i % 2),
         "odd": numeric_var(values=(0, 1), position_init_fn=lambda i: i % 2),
         "done": var(2),
         "same": var(1),  # query and key of heads that select by distance alone

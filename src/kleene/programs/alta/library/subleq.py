@@ -101,7 +101,9 @@ def execute(cells: Sequence[int], smallest: int = SMALLEST, largest: int = LARGE
 
     def cell(address: int) -> int:
         if not 0 <= address < len(memory):
-            raise RunError(f"subleq: the instruction at {at} needs cell {address}; there are cells 0..{len(memory) - 1}")
+            raise RunError(
+                f"subleq: the instruction at {at} needs cell {address}; there are cells 0..{len(memory) - 1}"
+            )
         return memory[address]
 
     for done in range(MOST_INSTRUCTIONS):

@@ -1,0 +1,91 @@
+"""Transformer programs: compile, interpret and run parity, addition and SUBLEQ. Run with `kleene bench alta`.
+
+The plain way is measured in the same run: a dict-by-dict interpreter, and the network as a dense Transformer with
+softmax attention and one hidden unit a rule.
+"""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import kleene
+from kleene.benchmarking import seconds
+from kleene.programs.alta.library import get
+from kleene.programs.alta.reference import reference_run
+
+# Peers' figures for the same jobs, measured on another machine (one thread).
+PEER = {
+    "parity_relative": {"interpret": 0.036, "network": 0.042},
+    "addition": {"compile": 0.6, "interpret": 0.641, "network": 2.49},
+    "subleq": {"compile": 3.8, "interpret": 0.009, "network": 0.609},
+}
+SUBLEQ_ADD = [9, 11, 3, 11, 10, 6, 11, 11, -1, 5, 10, 0]
+
+
+def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
+    """Every measurement as a row."""
+    chance = random.Random(0)
+    bits, digits, batch = (20, 20, 64) if quick else (40, 50, 256)
+    inputs = {
+        "parity_relative": [[2] + [chance.randrange(2) for _ in range(bits)] for _ in range(batch)],
+        "addition": [_summands(chance, digits) for _ in range(batch)],
+        "subleq": [get("subleq").read([str(x) for x in SUBLEQ_ADD])] * batch,
+    }
+    for name, sequences in inputs.items():
+        yield from _program(name, sequences, quick)
+
+
+def _summands(chance: random.Random, digits: int) -> list[int]:
+    low, high = 10 ** (digits - 1), 10**digits
+    return get("addition").read([str(chance.randrange(low, high)) for _ in range(2)])
+
+
+def _program(name: str, sequences: list[list[int]], quick: bool) -> Iterator[dict[str, Any]]:
+    entry, peer, batch = get(name), PEER[name], len(sequences)
+    program = entry.build()
+    yield _row(f"{name}: build and compile", seconds(lambda: kleene.compile(entry.build())), "s", peer.get("compile"))
+    yield _row(f"{name}: build and compile, peak memory", _peak_memory_mb(name), "MB")
+    network = kleene.compile(program)
+    yield _row(f"{name}: hidden units", network.size.hidden_units, "units")
+    yield _row(f"{name}: transition rules, counted out", len(program.rules()), "rules")
+    yield _row(f"{name}: layers", program.run(sequences[0]).steps, "layers")
+    plain = seconds(lambda: reference_run(program, sequences[0]), repeats=1, warm_up=False)
+    yield _row(f"{name}: interpret, plain Python, one sequence", plain, "s", peer["interpret"])
+    for size in (1, batch):
+        part = sequences[:size]
+        taken = seconds(lambda part=part: program.run_batch(part, record=False)) / size
+        yield _row(f"{name}: interpret, batch {size}, a sequence", taken, "s", peer["interpret"], plain=plain)
+    dense = kleene.compile(program, rules="paper")
+    size = 1 if quick or name != "parity_relative" else batch
+    part = sequences[:size]
+    plain = seconds(lambda: dense.run_batch(part, record=False, attention="softmax", backend="numpy"), repeats=1) / size
+    yield _row(f"{name}: dense network, a unit a rule, softmax, batch {size}, a sequence", plain, "s", peer["network"])
+    for size in (1, batch):
+        part = sequences[:size]
+        taken = seconds(lambda part=part: network.run_batch(part, record=False)) / size
+        yield _row(f"{name}: network, batch {size}, a sequence", taken, "s", peer["network"], plain=plain)
+    taken = seconds(lambda: network.run_batch(sequences, record=True), repeats=1) / batch
+    yield _row(f"{name}: network with its whole trace, batch {batch}, a sequence", taken, "s", peer["network"])
+
+
+def _row(name: str, value: float, unit: str, peer: float | None = None, plain: float | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, "value": value, "unit": unit}
+    remarks = []
+    if plain is not None:
+        row |= {"plain": plain, "times_faster_than_plain": plain / value}
+        remarks.append(f"{plain / value:,.0f}× the plain way")
+    if peer is not None:
+        row |= {"peer": peer, "times_faster_than_peer": peer / value}
+        remarks.append(f"{peer / value:,.1f}× a peer ({peer:g} {unit}, another machine)")
+    return row | ({"remark": "; ".join(remarks)} if remarks else {})
+
+
+def _peak_memory_mb(name: str) -> float:
+    """The peak of a fresh process that does nothing else, the interpreter and jax included."""
+    code = (
+        "import kleene, kleene.running; from kleene.programs.alta.library import get;"
+        f"kleene.compile(get({name!r}).build()); print(kleene.running.peak_memory_mb())"
+    )
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

@@ -1,0 +1,53 @@
+"""Finding and running the benchmarks that lie in `benchmarks/`, and the stopwatch that they share."""
+
+import gc
+import importlib.util
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError
+
+Row = dict[str, Any]  # name, value, unit, and remarks
+
+
+def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> list[Row]:
+    """The measurements of the benchmark of that name."""
+    folders = (Path.cwd() / "benchmarks", Path(__file__).parents[2] / "benchmarks")
+    known = sorted({f.stem.removeprefix("bench_") for folder in folders for f in folder.glob("bench_*.py")})
+    for folder in folders:
+        file = folder / f"bench_{name}.py"
+        if file.is_file():
+            break
+    else:
+        told = f"there are {', '.join(known)}" if known else "run it in a checkout of Kleene, which has them in benchmarks/"
+        raise InputError(f"no benchmark {name!r}; {told}")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    rows: list[Row] = []
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not progress) as bar:
+        task = bar.add_task(name, total=None)
+        for row in module.measure(quick=quick):
+            bar.update(task, description=f"{row['name']}: {row['value']:.4g} {row['unit']}")
+            rows.append(row)
+    return rows
+
+
+def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = True) -> float:
+    """The shortest of several runs; the first, which compiles, is not counted."""
+    if warm_up:
+        function()
+    gc.collect()
+    taken = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - started)
+    return min(taken)

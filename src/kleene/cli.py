@@ -1,0 +1,218 @@
+"""`kleene` on the command line: a thin door to the library.
+
+Everything heavy is imported inside the commands, so that `kleene --help` answers at once.
+"""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from kleene.errors import KleeneError
+
+app = typer.Typer(
+    name="kleene",
+    help="A laboratory for neural computation: write an algorithm, compile it into exact network weights, "
+    "and watch program and network run side by side.",
+    epilog="Start with: kleene list · kleene run addition 789 456 --compiled · kleene run parity_relative 1 0 1 --trace",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+FAILED, BAD_INPUT = 1, 2
+
+ProgramArgument = Annotated[
+    str, typer.Argument(metavar="PROGRAM", help="A program of the library, FILE.py:NAME, or a compiled .safetensors file.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
+DtypeOption = Annotated[str, typer.Option(help="Number type of the network: float32, float64 or bfloat16.")]
+RulesOption = Annotated[str, typer.Option(help="Hidden units: compact (few) or paper (one a transition rule).")]
+ActivationOption = Annotated[str, typer.Option(help="Activation: clipped, or relu (two plain units for each clipped one).")]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    if version:
+        from kleene import __version__
+
+        typer.echo(f"kleene {__version__}")
+        raise typer.Exit()
+
+
+@app.command("list")
+def list_programs(as_json: JsonOption = False) -> None:
+    """Show the programs of the library, with an input to try each on."""
+    from kleene.programs.alta.library import entries
+
+    found = [{"name": e.name, "summary": e.summary, "example": list(e.example)} for e in entries().values()]
+    if as_json:
+        return _print_json(found)
+    from rich.table import Table
+
+    table = Table("program", "what it does", "try", box=None, header_style="bold")
+    for row in found:
+        table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {_words(row['example'])}")
+    _console().print(table)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})  # so that -7 is a number, not an option
+def run(
+    program: ProgramArgument,
+    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="The input, as `kleene list` shows it, or tokens.")],
+    compiled: Annotated[bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every variable at every layer and position.")] = False,
+    max_layers: Annotated[int | None, typer.Option(help="Layers to run at most.")] = None,
+    dtype: DtypeOption = "float32",
+    rules: RulesOption = "compact",
+    as_json: JsonOption = False,
+) -> None:
+    """Run a program, or the network compiled from it, on an input."""
+    from kleene.running import run_named
+
+    outcome = run_named(program, words, compiled=compiled, max_layers=max_layers, dtype=dtype, rules=rules)
+    if as_json:
+        return _print_json(outcome.as_json(with_trace=trace))
+    console = _console()
+    if trace:
+        from kleene.traces.tables import as_table
+
+        console.print(as_table(outcome.trace))
+    shown = outcome.output
+    console.print(_words(shown) if isinstance(shown, list) else str(shown), highlight=False, soft_wrap=True)
+    what = "network" if outcome.compiled else "program"
+    state = "halted" if outcome.trace.halted else "ran"
+    console.print(f"{what} {state} after {outcome.trace.steps} layers in {outcome.seconds * 1000:.0f} ms", style="dim")
+
+
+@app.command("compile")
+def compile_command(
+    program: ProgramArgument,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")] = None,
+    dtype: DtypeOption = "float32",
+    rules: RulesOption = "compact",
+    activation: ActivationOption = "clipped",
+    as_json: JsonOption = False,
+) -> None:
+    """Compile a program into the weights of a Universal Transformer."""
+    from kleene.running import compile_named
+
+    network, measured = compile_named(program, dtype=dtype, rules=rules, activation=activation)
+    if output is not None:
+        network.save(output)
+        measured["file"] = output
+    if as_json:
+        return _print_json(measured)
+    _print_facts(measured)
+
+
+@app.command()
+def check(
+    program: Annotated[str | None, typer.Argument(metavar="[PROGRAM]", help="A program of the library, or FILE.py:NAME.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Check every program of the library.")] = False,
+    samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
+    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the random inputs.")] = 0,
+    dtype: DtypeOption = "float32",
+    rules: RulesOption = "compact",
+    activation: ActivationOption = "clipped",
+    as_json: JsonOption = False,
+) -> None:
+    """Check that program, network and an independent reference have the same traces. Exit status 1 if not."""
+    from kleene.running import check_named
+
+    if (program is None) == (not everything):
+        raise typer.BadParameter("give a PROGRAM to check, or --all")
+    options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
+    reports = check_named(
+        program, samples=samples, max_length=max_length, seed=seed, progress=not as_json and sys.stderr.isatty(), **options
+    )
+    agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
+    first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
+    if as_json:
+        programs = [r.as_json() for r in reports]
+        _print_json({"agree": agree, "of": of, "first_disagreement": first, "programs": programs})
+    else:
+        for report in reports:
+            mark = "agree" if report else "DISAGREE"
+            typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
+        typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
+        if first:
+            typer.echo(f"first disagreement: {first}", err=True)
+    if agree != of:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which benchmark: alta.")] = "alta",
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure speed, memory and size, and print them as a table."""
+    from kleene.benchmarking import run_benchmark
+
+    rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
+    if as_json:
+        return _print_json(rows)
+    from rich.table import Table
+
+    table = Table("measurement", "value", "unit", "remark", box=None, header_style="bold")
+    for row in rows:
+        table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row.get("remark", ""))
+    _console().print(table)
+
+
+@app.command()
+def demo() -> None:
+    """Compile parity and addition, and watch program and network run side by side."""
+    from kleene.demo import demo as show
+
+    show(_console())
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120)
+
+
+def _print_json(content: Any) -> None:
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    for name, value in facts.items():
+        typer.echo(f"{name:16} {value:,}" if isinstance(value, int) else f"{name:16} {value}")
+
+
+def _words(values: Any) -> str:
+    return " ".join(str(v) for v in values)
+
+
+def main() -> None:
+    """Run the command line; every error is one clear message on stderr and exit status 2."""
+    debug = "--debug" in sys.argv
+    try:
+        app()
+    except KleeneError as error:
+        if debug:
+            raise
+        typer.echo(f"kleene: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        typer.echo(
+            f"kleene: an error of Kleene's own, please report it ({type(error).__name__}: {error}). "
+            f"Run again as `kleene --debug …` for the traceback.",
+            err=True,
+        )
+        sys.exit(BAD_INPUT)

@@ -1,0 +1,196 @@
+"""Every program of the library in one table: how to build it, feed it, check it and read what it says."""
+
+import difflib
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kleene.errors import InputError
+from kleene.programs.alta import Program
+from kleene.programs.alta.library import (
+    addition,
+    double_histogram,
+    fraction_previous,
+    histogram,
+    induction_head,
+    most_frequent_sort,
+    parity,
+    reverse,
+    shuffle_dyck,
+    sort,
+    subleq,
+)
+from kleene.programs.alta.library.inputs import Brackets, Inputs, Integers, Machines, Row, Summands
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program of the library. Inputs and outputs are tokens; `read` and `show` speak as people do.
+
+    >>> entry = get("addition")
+    >>> tokens = entry.read(["789", "456"])
+    >>> entry.show(tokens, entry.build().run(tokens).output)
+    1245
+    """
+
+    name: str
+    summary: str
+    build: Callable[..., Program]
+    reference: Callable[[Sequence[int]], list[int]]  # the whole output, computed without the program
+    sample: Callable[[random.Random, int], list[int]]
+    read: Callable[[Sequence[str]], list[int]]
+    show: Callable[[Sequence[int], Sequence[int]], Any]
+    example: tuple[str, ...]
+    all_inputs: Callable[[int], Iterator[list[int]]]
+
+
+def entries() -> dict[str, Entry]:
+    """All programs by name."""
+    return {entry.name: entry for entry in _ENTRIES}
+
+
+def get(name: str) -> Entry:
+    """The program of that name, or an InputError that names those that come close."""
+    known = entries()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        raise InputError(f"no program {name!r} in the library; {hint}")
+    return known[name]
+
+
+def _entry(
+    name: str,
+    summary: str,
+    build: Callable[..., Program],
+    reference: Callable[[Sequence[int]], list[int]],
+    inputs: Inputs,
+    show: Callable[[Sequence[int], Sequence[int]], Any],
+    *example: str,
+) -> Entry:
+    return Entry(name, summary, build, reference, inputs.sample, inputs.read, show, example, inputs.every)
+
+
+def _show_all(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
+    return list(outputs)
+
+
+def _show_after_start(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
+    return list(outputs[1:])
+
+
+def _show_last(inputs: Sequence[int], outputs: Sequence[int]) -> int:
+    return outputs[-1]
+
+
+def _show_sum(inputs: Sequence[int], outputs: Sequence[int]) -> int:
+    total = 0
+    for digit in addition.digits_of_sum(inputs, outputs):
+        total = 10 * total + digit
+    return total
+
+
+def _show_registers(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
+    return [token + subleq.SMALLEST for token in outputs]
+
+
+def _show_text(inputs: Sequence[int], outputs: Sequence[int]) -> str:
+    return _PLAIN_LETTERS.text(outputs)
+
+
+def _show_distinct(inputs: Sequence[int], outputs: Sequence[int]) -> str:
+    return _LETTERS.text(outputs, blank=" ").strip()
+
+
+def _show_predictions(inputs: Sequence[int], outputs: Sequence[int]) -> str:
+    return _LETTERS.text(outputs[1:])
+
+
+def _show_balanced(inputs: Sequence[int], outputs: Sequence[int]) -> bool:
+    return outputs[-1] == shuffle_dyck.BALANCED
+
+
+def _show_fractions(inputs: Sequence[int], outputs: Sequence[int]) -> list[str]:
+    known = fraction_previous.fractions()
+    return [str(known[index]) for index in outputs]
+
+
+def _bits(longest: int | None, start: int | None = None) -> Row:
+    return Row("01", "the bits 0 and 1", "1 0 1 1", longest, start, None if start is None else str(start))
+
+
+_EIGHT = "abcdefgh"
+_LETTERS = Row(_EIGHT, "the letters a..h", "abac", histogram.LONGEST, histogram.START)
+_PLAIN_LETTERS = Row(_EIGHT, "the letters a..h", "abcd", reverse.LONGEST)
+_MORE_LETTERS = Row(_EIGHT, "the letters a..h", "abcab", None, induction_head.START)
+_WORD = Row(fraction_previous.ALPHABET, "the letters a..z", "hello", fraction_previous.LONGEST)
+_ROUND = Brackets(shuffle_dyck.BRACKETS[:2], "the brackets ( and )", "'(())'", shuffle_dyck.LONGEST)
+_ROUND_AND_CURLY = Brackets(shuffle_dyck.BRACKETS, "the brackets ( ) { and }", "'({)}'", shuffle_dyck.LONGEST)
+_NUMBERS = Integers(0, sort.VALUES - 1, 1, sort.POSITIONS, "3 5 4 2")
+_ADD = "9 11 3 11 10 6 11 11 -1 5 10 0"
+_MACHINES = Machines(subleq.SMALLEST, subleq.LARGEST, 3, subleq.REGISTERS, _ADD)
+
+_ENTRIES = (
+    _entry(
+        "parity_absolute", "running parity, one position a layer, neighbours found by position number",
+        parity.absolute, parity.running_parity, _bits(parity.POSITIONS), _show_all, "1", "0", "1", "1",
+    ),
+    _entry(
+        "parity_relative", "running parity, one position a layer, neighbours found by distance: any length",
+        parity.relative, parity.running_parity, _bits(None, parity.START), _show_after_start, "1", "0", "1", "1",
+    ),
+    _entry(
+        "parity_sum_modulo", "parity of all bits in one layer: count the ones, is the count odd?",
+        parity.sum_modulo, parity.whole_parity, _bits(parity.MOST_ONES, parity.START), _show_last, "1", "0", "1", "1",
+    ),
+    _entry(
+        "parity_sum_modulo_steps", "the same in two layers, with the count as a variable in between",
+        parity.sum_modulo_steps, parity.whole_parity, _bits(parity.MOST_ONES, parity.START), _show_last,
+        "1", "0", "1", "1",
+    ),
+    _entry(
+        "addition", "adds two numbers of any length as on paper, a digit a layer",
+        addition.build, addition.reference, Summands(), _show_sum, "789", "456",
+    ),
+    _entry(
+        "sort", "sorts numbers by swapping neighbours, as many layers as numbers",
+        sort.build, sort.reference, _NUMBERS, _show_all, "3", "5", "4", "2",
+    ),
+    _entry(
+        "subleq", "a computer with one instruction, three layers each; its memory is the sequence",
+        subleq.build, subleq.reference, _MACHINES, _show_registers, *_ADD.split(),
+    ),
+    _entry(
+        "histogram", "how often each letter occurs, in one layer",
+        histogram.build, histogram.reference, _LETTERS, _show_after_start, "abac",
+    ),
+    _entry(
+        "double_histogram", "how many letters occur as often as each letter does, in two layers",
+        double_histogram.build, double_histogram.reference, _LETTERS, _show_after_start, "abbccdddef",
+    ),
+    _entry(
+        "reverse", "the letters backwards, in two layers",
+        reverse.build, reverse.reference, _PLAIN_LETTERS, _show_text, "abcd",
+    ),
+    _entry(
+        "most_frequent_sort", "the distinct letters, most frequent first, in three layers",
+        most_frequent_sort.build, most_frequent_sort.reference, _LETTERS, _show_distinct, "abbccdddef",
+    ),
+    _entry(
+        "shuffle_dyck_1", "are brackets balanced? in two layers",
+        shuffle_dyck.one, shuffle_dyck.reference, _ROUND, _show_balanced, "(())",
+    ),
+    _entry(
+        "shuffle_dyck_2", "are brackets of two kinds balanced, each kind by itself? in two layers",
+        shuffle_dyck.two, shuffle_dyck.reference, _ROUND_AND_CURLY, _show_balanced, "({)}",
+    ),
+    _entry(
+        "fraction_previous", "which fraction of the letters so far is an l, in one layer",
+        fraction_previous.build, fraction_previous.reference, _WORD, _show_fractions, "hello",
+    ),
+    _entry(
+        "induction_head", "predicts the letter that followed this one the last time, any length",
+        induction_head.build, induction_head.reference, _MORE_LETTERS, _show_predictions, "abcab",
+    ),
+)  # fmt: skip

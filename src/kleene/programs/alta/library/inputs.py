@@ -1,0 +1,184 @@
+"""The inputs of the library's programs: from the words of a command line, at random, and all of a small size."""
+
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kleene.errors import InputError, RunError
+from kleene.programs.alta.library import addition, subleq
+
+
+class Inputs(Protocol):
+    """What a program can be given."""
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        """The tokens for the words of a command line, or an InputError that says what was expected."""
+        ...
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        """A random input of about the given size."""
+        ...
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        """Every input of up to `most` symbols, START and the like not counted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """Symbols of one character each, with a START token in front where the program wants one.
+
+    >>> Row("abc", "letters a..c", "ab", start=3).read(["ab", "c"])
+    [3, 0, 1, 2]
+    """
+
+    symbols: str
+    expected: str  # in words
+    example: str
+    longest: int | None = None
+    start: int | None = None
+    start_symbol: str | None = None  # which the user may put in front too
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        text = "".join(words)
+        if self.start_symbol and text.startswith(self.start_symbol):
+            text = text[1:]
+        hint = f"give {self.expected} as one word or several, for example: {self.example}"
+        if not text:
+            raise InputError(f"there is no input; {hint}")
+        for symbol in text:
+            if symbol not in self.symbols:
+                raise InputError(f"{symbol!r} is none of {self.expected}; {hint}")
+        if self.longest is not None and len(text) > self.longest:
+            raise InputError(f"the input has {len(text)} symbols, and the program takes at most {self.longest}; {hint}")
+        return self.tokens([self.symbols.index(symbol) for symbol in text])
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        return self.tokens([rng.randrange(len(self.symbols)) for _ in range(self.length(size))])
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        shortest = 1 if self.start is None else 0
+        for length in range(shortest, self.length(most) + 1):
+            for row in itertools.product(range(len(self.symbols)), repeat=length):
+                yield self.tokens(row)
+
+    def length(self, size: int) -> int:
+        """The size, kept to what the program takes."""
+        return max(1, size if self.longest is None else min(size, self.longest))
+
+    def tokens(self, row: Sequence[int]) -> list[int]:
+        return list(row) if self.start is None else [self.start, *row]
+
+    def text(self, tokens: Sequence[int], blank: str = "_") -> str:
+        """Tokens as a text of symbols; blanks are one beyond the last symbol."""
+        return "".join((self.symbols + blank)[token] for token in tokens)
+
+
+@dataclass(frozen=True)
+class Brackets(Row):
+    """Brackets: token 2k opens kind k, token 2k + 1 closes it."""
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        """Random brackets; those of even length are balanced half of the time."""
+        length = self.length(size)
+        if length % 2 or rng.random() < 0.5:
+            return super().sample(rng, length)
+        heights, row = [0] * (len(self.symbols) // 2), []
+        for left in range(length, 0, -1):
+            closing = [2 * kind + 1 for kind, height in enumerate(heights) if height]
+            opening = [2 * kind for kind in range(len(heights))] if sum(heights) < left else []
+            row.append(rng.choice(opening + closing))
+            heights[row[-1] // 2] += 1 - 2 * (row[-1] % 2)
+        return row
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Whole numbers from `smallest` to `largest`; the token is the number less `smallest`."""
+
+    smallest: int
+    largest: int
+    shortest: int
+    longest: int
+    example: str
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        wanted = f"{self.shortest} to {self.longest} numbers in {self.smallest}..{self.largest}"
+        hint = f"give {wanted}, for example: {self.example}"
+        found = " ".join(words).replace(",", " ").split()
+        if not self.shortest <= len(found) <= self.longest:
+            raise InputError(f"the input has {len(found)} numbers; {hint}")
+        for word in found:
+            if not re.fullmatch(r"[+-]?[0-9]{1,9}", word):
+                raise InputError(f"{word!r} is not a whole number; {hint}")
+            if not self.smallest <= int(word) <= self.largest:
+                raise InputError(f"{word} is out of range; {hint}")
+        return [int(word) - self.smallest for word in found]
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        length = max(self.shortest, min(size, self.longest))
+        return [rng.randint(0, self.largest - self.smallest) for _ in range(length)]
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        for length in range(self.shortest, min(most, self.longest) + 1):
+            yield from map(list, itertools.product(range(self.largest - self.smallest + 1), repeat=length))
+
+
+@dataclass(frozen=True)
+class Summands:
+    """Two whole numbers to add."""
+
+    example: str = "789 456"
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        found = " ".join(words).replace("+", " ").split()
+        if len(found) != 2 or not all(re.fullmatch("[0-9]+", word) for word in found):
+            got = " ".join(words) or "nothing"
+            raise InputError(f"got {got!r}; give two whole numbers from zero up, for example: {self.example}")
+        return addition.tokens(*(word.lstrip("0") or "0" for word in found))
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        """Two numbers of up to `size` digits, leading zeros included."""
+        return addition.tokens(*("".join(rng.choices("0123456789", k=max(1, size))) for _ in range(2)))
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        """Up to `most` digits in both numbers together, but at least one in each."""
+        for length in range(1, max(1, most // 2) + 1):
+            for digits in itertools.product("0123456789", repeat=2 * length):
+                yield addition.tokens("".join(digits[:length]), "".join(digits[length:]))
+
+
+@dataclass(frozen=True)
+class Machines(Integers):
+    """Memories of a SUBLEQ machine; those made here halt within `MOST` instructions."""
+
+    MOST = 30
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        length = max(self.shortest, min(size, self.longest))
+        while True:
+            cells = [rng.randint(-1, length - 1) if rng.random() < 0.8 else self._any(rng) for _ in range(length)]
+            if self._halts(cells):
+                return [cell - self.smallest for cell in cells]
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        """Up to `most` cells, but at least the three of one instruction."""
+        values = range(self.smallest, self.largest + 1)
+        for length in range(self.shortest, max(self.shortest, min(most, self.longest)) + 1):
+            addresses = range(length)  # the first instruction must find its two cells
+            for cells in itertools.product(addresses, addresses, *[values] * (length - 2)):
+                if self._halts(cells):
+                    yield [cell - self.smallest for cell in cells]
+
+    def _any(self, rng: random.Random) -> int:
+        return rng.randint(self.smallest, self.largest)
+
+    def _halts(self, cells: Sequence[int]) -> bool:
+        try:
+            _, instructions = subleq.execute(cells, self.smallest, self.largest)
+        except RunError:
+            return False
+        return instructions <= self.MOST
