@@ -72,6 +72,9 @@ class _Compiler:
         steps = self._expand(units, soft)
         features = self.width + len(self.builder.features)
         mlp_in, bias, mlp_out = self._compact(units, features) if self.rules == "compact" else self._paper(features)
+        if self.activation == "relu" and any(isinstance(v, Numeric) and n in self.columns for n, v in program.domains.items()):
+            # Steps on numbers are then 0 or 1 to within rounding: an activation of 2, not 1, absorbs that.
+            mlp_in, bias = 4 * mlp_in, 4 * bias - 2
         mlp_in, bias, mlp_out = self._with_clearing(mlp_in, bias, mlp_out)
         if self.activation == "relu":
             mlp_in, bias = np.concatenate([mlp_in, mlp_in], axis=1), np.concatenate([bias, bias - 1])
@@ -120,7 +123,8 @@ class _Compiler:
     def _expand(self, units: Units, soft: frozenset[str]) -> tuple[tuple[int, int, int], ...]:
         """Lay out the features beyond the residual stream; returns the step units of each numeric head."""
         self.builder = ExpansionBuilder(self.width, self.dtype, self.activation == "relu")
-        needed = {n for cases in (*self.program.updates.values(), *self.program.reads.values()) for c in cases for n in c.variables}
+        cases = [c for found in (*self.program.updates.values(), *self.program.reads.values()) for c in found]
+        needed = {n for c in cases for n in c.variables} | set(self.program.reads)
         steps = []
         for name, variable in self.program.domains.items():
             segment = self.segments[name]

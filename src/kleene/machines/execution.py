@@ -112,8 +112,11 @@ def entries(xp: Any, runnable: Runnable, step: Step) -> dict[str, Any]:
     found = kept_entries(xp, runnable, step.state)
     for head, segment in enumerate(runnable.layout.head_segments):
         entry = read_segment(xp, segment.channel, step.read[..., runnable.place(segment)])
-        undefined = -1 if segment.channel.kind == "category" else xp.nan
-        found[segment.channel.name] = xp.where(step.reasons[..., head] == 0, entry, undefined)
+        reason = step.reasons[..., head]
+        if segment.channel.kind == "category":
+            found[segment.channel.name] = xp.where(reason == 0, entry, -1)
+        else:  # an average between two declared values is still what was read
+            found[segment.channel.name] = xp.where((reason == 0) | (reason == int(Reason.BETWEEN)), entry, xp.nan)
     return found
 
 

@@ -13,6 +13,9 @@ from kleene.machines.plan import HeadPlan, Plan
 from kleene.machines.residual import Layout
 from kleene.machines.universal_transformer import Probe, UniversalTransformer
 
+# Made of two plain ReLUs, a step is the difference of two large numbers: 0 or 1 to within rounding only.
+RELU_NOISE = 2.0**-6
+
 
 class Attended(NamedTuple):
     """What the heads read: (batch, position, dimensions), and the reasons (batch, position, heads)."""
@@ -163,15 +166,15 @@ def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp
 
 def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) -> Any:
     """The reasons with numbers added that lie between two declared values: some step is neither 0 nor 1."""
-    if steps is None:
+    if not layout.number_steps:
         return reasons
     columns = [reasons[..., h] for h in range(len(layout.heads))]
     for head, start, stop in layout.number_steps:
-        part = steps[..., start:stop]
+        part, noise = steps[..., start:stop], 0.0
         if activation == "relu":
-            half = (stop - start) // 2
+            half, noise = (stop - start) // 2, RELU_NOISE
             part = part[..., :half] - part[..., half:]
-        unsure = ((part > 0) & (part < 1)).any(axis=-1)
+        unsure = ((part > noise) & (part < 1 - noise)).any(axis=-1)
         columns[head] = xp.where(unsure & (columns[head] == 0), int(Reason.BETWEEN), columns[head])
     return xp.stack(columns, axis=-1)
 

@@ -168,7 +168,7 @@ def test_sum_and_modulo_refuses_more_bits_than_it_can_count():
         parity.sum_modulo(most_ones=5).run([parity.START] + [1] * 6)
 
 
-def test_addition_has_the_number_of_rules_that_the_paper_counts(built):
+def test_addition_has_as_many_rules_as_the_one_alta_ships(built):
     assert len(built["addition"].rules()) == 16466
 
 
@@ -198,7 +198,7 @@ def machine(*cells):
     return [cell - subleq.SMALLEST for cell in cells]
 
 
-def test_subleq_has_fewer_rules_than_the_hand_written_one(built):
+def test_subleq_has_fewer_rules_than_the_one_alta_ships(built):
     assert len(built["subleq"].rules()) < 43_127
 
 

@@ -89,7 +89,7 @@ def cases_of(tree: Fork | Leaf, decide: Callable[[Leaf], Any], sizes: Sizes) -> 
     """The cases of one output of a decision tree, merged. `decide` says what a leaf writes to that output:
     None to leave it alone, a code, or a symbol whose table holds codes."""
     found: list[Case] = []
-    _walk(_reduced(tree, decide, {}, {}), {}, found, sizes)
+    _walk(_reduced(tree, decide, {}), {}, found, sizes)
     return merged(found, sizes)
 
 
@@ -107,22 +107,26 @@ class _End:
     line: int
 
 
-def _reduced(tree: Fork | Leaf | None, decide: Callable, seen: dict, shared: dict) -> Any:
+def _reduced(tree: Fork | Leaf | None, decide: Callable, shared: dict) -> Any:
     if tree is None:
         raise AssertionError("a decision tree with a branch that was never explored")
     if isinstance(tree, Leaf):
+        if tree.dead:
+            return None
         written = decide(tree)
         value, line = written if isinstance(written, tuple) else (written, 0)
         key = ("end", id(value) if isinstance(value, Symbol) else value)
         return shared.setdefault(key, _End(value, line))
-    groups: dict[int, tuple[Any, list[Any]]] = {}
-    for outcome, child in zip(tree.outcomes, tree.children):
-        below = _reduced(child, decide, seen, shared)
-        groups.setdefault(id(below), (below, []))[1].append(outcome)
-    if len(groups) == 1:
-        return next(iter(groups.values()))[0]
-    branches = tuple((node, tuple(outcomes)) for node, outcomes in groups.values())
-    key = (id(tree.symbol), tuple((id(n), o) for n, o in branches))
+    groups: dict[int, tuple[Any, list[int]]] = {}
+    for index, child in enumerate(tree.children):
+        below = _reduced(child, decide, shared)
+        if below is None:  # nothing ever comes this way
+            continue
+        groups.setdefault(id(below), (below, []))[1].append(index)
+    if len(groups) <= 1:
+        return next(iter(groups.values()))[0] if groups else None
+    branches = tuple((node, tuple(tree.outcomes[i] for i in which)) for node, which in groups.values())
+    key = (id(tree.symbol), tuple((id(node), repr(outcomes)) for node, outcomes in branches))  # a set has no hash
     return shared.setdefault(key, _Node(tree.symbol, branches))
 
 

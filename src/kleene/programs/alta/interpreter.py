@@ -197,8 +197,7 @@ def attend(
     if isinstance(variable, Numeric):
         average = np.divide(total, count, out=np.full(value.shape, np.nan), where=count > 0)
         blurred = (count > 0) & variable.blurred(np.nan_to_num(average))
-        reason = np.where(blurred, Reason.BETWEEN, reason)
-        return np.where(reason == 0, average, np.nan), reason
+        return average, np.where(blurred, Reason.BETWEEN, reason)
     reason = np.where(count > 1, Reason.SEVERAL, reason)
     return np.where(reason == 0, total, -1).astype(np.int64), reason
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError, TracingError
-from kleene.programs.alta.cases import Case, Constant, case, cases_of, merged
+from kleene.programs.alta.cases import Case, cases_of
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_rules
 from kleene.programs.alta.tracing import Tracer
@@ -149,29 +149,16 @@ def program_spec_from_rules(
     rules = tuple(rules)
     outputs = _checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
     domains = dict(variables) | outputs
-    sizes = {n: len(v.domain) for n, v in domains.items()}
     try:
         for rule in rules:
             if rule.variable in outputs:
                 raise ProgramError(f"the rule {rule} sets the output of a head; only attention sets it.")
-        updates = cases_from_rules(rules, domains, sizes)
+        updates, reads = cases_from_rules(rules, domains, outputs)
     except ProgramError as error:
         raise ProgramError(f"program {name!r}: {error}") from None
-    reads = {h: _reads_of_rules(h, updates, sizes) for h in outputs}
     return _assembled(
         name, variables, heads, outputs, updates, reads, output_name, input_range, position_range, halt, max_layers, rules
     )
-
-
-def _reads_of_rules(head: str, updates: Mapping[str, Sequence[Case]], sizes: Mapping[str, int]) -> list[Case]:
-    """A rule looks at a head where everything else that it asks for holds."""
-    guards = {}
-    for cases in updates.values():
-        for c in cases:
-            if head in c.variables:
-                guard = case({f: s for f, s in c.where if f != head}, Constant(1))
-                guards[guard] = guard
-    return merged(list(guards), sizes)
 
 
 def _assembled(

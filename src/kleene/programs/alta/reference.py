@@ -73,7 +73,8 @@ def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Valu
             reading[name], reason = read(head, program.outputs[name], state, position)
             if reason:
                 undefined[name] = _complaint(program, name, reason, layer, position)
-        written = run_mlp(program, values | {n: v for n, v in reading.items() if v is not None}, undefined)
+        defined = {n: v for n, v in reading.items() if n not in undefined}
+        written = run_mlp(program, values | defined, undefined)
         after.append(values | written)
         readings.append(reading)
     return after, readings
@@ -84,7 +85,7 @@ def _complaint(program: Program, head: str, reason: str, layer: int, position: i
 
 
 def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, str]:
-    """What a head reads at one position, and an empty text; or None, and why it is undefined."""
+    """What a head reads at one position (None where nothing), and why that is undefined (empty where it is not)."""
     places = [j for j in range(len(state)) if not head.offsets or j - position in head.offsets]
     if not places:
         return None, "the positions it may read lie off the edge of the sequence"
@@ -97,9 +98,7 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
     found = [state[j][head.value] for j in places]
     if isinstance(output, Numeric):
         average = sum(found) / len(found)
-        if output.blurred(average):
-            return None, "the average it read lies between two declared values"
-        return average, ""
+        return average, "the average it read lies between two declared values" if output.blurred(average) else ""
     return (found[0], "") if len(found) == 1 else (None, "several positions match its query")
 
 

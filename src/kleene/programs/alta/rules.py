@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,15 +81,26 @@ class MLPBuilder:
 _ABSENT = object()
 
 
-def cases_from_rules(rules: Iterable[Rule], domains: Mapping[str, Variable], sizes: Sizes) -> dict[str, list[Case]]:
-    """The disjoint cases that a set of rules stands for, by variable; conflicting rules are refused."""
+def cases_from_rules(
+    rules: Iterable[Rule], domains: Mapping[str, Variable], heads: Collection[str]
+) -> tuple[dict[str, list[Case]], dict[str, list[Case]]]:
+    """The disjoint cases that a set of rules stands for, by variable, and the cases in which each head is looked at.
+
+    A rule looks at a head where everything else that it asks for holds. Conflicting rules are refused.
+    """
+    sizes = {name: len(v.domain) for name, v in domains.items()}
     by_target: dict[str, dict[tuple[str, ...], dict[tuple[int, ...], int]]] = defaultdict(lambda: defaultdict(dict))
+    guards: dict[str, dict[Case, None]] = {head: {} for head in heads}
     for rule in rules:
         names, codes, new = _coded(rule, domains)
         known = by_target[rule.variable][names].setdefault(codes, new)
         if known != new:
             _conflict(rule.variable, names, codes, known, names, codes, new, domains)
-    return {t: merged(_disjoint(t, groups, domains, sizes), sizes) for t, groups in by_target.items()}
+        for head in (n for n in names if n in guards):
+            rest = {n: frozenset({c}) for n, c in zip(names, codes) if n != head}
+            guards[head][case(rest, Constant(1))] = None
+    updates = {t: merged(_disjoint(t, groups, domains, heads, sizes), sizes) for t, groups in by_target.items()}
+    return updates, {head: merged(list(found), sizes) for head, found in guards.items()}
 
 
 def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...], tuple[int, ...], int]:
@@ -108,9 +119,15 @@ def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...]
     return tuple(n for n, _ in rule.antecedent), tuple(codes), new
 
 
-def _disjoint(target: str, groups: Mapping, domains: Mapping[str, Variable], sizes: Sizes) -> list[Case]:
-    """Cases for the rules, each narrowed to what the rules before it do not cover."""
-    signatures = sorted(groups, key=len)
+def _disjoint(
+    target: str, groups: Mapping, domains: Mapping[str, Variable], heads: Collection[str], sizes: Sizes
+) -> list[Case]:
+    """Cases for the rules, each narrowed to what the rules before it do not cover.
+
+    A rule that is narrowed must not come to depend on a head that is undefined where the other rule does not look at
+    it. So rules with few heads come first, and what is taken away tests the head last.
+    """
+    signatures = sorted(groups, key=lambda names: (sum(n in heads for n in names), len(names)))
     found = []
     for position, names in enumerate(signatures):
         earlier = [(s, _index(s, names, groups[s])) for s in signatures[:position]]
@@ -123,6 +140,9 @@ def _disjoint(target: str, groups: Mapping, domains: Mapping[str, Variable], siz
                     if other_new != new:
                         _conflict(target, names, codes, new, other, other_codes, other_new, domains)
                     outside = {n: c for n, c in zip(other, other_codes) if n not in at}
+                    if sum(n in heads for n in outside) > 1:
+                        _conflict(target, names, codes, new, other, other_codes, other_new, domains)
+                    outside = dict(sorted(outside.items(), key=lambda item: item[0] in heads))
                     pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]
             found += [case(piece, Constant(new)) for piece in pieces]
     return found

@@ -141,23 +141,26 @@ def _install_operators() -> None:
         "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
     }  # fmt: skip
     for name, function in (binary | compare).items():
-
-        def forward(self: Symbol, other: Any, name: str = name, function: Callable = function) -> Symbol:
-            return self.decider.combine(name, function, (self, other))
-
-        setattr(Symbol, f"__{name}__", forward)
+        setattr(Symbol, f"__{name}__", _forward(name, function))
     for name, function in binary.items():
-
-        def backward(self: Symbol, other: Any, name: str = name, function: Callable = function) -> Symbol:
-            return self.decider.combine(name, function, (other, self))
-
-        setattr(Symbol, f"__r{name}__", backward)
+        setattr(Symbol, f"__r{name}__", _backward(name, function))
     for name, function in unary.items():
+        setattr(Symbol, f"__{name}__", _forward(name, function))
+    setattr(Symbol, "__pow__", _forward("pow", pow))  # may be called with a modulus
 
-        def single(self: Symbol, name: str = name, function: Callable = function) -> Symbol:
-            return self.decider.combine(name, function, (self,))
 
-        setattr(Symbol, f"__{name}__", single)
+def _forward(name: str, function: Callable) -> Callable:
+    def method(self: Symbol, *others: Any) -> Symbol:
+        return self.decider.combine(name, function, (self, *others))
+
+    return method
+
+
+def _backward(name: str, function: Callable) -> Callable:
+    def method(self: Symbol, other: Any) -> Symbol:
+        return self.decider.combine(name, function, (other, self))
+
+    return method
 
 
 _install_operators()
@@ -179,14 +182,15 @@ def apply(decider: Decider, name: str, function: Callable, operands: tuple[Any, 
             f"cases, and the largest that is tabulated is {LARGEST_TABLE:,}. Branch on one of them first, or give "
             f"the rules with MLPBuilder"
         )
-    aligned = [_align(o, support) if isinstance(o, Symbol) else o for o in operands]
+    tables = [aligned(o, support) if isinstance(o, Symbol) else o for o in operands]
     label = f"{name}({', '.join(o.name if isinstance(o, Symbol) else repr(o) for o in operands)})"
-    result = Symbol(decider, label, support, _tabulate(name, function, aligned, shape))
+    result = Symbol(decider, label, support, _tabulate(name, function, tables, shape))
     _note_sums(result, name, operands)
     return result
 
 
-def _align(symbol: Symbol, support: tuple[str, ...]) -> np.ndarray:
+def aligned(symbol: Symbol, support: tuple[str, ...]) -> np.ndarray:
+    """The symbol's table with an axis for every variable in `support`, of length 1 where it does not depend on it."""
     sizes = dict(zip(symbol.support, symbol.table.shape))
     return symbol.table.reshape([sizes.get(v, 1) for v in support])
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import KleeneError, ProgramError, TracingError
-from kleene.programs.alta.symbols import Fault, Symbol, apply
+from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, apply
 from kleene.programs.alta.variables import Variable
 
 MOST_PATHS = 50_000
@@ -28,10 +28,14 @@ HERE = os.path.dirname(__file__)
 
 @dataclass(frozen=True)
 class Leaf:
-    """Where a path ends: what it wrote (constants or symbols, with the source line), which heads it looked at."""
+    """Where a path ends: what it wrote (constants or symbols, with the source line), which heads it looked at.
+
+    A path that no assignment takes (its decisions contradict each other) is `dead`.
+    """
 
     writes: Mapping[str, tuple[Any, int]]
     looked_at: frozenset[str]
+    dead: bool = False
 
 
 @dataclass
@@ -112,11 +116,15 @@ class Tracer:
     def _run(self, function: Callable[[Any], Any]) -> Leaf:
         try:
             function(Assignment(self))
-        except TracingError as error:
+        except KleeneError as error:
+            if not isinstance(error, TracingError):
+                raise
+            if self._contradiction():
+                return Leaf({}, frozenset(), dead=True)
             raise TracingError(f"line {user_line(error)}: the function {error}") from None
-        except KleeneError:
-            raise
         except Exception as error:
+            if self._contradiction():
+                return Leaf({}, frozenset(), dead=True)
             raise TracingError(
                 f"line {user_line(error)}: the function raised {type(error).__name__}: {error}"
                 f"{self._situation()}. It must give a result for every assignment of its variables."
@@ -180,20 +188,29 @@ class Tracer:
         choice = self._prefix[depth] if depth < len(self._prefix) else 0
         line = user_line()
         self._forks_at[line] += 1
+        self._narrow(symbol, outcomes[choice])
         self._path.append(Fork(symbol, outcomes, line))
         self._choices.append(choice)
-        self._narrow(symbol, outcomes[choice])
         return outcomes[choice]
 
+    def _possible(self, support: tuple[str, ...]) -> np.ndarray:
+        """Which combinations of these variables' codes the decisions that look at nothing else have left over."""
+        masks = [self._allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
+        possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
+        for fork, choice in zip(self._path, self._choices):
+            if 1 < len(fork.symbol.support) and set(fork.symbol.support) <= set(support):
+                possible = possible & _equals(aligned(fork.symbol, support), fork.outcomes[choice])
+        return possible
+
     def _feasible(self, symbol: Symbol) -> np.ndarray:
-        return symbol.table[np.ix_(*(self._allowed[v] for v in symbol.support))]
+        """The entries of the symbol's table that this path can still meet."""
+        return symbol.table[self._possible(symbol.support)]
 
     def _narrow(self, symbol: Symbol, outcome: Any) -> None:
-        hit = _equals(self._feasible(symbol), outcome)
+        hit = self._possible(symbol.support) & _equals(symbol.table, outcome)
         for axis, name in enumerate(symbol.support):
             others = tuple(i for i in range(hit.ndim) if i != axis)
-            keep = hit.any(axis=others)
-            self._allowed[name][np.flatnonzero(self._allowed[name])[~keep]] = False
+            self._allowed[name] &= hit.any(axis=others)
 
     def _checked(self, name: str, value: Any, line: int) -> Any:
         """The written value in codes: an integer, or a symbol whose table holds codes (-1 where no path leads)."""
@@ -216,21 +233,10 @@ class Tracer:
 
     def _refuse_write(self, name: str, value: Symbol, coded: Symbol, line: int) -> None:
         """Raise, unless the decisions on this path together rule every bad entry out."""
-        support = tuple(sorted({v for s in (value, *(f.symbol for f in self._path)) for v in s.support}))
-        axes = [np.flatnonzero(self._allowed[v]) for v in support]
-        if np.prod([float(len(a)) for a in axes]) <= 1 << 22:
-            grid = dict(zip(support, np.meshgrid(*axes, indexing="ij")))
-            bad = coded.table[tuple(grid[v] for v in coded.support)] < 0
-            for fork, choice in zip(self._path, self._choices):
-                table = fork.symbol.table[tuple(grid[v] for v in fork.symbol.support)]
-                bad &= _equals(table, fork.outcomes[choice])
-            if not bad.any():
-                return
-            place = tuple(np.argwhere(bad)[0])
-            codes = {v: int(grid[v][place]) for v in support}
-        else:
-            place = tuple(np.argwhere(self._feasible(coded) < 0)[0])
-            codes = {v: int(np.flatnonzero(self._allowed[v])[i]) for v, i in zip(coded.support, place)}
+        bad = Symbol(self, value.name, coded.support, coded.table < 0)
+        codes = self._witness(bad)
+        if codes is None:
+            return
         entry = value.table[tuple(codes[v] for v in value.support)]
         domains = self.variables | self.heads
         where = ", ".join(f"{v} = {domains[v].domain[c]!r}" for v, c in codes.items())
@@ -239,6 +245,31 @@ class Tracer:
             f"line {line}: the value written to {name!r} {what} where {where}, but {name!r} takes "
             f"{self.variables[name].expected}. Widen its range, or clip or guard the value."
         )
+
+    def _contradiction(self) -> bool:
+        """Whether no assignment takes this path."""
+        return bool(self._path) and self._witness(None) is None
+
+    def _witness(self, wanted: Symbol | None) -> dict[str, int] | None:
+        """Codes that take this path and make the wanted symbol true; None where there are none.
+
+        Where there are too many combinations to try, codes that the variables allow one by one.
+        """
+        symbols = [f.symbol for f in self._path] + ([wanted] if wanted is not None else [])
+        support = tuple(sorted({v for s in symbols for v in s.support}))
+        axes = [np.flatnonzero(self._allowed[v]) for v in support]
+        if np.prod([float(len(a)) for a in axes]) > LARGEST_TABLE:
+            return {v: int(a[0]) for v, a in zip(support, axes)}
+        grid = dict(zip(support, np.meshgrid(*axes, indexing="ij", sparse=True)))
+        taken = np.ones([len(a) for a in axes], dtype=bool)
+        for fork, choice in zip(self._path, self._choices):
+            table = fork.symbol.table[tuple(grid[v] for v in fork.symbol.support)]
+            taken &= _equals(table, fork.outcomes[choice])
+        if wanted is not None:
+            taken &= wanted.table[tuple(grid[v] for v in wanted.support)]
+        if not taken.any():
+            return None
+        return {v: int(a[i]) for v, a, i in zip(support, axes, np.argwhere(taken)[0])}
 
     def _situation(self) -> str:
         names = [n for n, mask in self._allowed.items() if not mask.all()]
