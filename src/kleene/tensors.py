@@ -7,31 +7,26 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ModelFileError
-from kleene.files import write_atomically
+from kleene.files import read_bytes, write_atomically
 
 NAMES = {"F64": "float64", "F32": "float32", "BF16": "bfloat16", "I64": "int64", "I32": "int32", "U8": "uint8"}
 
 
 def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
     """The path of the file now holding the arrays; `kind` says what they are."""
-    from safetensors import serialize
+    from safetensors.numpy import save
 
-    described = {
-        name: {"dtype": array.dtype.name, "shape": list(array.shape), "data": np.ascontiguousarray(array).tobytes()}
-        for name, array in arrays.items()
-    }
-    return write_atomically(path, serialize(described, {"kleene": json.dumps({"kind": kind} | header)}))
+    dense = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return write_atomically(path, save(dense, {"kleene": json.dumps({"kind": kind} | header)}))
 
 
 def read_tensors(path: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a file that `write_tensors` wrote."""
     path = Path(path)
-    if not path.exists():
-        raise ModelFileError(f"there is no file {str(path)!r}")
-    content = path.read_bytes()
+    content = read_bytes(path)
     try:
         header = _header(content)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(
             f"{str(path)!r} is not a file that Kleene wrote, or it is damaged ({error}); make it again"
         ) from None
@@ -67,4 +62,4 @@ def _array(described: dict[str, Any]) -> np.ndarray:
         dtype = np.dtype(ml_dtypes.bfloat16)
     else:
         dtype = np.dtype(name)
-    return np.frombuffer(bytes(described["data"]), dtype=dtype).reshape(described["shape"])
+    return np.frombuffer(bytearray(described["data"]), dtype=dtype).reshape(described["shape"])

@@ -55,9 +55,9 @@ class ExpansionBuilder:
 
 def expand_number(builder: ExpansionBuilder, name: str, variable: Numeric, dim: int) -> tuple[list[int], tuple[int, int]]:
     """One-hot features for the declared values of a number, and the block of its step units."""
-    slopes, biases = step_weights(variable)
-    slopes, biases = slopes.astype(builder.dtype), biases.astype(builder.dtype)
-    check_steps(name, variable, slopes, biases, builder.dtype, builder.relu)
+    with np.errstate(over="ignore", invalid="ignore"):  # gaps too small for the type end in the refusal below
+        slopes, biases = (a.astype(builder.dtype) for a in step_weights(variable))
+        check_steps(name, variable, slopes, biases, builder.dtype, builder.relu)
     columns = []
     for slope in slopes:
         column = np.zeros(builder.width)

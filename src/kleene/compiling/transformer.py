@@ -227,7 +227,7 @@ class _Compiler:
         tokens = np.zeros((p.input_range, self.width))
         positions = np.zeros((p.position_range, self.width)) if p.position_range is not None else None
         for name, (by, table) in p.starts.items():
-            rows = np.stack([self._start_vector(name, x) for x in table])
+            rows = np.stack([self._start_vector(name, x) for x in table.tolist()])
             if by == "position":
                 assert positions is not None
                 positions += rows

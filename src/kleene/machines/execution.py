@@ -27,6 +27,8 @@ class Runnable(eqx.Module):
 
     plan: Plan | None
     network: UniversalTransformer | None
+    mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
+    mlp_bias: Array
     probe: Probe | None
     halt: Array | None
     layout: Layout = eqx.field(static=True)
@@ -53,13 +55,17 @@ class Step(NamedTuple):
 def prepare(network: UniversalTransformer, attention: str) -> Runnable:
     """What a run of the network needs, arranged once."""
     plan = plan_of(network) if attention == "select" else None
-    probe, halt = network.probe, network.halt
+    probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
+    order = list(range(len(mlp_in)))
     if plan is not None:
-        width = network.layout.width
-        order = [*plan.kept, *plan.read, *range(width, len(network.mlp_in))]
+        order = [*plan.kept, *plan.read, *range(network.layout.width, len(mlp_in))]
         halt = None if halt is None else halt[list(plan.kept)]
-        probe = probe and eqx.tree_at(lambda p: p.rows, probe, probe.rows[order])
-    return Runnable(plan, network if plan is None else None, probe, halt, network.layout, network.activation)
+        mlp_in, mlp_bias = plan.mlp_in, plan.mlp_bias
+    if probe is not None:
+        mlp_in = np.concatenate([mlp_in, probe.rows[order]], axis=1)
+        mlp_bias = np.concatenate([mlp_bias, -probe.least.astype(mlp_bias.dtype)])
+    layout, activation = network.layout, network.activation
+    return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
 
 
 def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
@@ -69,8 +75,7 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
         plan = runnable.plan
         attended = select(xp, plan, layout, state, lengths)
         x = xp.concatenate([state, attended.read], axis=-1)
-        expansion, weights = plan.expansion, (plan.mlp_in, plan.mlp_bias, plan.mlp_out)
-        base = state
+        expansion, mlp_out, base = plan.expansion, plan.mlp_out, state
     else:
         network = runnable.network
         assert network is not None
@@ -78,25 +83,25 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
         x = base = state + attended.read
         e = network.expansion
         expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
-        weights = (network.mlp_in, network.mlp_bias, network.mlp_out)
+        mlp_out = network.mlp_out
         attended = attended._replace(read=x)
     features, steps = features_of(xp, expansion, activation, x)
     reasons = between(xp, layout, activation, steps, attended.reasons)
-    after = base + mlp(xp, activation, features, *weights).astype(base.dtype)
-    looked = None if runnable.probe is None else _looked_at(xp, runnable.probe, features, reasons, lengths)
-    return Step(after, attended.read, reasons, looked)
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    looked = None if runnable.probe is None else _looked_at(xp, runnable.probe, rows, reasons, lengths)
+    return Step(base + change.astype(base.dtype), attended.read, reasons, looked)
 
 
-def _looked_at(xp: Any, probe: Probe, features: Any, reasons: Any, lengths: Any) -> Any:
+def _looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
     inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
     reasons = xp.where(inside, reasons, 0)
     if xp is np:
-        return used(xp, probe, features, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
+        return used(xp, probe, rows, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
     import jax
 
     return jax.lax.cond(
         (reasons > 0).any(),
-        lambda: used(xp, probe, features, reasons),
+        lambda: used(xp, probe, rows, reasons),
         lambda: xp.zeros(reasons.shape, dtype=bool),
     )
 
@@ -195,6 +200,10 @@ def run_in_numpy(
     layer = 0
     while True:
         done = has_halted(np, runnable, state, lengths[rows])
+        ending = done if layer < limit else np.ones(len(rows), dtype=bool)
+        if ending.any():
+            inside = np.arange(state.shape[1]) < lengths[rows[ending]][:, None]
+            refuse_unclean(runnable, all_clean(np, runnable, state[ending], inside), layer, rows[ending])
         if done.any():
             recorder.finish(rows[done], layer, halted=True)
             rows, state = rows[~done], state[~done]
@@ -204,9 +213,7 @@ def run_in_numpy(
         state = state[:, : int(lengths[rows].max())]
         step = advance(np, runnable, state, lengths[rows])
         refuse_undefined(runnable, step, layer, rows)
-        inside = np.arange(state.shape[1]) < lengths[rows][:, None]
         state = step.state
-        refuse_unclean(runnable, all_clean(np, runnable, state, inside), layer, rows)
         recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
     finish_rest(runnable, rows, layer, limit, recorder)
 

@@ -158,10 +158,11 @@ def activate(xp: Any, activation: str, pre: Any) -> Any:
     return xp.clip(pre, 0, 1) if activation == "clipped" else xp.maximum(pre, 0)
 
 
-def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> Any:
-    """What the MLP adds to the residual stream."""
-    hidden = activate(xp, activation, product(xp, features, mlp_in) + mlp_bias)
-    return product(xp, hidden.astype(features.dtype), mlp_out)
+def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> tuple[Any, Any]:
+    """What the MLP adds to the residual stream, and the pre-activations of units beyond those of `mlp_out`."""
+    pre = product(xp, features, mlp_in) + mlp_bias
+    hidden = activate(xp, activation, pre[..., : len(mlp_out)])
+    return product(xp, hidden.astype(features.dtype), mlp_out), pre[..., len(mlp_out) :]
 
 
 def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) -> Any:
@@ -179,11 +180,10 @@ def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) 
     return xp.stack(columns, axis=-1)
 
 
-def used(xp: Any, probe: Probe, features: Any, reasons: Any) -> Any:
-    """Where the MLP looks at a head that is undefined: (batch, position, heads)."""
+def used(xp: Any, probe: Probe, rows: Any, reasons: Any) -> Any:
+    """Where the MLP looks at a head that is undefined: (batch, position, heads). `rows` hold where they are ≥ 0."""
     undefined = reasons > 0
-    rows = (product(xp, features, probe.rows) >= probe.least).astype(xp.float32)
-    holds = xp.matmul(rows, probe.conditions) > 0.5
+    holds = xp.matmul((rows >= 0).astype(xp.float32), probe.conditions) > 0.5
     holds = holds | (xp.matmul(undefined.astype(xp.float32), probe.mentions.T) > 0.5)
     guards = xp.matmul(holds.astype(xp.float32), probe.guards) >= probe.guards.sum(axis=0) - 0.5
     return (xp.matmul(guards.astype(xp.float32), probe.guarded) > 0.5) & undefined

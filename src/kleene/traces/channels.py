@@ -90,4 +90,4 @@ def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
     2
     """
     table = np.asarray(values, dtype=np.float64)
-    return np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left")
+    return np.asarray(np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left"))

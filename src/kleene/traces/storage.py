@@ -2,7 +2,6 @@
 
 import io
 import json
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ModelFileError
-from kleene.files import write_atomically
+from kleene.files import read_bytes, write_atomically
 from kleene.traces.channels import Channel
 from kleene.traces.trace import Trace
 
@@ -25,7 +24,8 @@ def save(trace: Trace, path: Any) -> Path:
     if path.suffix == ".npz":
         stream = io.BytesIO()
         header = np.frombuffer(json.dumps(_header(trace)).encode(), dtype=np.uint8)
-        np.savez_compressed(stream, allow_pickle=False, **{"//header": header}, **trace.data)
+        # By number, not by name: a channel may be called "file", or anything else that numpy or zip would trip over.
+        np.savez_compressed(stream, header, *(trace.data[c.name].astype(c.dtype) for c in trace.channels))
         return write_atomically(path, stream.getvalue())
     raise ModelFileError(f"a trace is saved as .json or .npz, and {path.name!r} is neither")
 
@@ -33,15 +33,15 @@ def save(trace: Trace, path: Any) -> Path:
 def load(path: Any) -> Trace:
     """The trace in a `.json` or `.npz` file."""
     path = Path(path)
+    content = read_bytes(path)
     try:
         if path.suffix == ".json":
-            return from_json(json.loads(path.read_text()))
-        with np.load(path, allow_pickle=False) as arrays:
-            header = json.loads(arrays["//header"].tobytes())
-            return _build(header, {name: arrays[name] for name in arrays.files if name != "//header"})
-    except FileNotFoundError:
-        raise ModelFileError(f"there is no trace file {str(path)!r}") from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            return from_json(json.loads(content))
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            header = json.loads(arrays["arr_0"].tobytes())
+            names = [c["name"] for c in header["channels"]]
+            return _build(header, {name: arrays[f"arr_{n}"] for n, name in enumerate(names, start=1)})
+    except Exception as error:  # a damaged file can raise anything in zipfile, zlib, numpy or json
         raise ModelFileError(f"{str(path)!r} does not hold a trace that Kleene wrote ({error})") from None
 
 
@@ -52,7 +52,7 @@ def as_json(trace: Trace) -> dict[str, Any]:
         array = trace.data[channel.name]
         rows = array.tolist()
         data[channel.name] = _without_nan(rows) if array.dtype.kind == "f" else rows
-    return _header(trace) | {"output": trace.output, "steps": trace.steps, "data": data}
+    return _header(trace) | {"output": _without_nan(trace.output), "steps": trace.steps, "data": data}
 
 
 def from_json(content: dict[str, Any]) -> Trace:
@@ -86,7 +86,16 @@ def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> Trace:
     if header.get("format") != FORMAT:
         raise ValueError(f"the format is {header.get('format')!r}, expected {FORMAT!r}")
     channels = tuple(_channel(c) for c in header["channels"])
-    missing = [c.name for c in channels if c.name not in data]
-    if missing:
-        raise ValueError(f"the data of channel {missing[0]!r} is missing")
+    if not channels:
+        raise ValueError("it has no channels")
+    shared = None  # the axes that all channels have in common
+    for channel in channels:
+        if channel.name not in data:
+            raise ValueError(f"the data of channel {channel.name!r} is missing")
+        array, axes = data[channel.name], len(header["axes"])
+        shared = shared or array.shape[:axes]
+        if array.shape != shared + channel.entry_shape or len(shared) != axes or array.dtype != channel.dtype:
+            raise ValueError(f"the data of channel {channel.name!r} is {array.dtype} of shape {array.shape}")
+    if header["output_name"] is not None and header["output_name"] not in data:
+        raise ValueError(f"the output {header['output_name']!r} is not among its channels")
     return Trace(channels, data, header["output_name"], header["halted"], tuple(header["axes"]), header["source"])

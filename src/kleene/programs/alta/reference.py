@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, UndefinedAttentionError
+from kleene.errors import HaltError, Reason, UndefinedAttentionError
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule
@@ -71,7 +71,7 @@ def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Valu
         reading, undefined = {}, {}
         for name, head in program.heads.items():
             reading[name], reason = read(head, program.outputs[name], state, position)
-            if reason:
+            if reason is not None:
                 undefined[name] = _complaint(program, name, reason, layer, position)
         defined = {n: v for n, v in reading.items() if n not in undefined}
         written = run_mlp(program, values | defined, undefined)
@@ -80,26 +80,26 @@ def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Valu
     return after, readings
 
 
-def _complaint(program: Program, head: str, reason: str, layer: int, position: int) -> Complaint:
+def _complaint(program: Program, head: str, reason: Reason, layer: int, position: int) -> Complaint:
     return lambda: UndefinedAttentionError(program.name, head, reason, layer=layer, position=position)
 
 
-def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, str]:
-    """What a head reads at one position (None where nothing), and why that is undefined (empty where it is not)."""
+def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, Reason | None]:
+    """What a head reads at one position (None where nothing), and why that is undefined (None where it is not)."""
     places = [j for j in range(len(state)) if not head.offsets or j - position in head.offsets]
     if not places:
-        return None, "the positions it may read lie off the edge of the sequence"
+        return None, Reason.EDGE
     if head.query is not None and head.key is not None:
         query = state[position][head.query]
         wanted = query if isinstance(query, frozenset) else {query}
         places = [j for j in places if state[j][head.key] in wanted]
     if not places:
-        return None, "no position matches its query"
+        return None, Reason.NO_MATCH
     found = [state[j][head.value] for j in places]
     if isinstance(output, Numeric):
         average = sum(found) / len(found)
-        return average, "the average it read lies between two declared values" if output.blurred(average) else ""
-    return (found[0], "") if len(found) == 1 else (None, "several positions match its query")
+        return average, Reason.BETWEEN if output.blurred(average) else None
+    return (found[0], None) if len(found) == 1 else (None, Reason.SEVERAL)
 
 
 def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]) -> Values:

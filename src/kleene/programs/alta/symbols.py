@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class Fault:
     error: Exception
 
 
+@runtime_checkable
 class Decider(Protocol):
     """Who takes the decisions that a symbol cannot: the tracer."""
 

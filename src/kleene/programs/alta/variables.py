@@ -98,7 +98,7 @@ class Numeric(Variable):
         below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
         above = np.clip(below + 1, 0, len(middles) - 1)
         close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
-        return close[0] | close[1]
+        return np.asarray(close[0] | close[1])
 
     def code(self, value: Any) -> int | None:
         if isinstance(value, (int, float, np.number)) and math.isfinite(value):

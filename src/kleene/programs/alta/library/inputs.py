@@ -5,12 +5,13 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kleene.errors import InputError, RunError
 from kleene.programs.alta.library import addition, subleq
 
 
+@runtime_checkable
 class Inputs(Protocol):
     """What a program can be given."""
 

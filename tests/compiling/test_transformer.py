@@ -1,0 +1,213 @@
+"""Compiled networks do exactly what their programs do: every program, every way of compiling and running."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kleene
+from kleene.compiling.checking import check
+from kleene.errors import CompileError, HaltError, RunError, UndefinedAttentionError
+from kleene.programs import alta
+from kleene.programs.alta.library import entries, get, parity
+from kleene.programs.alta.random_programs import generate, random_inputs
+from tests.programs.alta.examples import EXAMPLES
+
+WAYS = [
+    {},
+    {"rules": "paper"},
+    {"activation": "relu"},
+    {"dtype": "float64"},
+    {"rules": "paper", "activation": "relu"},
+]
+
+
+def names_of(way):
+    return "-".join(way.values()) or "default"
+
+
+@pytest.mark.parametrize("way", WAYS, ids=names_of)
+@pytest.mark.parametrize("name", entries())
+def test_every_program_of_the_library_agrees_with_its_network_and_reference(name, way):
+    report = check(get(name), samples=12, max_length=6, **way)
+    assert report, report.first_disagreement
+
+
+@pytest.mark.parametrize("name", sorted({e.name for e in EXAMPLES}))
+def test_the_network_gives_the_expected_outputs(name):
+    network = kleene.compile(get(name).build())
+    for example in (e for e in EXAMPLES if e.name == name):
+        trace = network.run(example.tokens)
+        assert trace.output == list(example.output)
+        assert example.layers is None or trace.layers == example.layers
+
+
+@pytest.mark.parametrize("way", WAYS, ids=names_of)
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**9))
+def test_random_programs_have_the_same_trace_in_reference_interpreter_and_network(way, seed):
+    import random
+
+    generated = generate(seed)
+    try:
+        network = kleene.compile(generated.program, **way)
+    except CompileError:
+        return
+    inputs = random_inputs(random.Random(seed), generated.program, 5, 6)
+    report = check(generated.program, network=network, inputs=inputs)
+    assert report, f"{report.first_disagreement}\n{generated.source}"
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**9))
+def test_softmax_attention_gives_the_same_trace_as_selection(seed):
+    import random
+
+    generated = generate(seed)
+    network = kleene.compile(generated.program)
+    for sequence in random_inputs(random.Random(seed), generated.program, 3, 6):
+        try:
+            by_lookup = network.run(sequence)
+        except (UndefinedAttentionError, HaltError) as error:
+            with pytest.raises(type(error)):
+                network.run(sequence, attention="softmax")
+            continue
+        assert by_lookup.difference(network.run(sequence, attention="softmax")) is None, generated.source
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "attention"),
+    [
+        ("addition", "float32", "select"),
+        ("addition", "bfloat16", "select"),
+        ("addition", "float64", "softmax"),
+        ("sort", "bfloat16", "softmax"),
+        ("shuffle_dyck_2", "float32", "softmax"),
+        ("most_frequent_sort", "float64", "select"),
+    ],
+)
+def test_jax_gives_the_same_traces_as_the_interpreter_for_every_number_type(name, dtype, attention):
+    import random
+
+    entry = get(name)
+    program = entry.build()
+    network = kleene.compile(program, dtype=dtype)
+    inputs = [entry.sample(random.Random(i), 1 + i) for i in range(6)]
+    ours, theirs = program.run_batch(inputs), network.run_batch(inputs, backend="jax", attention=attention)
+    for a, b in zip(ours, theirs):
+        assert a.difference(b) is None
+    assert network.run_batch(inputs, backend="jax", attention=attention, record=False).outputs == ours.outputs
+
+
+def test_jax_reports_the_same_undefined_attention_as_the_interpreter():
+    program = get("subleq").build()
+    network = kleene.compile(program)
+    good = get("subleq").read("9 11 -1 0 0 0 0 0 0 7 0 0".split())
+    falls_off = get("subleq").read("0 0 3 15 15 3".split())
+    with pytest.raises(UndefinedAttentionError) as ours:
+        program.run_batch([good, falls_off])
+    for backend in ("numpy", "jax"):
+        with pytest.raises(UndefinedAttentionError) as theirs:
+            network.run_batch([good, falls_off], backend=backend)
+        assert str(theirs.value) == str(ours.value)
+
+
+def test_jax_reports_what_does_not_halt():
+    network = kleene.compile(parity.relative())
+    for backend in ("numpy", "jax"):
+        with pytest.raises(HaltError, match="input 1 has not halted after 3 layers"):
+            network.run_batch([[2, 1], [2, 1, 1, 1, 1]], max_layers=3, backend=backend)
+
+
+def test_the_hidden_layers_are_as_small_as_promised():
+    assert kleene.compile(get("parity_relative").build()).size.hidden_units == 7
+    assert kleene.compile(get("addition").build()).size.hidden_units <= 135
+    assert kleene.compile(get("subleq").build()).size.hidden_units <= 657
+
+
+def test_the_paper_form_has_one_unit_a_rule_and_the_papers_weights():
+    program = get("addition").build()
+    network = kleene.compile(program, rules="paper")
+    assert network.size.hidden_units == len(program.rules()) == 16_466
+    assert set(np.unique(network.mlp_in)) == {0, 1}
+    assert set(np.unique(network.mlp_out)) == {-1, 0, 1}
+    conditions = (network.mlp_in != 0).sum(axis=0)
+    assert (network.mlp_bias == 1 - conditions).all()
+
+
+@pytest.mark.parametrize("name", ["parity_sum_modulo", "parity_sum_modulo_steps"])
+@pytest.mark.parametrize("way", [{}, {"dtype": "float64"}, {"activation": "relu"}, {"rules": "paper"}], ids=names_of)
+def test_sum_and_modulo_is_right_for_every_count_of_ones_up_to_its_maximum(name, way):
+    network = kleene.compile(get(name).build(), **way)
+    inputs = [[2] + [1] * ones + [0] * (100 - ones) for ones in range(101)]
+    outputs = network.run_batch(inputs, record=False).outputs
+    assert [o[-1] for o in outputs] == [ones % 2 for ones in range(101)]
+    assert [o[0] for o in network.run_batch(inputs, record=False, attention="softmax").outputs] == [
+        ones % 2 for ones in range(101)
+    ]
+
+
+def test_what_a_number_type_cannot_hold_is_refused_and_the_most_it_can_is_named():
+    with pytest.raises(CompileError, match=r"bfloat16 cannot tell the 101 declared values of 'average' apart: at most \d+ in a row"):
+        kleene.compile(parity.sum_modulo(most_ones=100), dtype="bfloat16")
+
+
+def test_the_largest_size_named_in_a_refusal_can_be_compiled_and_is_right():
+    with pytest.raises(CompileError) as refusal:
+        kleene.compile(parity.sum_modulo(most_ones=100), dtype="bfloat16")
+    most = int(str(refusal.value).split("at most ")[1].split()[0]) - 1
+    network = kleene.compile(parity.sum_modulo(most_ones=most), dtype="bfloat16")
+    inputs = [[2] + [1] * ones + [0] * (most - ones) for ones in range(most + 1)]
+    assert [o[-1] for o in network.run_batch(inputs, record=False).outputs] == [n % 2 for n in range(most + 1)]
+
+
+def test_whole_numbers_that_bfloat16_rounds_are_refused():
+    def far_apart(z):
+        z["bit"] = 1 if z["a"] - z["b"] > 150 else 0
+
+    program = alta.program_spec(
+        {"a": alta.input_var(400), "b": alta.var(400, default=3), "bit": alta.var(2)}, {}, far_apart, "bit", 400
+    )
+    assert kleene.compile(program).run([153, 154]).output == [0, 1]
+    with pytest.raises(CompileError, match="bfloat16 cannot hold exactly"):
+        kleene.compile(program, dtype="bfloat16")
+
+
+@given(values=st.lists(st.floats(-100, 100, width=32), min_size=2, max_size=12, unique=True))
+def test_every_declared_number_is_told_apart_or_refused(values):
+    values = sorted(values)
+    program = alta.program_spec(
+        {"x": alta.numeric_var(values, input_init_fn=lambda i: values[i]), "which": alta.var(len(values))},
+        {},
+        lambda z: z.update({"which": sum(z["x"] > v for v in values[:-1])}),
+        "which",
+        len(values),
+    )
+    try:
+        network = kleene.compile(program)
+    except CompileError:
+        assert np.diff(values).min() < max(1e-4 * np.abs(values).max(), 1e-30)
+        return
+    assert network.run(list(range(len(values)))).output == list(range(len(values)))
+
+
+def test_a_network_whose_weights_were_tampered_with_does_not_answer_silently():
+    import equinox as eqx
+
+    program = get("addition").build()
+    network = kleene.compile(program)
+    tokens = get("addition").read(["789", "456"])
+    unit = int(np.flatnonzero(network.mlp_out[:, network.layout.segment("value_carry").start])[0])
+    broken = network.mlp_out.copy()
+    broken[unit] *= 0.5
+    with pytest.raises(RunError, match="holds values that stand for nothing"):
+        eqx.tree_at(lambda n: n.mlp_out, network, broken).run(tokens)
+
+
+def test_options_that_do_not_exist_are_refused():
+    program = parity.relative()
+    for option in ({"dtype": "float16"}, {"rules": "dense"}, {"activation": "gelu"}):
+        with pytest.raises(CompileError):
+            kleene.compile(program, **option)
+    with pytest.raises(TypeError, match="kleene.compile takes a program"):
+        kleene.compile("parity")
