@@ -75,6 +75,9 @@ def run(
     """Run a program, or the network compiled from it, on an input."""
     from kleene.running import run_named
 
+    for word in words:
+        if word.startswith("--"):
+            raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
     outcome = run_named(program, words, compiled=compiled, max_layers=max_layers, dtype=dtype, rules=rules)
     if as_json:
         return _print_json(outcome.as_json(with_trace=trace))

@@ -234,11 +234,11 @@ def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, re
 def refuse_undefined(runnable: Runnable, step: Step, layer: int, rows: np.ndarray) -> None:
     if step.used is None or not step.used.any():
         return
-    head, row, position = (int(i) for i in np.argwhere(np.moveaxis(step.used, -1, 0))[0])
-    raise undefined_error(runnable, layer, head, int(rows[row]), position, int(step.reasons[row, position, head]))
+    row, position, head = (int(i) for i in np.argwhere(step.used)[0])
+    raise undefined_error(runnable, layer, int(rows[row]), position, head, int(step.reasons[row, position, head]))
 
 
-def undefined_error(runnable: Runnable, layer: int, head: int, row: int, position: int, reason: int) -> Exception:
+def undefined_error(runnable: Runnable, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
     layout = runnable.layout
     return UndefinedAttentionError(
         layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row

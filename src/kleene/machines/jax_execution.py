@@ -49,7 +49,7 @@ def _run(runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, record
         result = segment(runnable, state, padded_lengths, size if record else jnp.int32(size))
         error = np.asarray(result.error)
         if error[0] >= 0:
-            raise undefined_error(runnable, layer + 1 + int(error[0]), int(error[1]), int(rows[error[2]]), *map(int, error[3:]))
+            raise undefined_error(runnable, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
         refuse_unclean(runnable, np.asarray(result.clean)[: len(rows)], layer + size, rows)
         ended = np.asarray(result.ended)[: len(rows)]  # in which of these layers each sequence halted, or -1
         ran = int(result.layers)
@@ -108,10 +108,9 @@ def _layer(runnable: Runnable, lengths: Any, carry: tuple[Any, ...]) -> tuple[tu
 
 
 def _first_error(error: Any, used: Any, reasons: Any, layer: Any) -> Any:
-    """The first use of an undefined head as (layer, head, row, position, reason); what was found before stays."""
-    heads_first = jnp.moveaxis(used, -1, 0)
-    place = jnp.unravel_index(jnp.argmax(heads_first), heads_first.shape)
-    found = jnp.stack([layer, place[0], place[1], place[2], reasons[place[1], place[2], place[0]]])
+    """The first use of an undefined head as (layer, row, position, head, reason); what was found before stays."""
+    place = jnp.unravel_index(jnp.argmax(used), used.shape)
+    found = jnp.stack([layer, *place, reasons[place]])
     return jnp.where((error[0] < 0) & used.any(), found.astype(error.dtype), error)
 
 

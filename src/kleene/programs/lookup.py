@@ -25,19 +25,18 @@ def find(name: str) -> tuple[Program, Any]:
 def from_file(place: str) -> Program:
     """The program that `FILE.py:NAME` names. The file is run as Python, as `python FILE.py` would."""
     path, _, name = place.partition(":")
-    file = Path(path)
+    name, file = name or "program", Path(path)
     if not file.is_file():
         raise InputError(f"there is no file {path!r}; give FILE.py:NAME, NAME being a program or a function that makes one")
-    found = getattr(_module(file), name or "program", None)
+    found = getattr(_module(file), name, None)
     if found is None:
-        missing = f"no {name!r}" if name else "no program called 'program'"
-        raise InputError(f"{path!r} defines {missing}; give FILE.py:NAME with a name that the file defines")
+        raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
     if callable(found) and not isinstance(found, Program):
         try:
             found = found()
         except KleeneError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"calling {name}() in {path!r} raised {type(error).__name__}: {error}") from error
     if not isinstance(found, Program):
         raise InputError(
@@ -51,13 +50,14 @@ def _module(file: Path) -> Any:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # inspect finds the source of the functions through it
-    sys.path.insert(0, str(file.parent.resolve()))
+    folder = str(file.parent.resolve())
+    sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
     except KleeneError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{str(file)!r} could not be run: {type(error).__name__}: {error}") from error
     finally:
-        sys.path.pop(0)
+        sys.path.remove(folder)
     return module

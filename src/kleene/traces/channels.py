@@ -1,7 +1,7 @@
 """One named quantity that a run records: what its numbers mean, and when two of them are the same."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Channel:
     values: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None
     per_step: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"channel {self.name!r} is of kind {self.kind!r}; the kinds are {', '.join(get_args(Kind))}")
 
     @property
     def entry_shape(self) -> tuple[int, ...]:

@@ -86,16 +86,23 @@ def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> Trace:
     if header.get("format") != FORMAT:
         raise ValueError(f"the format is {header.get('format')!r}, expected {FORMAT!r}")
     channels = tuple(_channel(c) for c in header["channels"])
-    if not channels:
+    trace = Trace(channels, data, header["output_name"], header["halted"], tuple(header["axes"]), header["source"])
+    _check(trace)
+    return trace
+
+
+def _check(trace: Trace) -> None:
+    if not trace.channels:
         raise ValueError("it has no channels")
-    shared = None  # the axes that all channels have in common
-    for channel in channels:
-        if channel.name not in data:
-            raise ValueError(f"the data of channel {channel.name!r} is missing")
-        array, axes = data[channel.name], len(header["axes"])
-        shared = shared or array.shape[:axes]
-        if array.shape != shared + channel.entry_shape or len(shared) != axes or array.dtype != channel.dtype:
+    missing = [c.name for c in trace.channels if c.name not in trace.data]
+    if missing:
+        raise ValueError(f"the data of channel {missing[0]!r} is missing")
+    shared = trace.data[trace.channels[0].name].shape[: len(trace.axes)]
+    for channel in trace.channels:
+        array = trace.data[channel.name]
+        if array.shape != shared + channel.entry_shape or array.dtype != channel.dtype:
             raise ValueError(f"the data of channel {channel.name!r} is {array.dtype} of shape {array.shape}")
-    if header["output_name"] is not None and header["output_name"] not in data:
-        raise ValueError(f"the output {header['output_name']!r} is not among its channels")
-    return Trace(channels, data, header["output_name"], header["halted"], tuple(header["axes"]), header["source"])
+    if len(shared) != len(trace.axes) or not shared[0]:
+        raise ValueError(f"its data has the shape {shared}, and its axes are {', '.join(trace.axes)}")
+    if trace.output_name is not None and trace.output_name not in trace.data:
+        raise ValueError(f"the output {trace.output_name!r} is not one of its channels")

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kleene.traces.channels import Channel
 from kleene.traces.trace import Trace
 
 WIDEST = 24  # positions shown; a longer trace is cut in the middle
@@ -29,13 +30,11 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
         for n, position in enumerate(positions):
             name = shown.source if n == 0 and shown.source and others else ""
             label = "…" if position is None else str(position)
-            table.add_column(f"{name}\n{label}" if others else label, justify="right")
-    for step in range(trace.steps + 1):
-        for row, channel in enumerate(trace.channels):
-            if channel.per_step and step == 0:
-                continue
+            table.add_column(Text(f"{name}\n{label}" if others else label), justify="right")
+    for step in range(max(t.steps for t in traces) + 1):
+        for row, channel in enumerate(_channels_at(trace, step)):
             cells = [_cell(t, trace, channel.name, step, p) for t in traces for p in positions]
-            table.add_row(str(step) if row == 0 else "", channel.name, *cells)
+            table.add_row(str(step) if row == 0 else "", Text(channel.name), *cells)
         table.add_section()
     return table
 
@@ -43,7 +42,9 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
 def as_text(trace: Trace) -> str:
     """The table without colours, as it stands in a log."""
     stream = io.StringIO()
-    Console(file=stream, width=200, no_color=True).print(as_table(trace))
+    # Whatever the surroundings say: FORCE_COLOR would put escape codes here, and a notebook would print it elsewhere.
+    console = Console(file=stream, width=200, no_color=True, force_terminal=False, force_jupyter=False)
+    console.print(as_table(trace))
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     return "\n".join(lines).strip("\n")
 
@@ -54,12 +55,14 @@ def as_html(trace: Trace) -> str:
     head = "".join(f"<th>{'…' if p is None else p}</th>" for p in positions)
     rows = []
     for step in range(trace.steps + 1):
-        for channel in trace.channels:
-            if channel.per_step and step == 0:
-                continue
+        for channel in _channels_at(trace, step):
             cells = "".join(f"<td>{html.escape(_cell(trace, trace, channel.name, step, p).plain)}</td>" for p in positions)
             rows.append(f"<tr><td>{step}</td><th>{html.escape(channel.name)}</th>{cells}</tr>")
     return f"<table><tr><th>step</th><th>channel</th>{head}</tr>{''.join(rows)}</table>"
+
+
+def _channels_at(trace: Trace, step: int) -> list[Channel]:
+    return [c for c in trace.channels if step or not c.per_step]
 
 
 def _columns(trace: Trace) -> Sequence[int | None]:
@@ -78,13 +81,17 @@ def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray:
 def _cell(trace: Trace, first: Trace, name: str, step: int, position: int | None) -> Text:
     if position is None:
         return Text("…")
+    if step > trace.steps:  # this run ended before the others did
+        return Text("")
     channel = trace.channel(name)
     entry = _entry(trace, name, step, position)
     text = Text(channel.show(entry))
-    if trace is not first and channel.differs(entry[None], _entry(first, name, step, position)[None])[0]:
+    if trace is not first and (step > first.steps or _differ(channel, entry, _entry(first, name, step, position))):
         return Text(f"≠{text.plain}", style="bold red")
-    if step and not channel.per_step:
-        before = _entry(trace, name, step - 1, position)
-        if channel.differs(np.asarray(entry)[None], np.asarray(before)[None])[0]:
-            text.stylize("bold cyan")
+    if step and not channel.per_step and _differ(channel, entry, _entry(trace, name, step - 1, position)):
+        text.stylize("bold cyan")
     return text
+
+
+def _differ(channel: Channel, a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(channel.differs(np.asarray(a)[None], np.asarray(b)[None])[0])

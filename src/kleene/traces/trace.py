@@ -60,7 +60,10 @@ class Trace:
         return name in self.data
 
     def channel(self, name: str) -> Channel:
-        return next(c for c in self.channels if c.name == name)
+        for channel in self.channels:
+            if channel.name == name:
+                return channel
+        raise KeyError(f"no channel {name!r} in this trace; it has {', '.join(self.data)}")
 
     def sublayers(self) -> Iterator[dict[str, np.ndarray]]:
         """Every channel at the start, after each attention and after each MLP: `2 * steps + 1` of them.

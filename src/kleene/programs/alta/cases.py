@@ -280,7 +280,10 @@ def _as_lookup(group: list[Case], feature: Feature) -> Action:
     for c in group:
         table = dict(c.action.codes) if isinstance(c.action, Lookup) else {}
         for value in c.conditions[feature]:
-            codes[value] = c.action.code if isinstance(c.action, Constant) else table[value]
+            if isinstance(c.action, Constant):
+                codes[value] = c.action.code
+            elif value in table:  # a sum may list totals that a later condition has put out of reach
+                codes[value] = table[value]
     if len(set(codes.values())) == 1:
         return Constant(next(iter(codes.values())))
     return Lookup(feature, tuple(sorted(codes.items())))

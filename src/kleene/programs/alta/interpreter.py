@@ -121,19 +121,17 @@ class Engine:
     ) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
         view = View(codes, undefined)
-        for head, cases in self.program.reads.items():
-            if not undefined[head].any():
-                continue
-            used = np.zeros(inside.shape, dtype=bool)
-            for c in cases:
-                used |= view.holds(c)
-            used &= undefined[head]
-            if used.any():
-                row, position = (int(i) for i in np.argwhere(used)[0])
-                reason = Reason(int(reasons[head][row, position]))
-                raise UndefinedAttentionError(
-                    self.program.name, head, reason, layer=layer, position=position, sequence=int(rows[row])
-                )
+        used = np.zeros((*inside.shape, len(reasons)), dtype=bool)
+        for index, head in enumerate(reasons):
+            for c in self.program.reads.get(head, ()) if undefined[head].any() else ():
+                used[..., index] |= view.holds(c) & undefined[head]
+        if used.any():
+            row, position, index = (int(i) for i in np.argwhere(used)[0])
+            head = list(reasons)[index]
+            raise UndefinedAttentionError(
+                self.program.name, head, Reason(int(reasons[head][row, position])),
+                layer=layer, position=position, sequence=int(rows[row]),
+            )  # fmt: skip
 
 
 @dataclass

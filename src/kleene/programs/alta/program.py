@@ -260,7 +260,10 @@ def _first(where: str, at: str, variable: Variable, init: Callable[[int], Any], 
     except Exception as error:
         raise ProgramError(f"{where}: its initial value for {at} raised {type(error).__name__}: {error}") from error
     if isinstance(variable, Numeric):
-        number = float(value)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ProgramError(f"{where}: its initial value for {at} is {value!r}, and a number was expected.") from None
         if not written and np.isfinite(number) and not variable.blurred(number):
             return number
         if written and variable.code(number) is not None:

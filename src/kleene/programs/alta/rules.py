@@ -105,6 +105,8 @@ def cases_from_rules(
 
 def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...], tuple[int, ...], int]:
     codes = []
+    if len(dict(rule.antecedent)) < len(rule.antecedent):
+        raise ProgramError(f"the rule {rule} tests one variable twice; name each once.")
     for name, value in rule.antecedent:
         if name not in domains:
             raise ProgramError(f"the rule {rule} tests {name!r}; the program has {', '.join(domains)}.")
@@ -141,7 +143,11 @@ def _disjoint(
                         _conflict(target, names, codes, new, other, other_codes, other_new, domains)
                     outside = {n: c for n, c in zip(other, other_codes) if n not in at}
                     if sum(n in heads for n in outside) > 1:
-                        _conflict(target, names, codes, new, other, other_codes, other_new, domains)
+                        raise ProgramError(
+                            f"two rules overlap: {_told(target, names, codes, new, domains)}; and "
+                            f"{_told(target, other, other_codes, other_new, domains)}. They set the same value but look "
+                            f"at different heads, either of which may be undefined; make them exclude each other."
+                        )
                     outside = dict(sorted(outside.items(), key=lambda item: item[0] in heads))
                     pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]
             found += [case(piece, Constant(new)) for piece in pieces]
@@ -168,12 +174,15 @@ def _without(piece: dict, outside: dict[str, int], sizes: Sizes) -> list[dict]:
     return parts
 
 
-def _conflict(target, names, codes, new, other_names, other_codes, other_new, domains) -> None:
-    def told(ns, cs, value):
-        return str(Rule(tuple((n, domains[n].domain[c]) for n, c in zip(ns, cs)), target, domains[target].domain[value]))
+def _told(target: str, names: Sequence[str], codes: Sequence[int], new: int, domains: Mapping[str, Variable]) -> str:
+    antecedent = tuple((n, domains[n].domain[c]) for n, c in zip(names, codes))
+    return str(Rule(antecedent, target, domains[target].domain[new]))
 
+
+def _conflict(target, names, codes, new, other_names, other_codes, other_new, domains) -> None:
     raise ProgramError(
-        f"two rules conflict: {told(names, codes, new)}; and {told(other_names, other_codes, other_new)}. "
+        f"two rules conflict: {_told(target, names, codes, new, domains)}; and "
+        f"{_told(target, other_names, other_codes, other_new, domains)}. "
         f"Both can hold at once; add a condition to one of them."
     )
 

@@ -183,7 +183,7 @@ def apply(decider: Decider, name: str, function: Callable, operands: tuple[Any, 
             f"cases, and the largest that is tabulated is {LARGEST_TABLE:,}. Branch on one of them first, or give "
             f"the rules with MLPBuilder"
         )
-    tables = [aligned(o, support) if isinstance(o, Symbol) else o for o in operands]
+    tables = [aligned(o, support) if isinstance(o, Symbol) else _boxed(o) for o in operands]
     label = f"{name}({', '.join(o.name if isinstance(o, Symbol) else repr(o) for o in operands)})"
     result = Symbol(decider, label, support, _tabulate(name, function, tables, shape))
     _note_sums(result, name, operands)
@@ -196,16 +196,23 @@ def aligned(symbol: Symbol, support: tuple[str, ...]) -> np.ndarray:
     return symbol.table.reshape([sizes.get(v, 1) for v in support])
 
 
-def _tabulate(name: str, function: Callable, operands: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    whole = all(isinstance(o, np.ndarray) or type(o) is int for o in operands)
-    if name in WHOLE_TABLE and whole and all(getattr(o, "dtype", np.dtype(int)).kind == "i" for o in operands):
+def _tabulate(name: str, function: Callable, operands: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    if name in WHOLE_TABLE and all(o.dtype.kind == "i" for o in operands) and _stays_small(name, operands):
         return np.ascontiguousarray(np.broadcast_to(function(*operands), shape))
-    arrays = [o if isinstance(o, np.ndarray) else _boxed(o) for o in operands]
-    entries = [np.broadcast_to(a, shape).ravel().tolist() for a in arrays]
+    entries = [np.broadcast_to(o, shape).ravel().tolist() for o in operands]
     return _packed([_entry(function, arguments) for arguments in zip(*entries)], shape)
 
 
+def _stays_small(name: str, operands: list[np.ndarray]) -> bool:
+    """Whether no result can leave the integers that numpy holds exactly."""
+    largest = [max(abs(int(o.max())), abs(int(o.min()))) for o in operands]
+    return (math.prod(largest) if name == "mul" else sum(largest)) < 1 << 53
+
+
 def _boxed(value: Any) -> np.ndarray:
+    """A constant as a table without axes."""
+    if type(value) is int and abs(value) < 1 << 53:
+        return np.array(value, dtype=np.int64)
     box = np.empty((), dtype=object)
     box[()] = value
     return box

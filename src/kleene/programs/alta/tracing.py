@@ -74,6 +74,7 @@ class Tracer:
     def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable]):
         self.variables, self.heads = variables, heads
         self._cache: dict[Any, Symbol] = {}
+        self._alive: list[Any] = []
         self._symbols = {n: self._base(n, v) for n, v in (variables | heads).items()}
         self._forks_at: Counter[int] = Counter()
 
@@ -172,6 +173,7 @@ class Tracer:
         key: tuple[Any, ...] = (name, *(_identity(o) for o in operands))
         if key not in self._cache:
             self._cache[key] = apply(self, name, function, operands)
+            self._alive.append(operands)  # what is known by its id must not be freed
         return self._cache[key]
 
     def decide(self, symbol: Symbol) -> Any:
@@ -237,7 +239,7 @@ class Tracer:
         codes = self._witness(bad)
         if codes is None:
             return
-        entry = value.table[tuple(codes[v] for v in value.support)]
+        entry = value.table[tuple(slice(codes[v], codes[v] + 1) for v in value.support)].ravel().tolist()[0]
         domains = self.variables | self.heads
         where = ", ".join(f"{v} = {domains[v].domain[c]!r}" for v, c in codes.items())
         what = f"raises {type(entry.error).__name__}: {entry.error}" if isinstance(entry, Fault) else f"is {entry!r}"
@@ -284,12 +286,13 @@ def reject_identity_tests(function: Callable) -> None:
         source = textwrap.dedent(inspect.getsource(function))
         first = inspect.getsourcelines(function)[1]
         tree = ast.parse(source)
-    except (OSError, TypeError, SyntaxError, IndentationError):
+        given = next(iter(inspect.signature(function).parameters), "")
+    except (OSError, TypeError, ValueError, SyntaxError):
         return  # no source to read: a function typed into a shell, or a lambda inside a longer line
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
             sides = [node.left, *node.comparators]
-            if any(isinstance(s, ast.Subscript) for s in sides):
+            if any(isinstance(s, ast.Subscript) and getattr(s.value, "id", None) == given for s in sides):
                 raise TracingError(
                     f"line {first + node.lineno - 1}: the function compares a variable with `is`; use `==` or `!=`."
                 )
@@ -315,7 +318,7 @@ def user_line(error: BaseException | None = None) -> int:
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(str(name), list(known), n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"there is no variable {name!r}{hint} The program has {', '.join(known)}."
 
 
@@ -325,7 +328,7 @@ def _identity(operand: Any) -> Any:
     try:
         return (type(operand).__name__, operand, hash(operand))
     except TypeError:
-        return ("object", repr(operand))
+        return ("object", id(operand))
 
 
 def _distinct(table: np.ndarray) -> list[Any]:
