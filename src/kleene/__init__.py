@@ -18,8 +18,8 @@ from kleene.traces import Trace as Trace
 from kleene.traces import TraceBatch as TraceBatch
 
 if TYPE_CHECKING:
-    from kleene.compiling.checking import check as check
     from kleene.compiling import compile as compile
+    from kleene.compiling.checking import check as check
     from kleene.machines import UniversalTransformer as UniversalTransformer
 
 __version__ = "0.1.0"

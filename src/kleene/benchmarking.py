@@ -21,10 +21,15 @@ def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> 
         if file.is_file():
             break
     else:
-        told = f"there are {', '.join(known)}" if known else "run it in a checkout of Kleene, which has them in benchmarks/"
+        told = (
+            f"there are {', '.join(known)}"
+            if known
+            else "run it in a checkout of Kleene, which has them in benchmarks/"
+        )
         raise InputError(f"no benchmark {name!r}; {told}")
     spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     from rich.console import Console

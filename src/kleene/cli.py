@@ -4,6 +4,7 @@ Everything heavy is imported inside the commands, so that `kleene --help` answer
 """
 
 import json
+import shlex
 import sys
 from typing import Annotated, Any
 
@@ -15,7 +16,8 @@ app = typer.Typer(
     name="kleene",
     help="A laboratory for neural computation: write an algorithm, compile it into exact network weights, "
     "and watch program and network run side by side.",
-    epilog="Start with: kleene list · kleene run addition 789 456 --compiled · kleene run parity_relative 1 0 1 --trace",
+    epilog="Start with: kleene list · kleene run addition 789 456 --compiled · "
+    "kleene run parity_relative 1 0 1 --trace",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -25,12 +27,15 @@ app = typer.Typer(
 FAILED, BAD_INPUT = 1, 2
 
 ProgramArgument = Annotated[
-    str, typer.Argument(metavar="PROGRAM", help="A program of the library, FILE.py:NAME, or a compiled .safetensors file.")
+    str,
+    typer.Argument(metavar="PROGRAM", help="A program of the library, FILE.py:NAME, or a compiled .safetensors file."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
 DtypeOption = Annotated[str, typer.Option(help="Number type of the network: float32, float64 or bfloat16.")]
 RulesOption = Annotated[str, typer.Option(help="Hidden units: compact (few) or paper (one a transition rule).")]
-ActivationOption = Annotated[str, typer.Option(help="Activation: clipped, or relu (two plain units for each clipped one).")]
+ActivationOption = Annotated[
+    str, typer.Option(help="Activation: clipped, or relu (two plain units for each clipped one).")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -57,15 +62,20 @@ def list_programs(as_json: JsonOption = False) -> None:
 
     table = Table("program", "what it does", "try", box=None, header_style="bold")
     for row in found:
-        table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {_words(row['example'])}")
+        words = " ".join(shlex.quote(w) for w in row["example"])
+        table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {words}")
     _console().print(table)
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # so that -7 is a number, not an option
 def run(
     program: ProgramArgument,
-    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="The input, as `kleene list` shows it, or tokens.")],
-    compiled: Annotated[bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")] = False,
+    words: Annotated[
+        list[str], typer.Argument(metavar="INPUT...", help="The input, as `kleene list` shows it, or tokens.")
+    ],
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
+    ] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show every variable at every layer and position.")] = False,
     max_layers: Annotated[int | None, typer.Option(help="Layers to run at most.")] = None,
     dtype: DtypeOption = "float32",
@@ -96,7 +106,9 @@ def run(
 @app.command("compile")
 def compile_command(
     program: ProgramArgument,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")
+    ] = None,
     dtype: DtypeOption = "float32",
     rules: RulesOption = "compact",
     activation: ActivationOption = "clipped",
@@ -116,7 +128,9 @@ def compile_command(
 
 @app.command()
 def check(
-    program: Annotated[str | None, typer.Argument(metavar="[PROGRAM]", help="A program of the library, or FILE.py:NAME.")] = None,
+    program: Annotated[
+        str | None, typer.Argument(metavar="[PROGRAM]", help="A program of the library, or FILE.py:NAME.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every program of the library.")] = False,
     samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
     max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
@@ -133,7 +147,12 @@ def check(
         raise typer.BadParameter("give a PROGRAM to check, or --all")
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     reports = check_named(
-        program, samples=samples, max_length=max_length, seed=seed, progress=not as_json and sys.stderr.isatty(), **options
+        program,
+        samples=samples,
+        max_length=max_length,
+        seed=seed,
+        progress=not as_json and sys.stderr.isatty(),
+        **options,
     )
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
     first = next((r.first_disagreement for r in reports if r.first_disagreement), None)

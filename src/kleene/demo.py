@@ -19,7 +19,9 @@ def demo(console: Any) -> None:
     tokens = entry.read(["1", "0", "1"])
     left, right = program.run(tokens), network.run(tokens)
     console.print(as_table(left, right, title="START 1 0 1: every variable, layer by layer (undefined: ·)"))
-    console.print(f"the two traces are {'equal' if left == right else 'DIFFERENT'}; compiled in {compiled_in * 1000:.0f} ms")
+    console.print(
+        f"the two traces are {'equal' if left == right else 'DIFFERENT'}; compiled in {compiled_in * 1000:.0f} ms"
+    )
     _print_size(console, network)
 
     console.rule("2. Addition: two numbers of 30 digits, added inside the network")
@@ -34,7 +36,9 @@ def demo(console: Any) -> None:
     trace = network.run(tokens)
     ran_in = time.perf_counter() - started
     answer = entry.show(tokens, trace.output)
-    console.print(f"  {a:>32,}\n+ {b:>32,}\n= {answer:>32,}   ({'right' if answer == a + b else 'WRONG'})", highlight=False)
+    console.print(
+        f"  {a:>32,}\n+ {b:>32,}\n= {answer:>32,}   ({'right' if answer == a + b else 'WRONG'})", highlight=False
+    )
     same = program.run(tokens) == trace
     console.print(
         f"{trace.steps} layers in {ran_in * 1000:.0f} ms; compiled in {compiled_in * 1000:.0f} ms; "

@@ -38,7 +38,9 @@ class Outcome:
         return facts | ({"trace": as_json(self.trace)} if with_trace else {})
 
 
-def run_named(name: str, words: Sequence[str], *, compiled: bool, max_layers: int | None, dtype: str, rules: str) -> Outcome:
+def run_named(
+    name: str, words: Sequence[str], *, compiled: bool, max_layers: int | None, dtype: str, rules: str
+) -> Outcome:
     """Run the program of that name, the network compiled from it, or a network in a file."""
     if max_layers is not None and max_layers < 0:
         raise InputError(f"max_layers is {max_layers}; it must be 0 or more")
@@ -74,6 +76,7 @@ def read_tokens(words: Sequence[str]) -> list[int]:
 def compile_named(name: str, *, dtype: str, rules: str, activation: str) -> tuple[Any, dict[str, Any]]:
     """The network, and how large it is and what compiling it took."""
     from kleene.compiling import compile
+    from kleene.compiling.transformer import compile_program as _
 
     started = time.perf_counter()
     program, _ = find(name)
@@ -89,7 +92,9 @@ def peak_memory_mb() -> float:
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
 
 
-def check_named(name: str | None, *, samples: int, max_length: int, seed: int, progress: bool, **options: Any) -> list[Any]:
+def check_named(
+    name: str | None, *, samples: int, max_length: int, seed: int, progress: bool, **options: Any
+) -> list[Any]:
     """The reports for one program, or for the whole library."""
     from rich.console import Console
     from rich.progress import Progress
@@ -108,6 +113,13 @@ def check_named(name: str | None, *, samples: int, max_length: int, seed: int, p
         for one in chosen:
             bar.update(task, description=one.name)
             reports.append(
-                check(one, samples=samples, max_length=max_length, seed=seed, on_input=lambda: bar.advance(task), **options)
+                check(
+                    one,
+                    samples=samples,
+                    max_length=max_length,
+                    seed=seed,
+                    on_input=lambda: bar.advance(task),
+                    **options,
+                )
             )
     return reports

@@ -102,8 +102,8 @@ def test_jax_gives_the_same_traces_as_the_interpreter_for_every_number_type(name
 def test_jax_reports_the_same_undefined_attention_as_the_interpreter():
     program = get("subleq").build()
     network = kleene.compile(program)
-    good = get("subleq").read("9 11 -1 0 0 0 0 0 0 7 0 0".split())
-    falls_off = get("subleq").read("0 0 3 15 15 3".split())
+    good = get("subleq").read(["9", "11", "-1", "0", "0", "0", "0", "0", "0", "7", "0", "0"])
+    falls_off = get("subleq").read(["0", "0", "3", "15", "15", "3"])
     with pytest.raises(UndefinedAttentionError) as ours:
         program.run_batch([good, falls_off])
     for backend in ("numpy", "jax"):
@@ -148,7 +148,9 @@ def test_sum_and_modulo_is_right_for_every_count_of_ones_up_to_its_maximum(name,
 
 
 def test_what_a_number_type_cannot_hold_is_refused_and_the_most_it_can_is_named():
-    with pytest.raises(CompileError, match=r"bfloat16 cannot tell the 101 declared values of 'average' apart: at most \d+ in a row"):
+    with pytest.raises(
+        CompileError, match=r"bfloat16 cannot tell the 101 declared values of 'average' apart: at most \d+ in a row"
+    ):
         kleene.compile(parity.sum_modulo(most_ones=100), dtype="bfloat16")
 
 

@@ -53,7 +53,9 @@ class ExpansionBuilder:
         return np.stack(self.columns, axis=1), np.array(self.biases), outputs, constants
 
 
-def expand_number(builder: ExpansionBuilder, name: str, variable: Numeric, dim: int) -> tuple[list[int], tuple[int, int]]:
+def expand_number(
+    builder: ExpansionBuilder, name: str, variable: Numeric, dim: int
+) -> tuple[list[int], tuple[int, int]]:
     """One-hot features for the declared values of a number, and the block of its step units."""
     with np.errstate(over="ignore", invalid="ignore"):  # gaps too small for the type end in the refusal below
         slopes, biases = (a.astype(builder.dtype) for a in step_weights(variable))
@@ -135,7 +137,9 @@ def expand_set(builder: ExpansionBuilder, variable: SetValued, start: int) -> li
 def expand_bit(builder: ExpansionBuilder, terms: np.ndarray, allowed: frozenset[int], largest: int) -> int:
     """A feature that is 1 where a sum (weights `terms` over the residual stream) is in a set of values."""
     inside = [value in allowed for value in range(largest + 1)]
-    changes = [(k, 1.0 if now else -1.0) for k, (now, before) in enumerate(zip(inside, [False, *inside])) if now != before]
+    changes = [
+        (k, 1.0 if now else -1.0) for k, (now, before) in enumerate(zip(inside, [False, *inside])) if now != before
+    ]
     block = builder.add_steps([terms] * len(changes), [1.0 - k for k, _ in changes])
     return builder.add_feature({block[0] + i: sign for i, (_, sign) in enumerate(changes)}, 0.0, block)
 

@@ -11,7 +11,6 @@ from kleene.compiling.units import Units, compact_units
 from kleene.errors import CompileError
 from kleene.machines.residual import Layout, Segment
 from kleene.machines.universal_transformer import Expansion, Probe, UniversalTransformer
-
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet
 from kleene.programs.alta.symbols import Sum
@@ -34,7 +33,9 @@ def compile_program(
     programs speaks of. `activation="relu"` writes each clipped unit as two plain ReLU units.
     """
     if rules not in ("compact", "paper") or activation not in ("clipped", "relu"):
-        raise CompileError(f"rules is 'compact' or 'paper', activation 'clipped' or 'relu'; got {rules!r}, {activation!r}")
+        raise CompileError(
+            f"rules is 'compact' or 'paper', activation 'clipped' or 'relu'; got {rules!r}, {activation!r}"
+        )
     return _Compiler(program, number_type(dtype), rules, activation).network()
 
 
@@ -72,7 +73,9 @@ class _Compiler:
         steps = self._expand(units, soft)
         features = self.width + len(self.builder.features)
         mlp_in, bias, mlp_out = self._compact(units, features) if self.rules == "compact" else self._paper(features)
-        if self.activation == "relu" and any(isinstance(v, Numeric) and n in self.columns for n, v in program.domains.items()):
+        if self.activation == "relu" and any(
+            isinstance(v, Numeric) and n in self.columns for n, v in program.domains.items()
+        ):
             # Steps on numbers are then 0 or 1 to within rounding: an activation of 2, not 1, absorbs that.
             mlp_in, bias = 4 * mlp_in, 4 * bias - 2
         mlp_in, bias, mlp_out = self._with_clearing(mlp_in, bias, mlp_out)
@@ -141,7 +144,9 @@ class _Compiler:
                 self.columns[name] = [self.width + f for f in features]
         self.bits = {}
         for (total, allowed), index in units.bits.items():
-            self.bits[index] = self.width + expand_bit(self.builder, self._terms(total, self.width), allowed, total.largest)
+            self.bits[index] = self.width + expand_bit(
+                self.builder, self._terms(total, self.width), allowed, total.largest
+            )
         return tuple(steps)
 
     def _terms(self, total: Sum, features: int) -> np.ndarray:
@@ -164,7 +169,9 @@ class _Compiler:
                 bias[u] = 1.0 - unit.least
                 large = unit.total.largest - unit.least + 2.0
             for name, codes in unit.literals:
-                column = [self.bits[name[1]]] if isinstance(name, tuple) else [self.columns[str(name)][c] for c in codes]
+                column = (
+                    [self.bits[name[1]]] if isinstance(name, tuple) else [self.columns[str(name)][c] for c in codes]
+                )
                 mlp_in[column, u] += large
             bias[u] -= large * len(unit.literals)
             for code, weight in unit.effect:
@@ -175,7 +182,11 @@ class _Compiler:
         """Equations 8 to 10 of the paper: weight 1 for each condition, bias 1 - N, old value out, new value in."""
         found: RuleSet = self.program.rules()
         rules = np.flatnonzero(found.results >= 0)
-        mlp_in, bias, mlp_out = np.zeros((features, len(rules))), np.ones(len(rules)), np.zeros((len(rules), self.width))
+        mlp_in, bias, mlp_out = (
+            np.zeros((features, len(rules))),
+            np.ones(len(rules)),
+            np.zeros((len(rules), self.width)),
+        )
         for v, name in enumerate(found.variables):
             asked = found.antecedents[rules, v]
             which = np.flatnonzero(asked >= 0)
@@ -244,7 +255,7 @@ class _Compiler:
         return self._vector(name, int(variable.bucket(start)) if isinstance(variable, Numeric) else int(start))
 
     def _attention(self) -> tuple[np.ndarray, ...]:
-        p, heads = self.program, list(self.program.heads.items())
+        heads = list(self.program.heads.items())
         keys = [min(self._dims(h.query), self._dims(h.key)) if h.query else 1 for _, h in heads]
         entries = [self._dims(h.value) for _, h in heads]
         reach = max([1, *(abs(o) for _, h in heads for o in h.offsets)])
@@ -309,5 +320,3 @@ class _Compiler:
             membership.astype(np.float32),
             np.eye(len(heads), dtype=np.float32)[[h for h, _ in guards]],
         )
-
-

@@ -82,7 +82,9 @@ def _grid(total: Sum) -> np.ndarray:
     return np.sum(np.meshgrid(*(np.array(term) for _, term in total.terms), indexing="ij"), axis=0)
 
 
-def _spread(support: tuple[str, ...], table: np.ndarray, where: dict, sizes: Sizes) -> list[tuple[Where, Constant | Lookup]]:
+def _spread(
+    support: tuple[str, ...], table: np.ndarray, where: dict, sizes: Sizes
+) -> list[tuple[Where, Constant | Lookup]]:
     if len(support) == 1:
         allowed = sorted(where.get(support[0], range(sizes[support[0]])))
         codes = {int(table[a]) for a in allowed}
@@ -162,7 +164,9 @@ def _cleared(target: str, cases: list[Case], sizes: Sizes, bits: dict) -> Iterab
             yield from _family(target, where, Constant(0), effect, sizes, bits, c.line)
 
 
-def _family(target, where: Where, action: Constant | Lookup, effect, sizes: Sizes, bits: dict, line: int) -> Iterable[Unit]:
+def _family(
+    target, where: Where, action: Constant | Lookup, effect, sizes: Sizes, bits: dict, line: int
+) -> Iterable[Unit]:
     """The units that together add `effect(code written)` where the conditions hold, and nothing elsewhere."""
     feature = action.feature if isinstance(action, Lookup) else None
     if isinstance(feature, str):
@@ -221,4 +225,3 @@ def _steps_of(where: Where, sizes: Sizes):
         return sum(a != b for a, b in zip([False, *inside], inside))
 
     return steps
-

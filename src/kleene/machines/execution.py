@@ -252,4 +252,3 @@ def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.n
             f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
             f"of the compiled program: compile it again, or compare it with `kleene.check`."
         )
-

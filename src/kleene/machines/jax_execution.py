@@ -76,7 +76,9 @@ def _resized(state: Any, lengths: np.ndarray, going: np.ndarray) -> tuple[Any, A
     size = max(1, 1 << (max(len(going), 1) - 1).bit_length())
     width = -(-int(lengths.max(initial=1)) // 8) * 8
     state = state[jnp.asarray(np.pad(going, (0, size - len(going)), mode="constant"))] if len(going) else state[:1]
-    state = state[:, :width] if state.shape[1] >= width else jnp.pad(state, ((0, 0), (0, width - state.shape[1]), (0, 0)))
+    state = (
+        state[:, :width] if state.shape[1] >= width else jnp.pad(state, ((0, 0), (0, width - state.shape[1]), (0, 0)))
+    )
     return state, jnp.asarray(np.pad(lengths, (0, size - len(lengths))), dtype=jnp.int32)
 
 

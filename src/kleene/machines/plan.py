@@ -86,9 +86,8 @@ def _head_plan(network: UniversalTransformer, h: int, column: dict[int, int]) ->
     layout = network.layout
     query, key = _picks(network.query[h]), _picks(network.key[h])
     value, out = _picks(network.value[h]), _picks(network.out[h].T)
-    if None in (query, key, value, out):
+    if query is None or key is None or value is None or out is None:
         return None
-    assert query is not None and key is not None and value is not None and out is not None
     scale = float(np.abs(network.query[h]).max(initial=0)) * float(np.abs(network.key[h]).max(initial=0))
     bias = network.relative[h].astype(np.float64)
     lowest = bias[bias != 0].max(initial=-np.inf)

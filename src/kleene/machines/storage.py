@@ -13,6 +13,17 @@ from kleene.traces import Channel
 KIND = "universal transformer"
 VERSION = 1
 
+# The axes of every array of a file, and those that hold the network's own number type.
+AXES = {
+    "tokens": "symbols width", "positions": "positions width", "query": "heads width key", "key": "heads width key",
+    "value": "heads width entry", "out": "heads entry width", "relative": "heads offsets",
+    "expansion.inputs": "width steps", "expansion.bias": "steps", "expansion.outputs": "steps more",
+    "expansion.constant": "more", "mlp_in": "features hidden", "mlp_bias": "hidden", "mlp_out": "hidden width",
+    "halt": "width", "probe.rows": "features rows", "probe.least": "rows", "probe.conditions": "rows conditions",
+    "probe.mentions": "conditions heads", "probe.guards": "conditions guards", "probe.guarded": "guards heads",
+}  # fmt: skip
+WEIGHTS = {name for name in AXES if not name.startswith("probe.")}
+
 
 def save(network: UniversalTransformer, path: Any) -> Path:
     """The path of the file now holding the network."""
@@ -29,13 +40,15 @@ def load(path: Any) -> UniversalTransformer:
     try:
         if header["version"] != VERSION:
             raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
+        if header["activation"] not in ("clipped", "relu"):
+            raise ValueError(f"its activation is {header['activation']!r}")
         layout = _layout(header["layout"])
+        _check_layout(layout)
+        _check_shapes(layout, arrays)
         parts = {"expansion": _part(Expansion, arrays), "probe": _part(Probe, arrays)}
         names = [f.name for f in fields(UniversalTransformer) if f.name not in ("layout", "activation", *parts)]
         weights = {n: arrays.get(n) for n in names}
-        network = UniversalTransformer(**weights, **parts, layout=layout, activation=header["activation"])
-        _check(network)
-        return network
+        return UniversalTransformer(**weights, **parts, layout=layout, activation=header["activation"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); compile it again") from None
 
@@ -59,25 +72,41 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def _check(network: UniversalTransformer) -> None:
-    layout, width = network.layout, network.layout.width
-    heads, hidden = len(layout.heads), network.mlp_bias.size
-    features = width + (network.expansion.constant.size if network.expansion is not None else 0)
-    expected = {
-        "tokens": (layout.input_range, width),
-        "mlp_in": (features, hidden),
-        "mlp_out": (hidden, width),
-        "query": (heads, width, network.query.shape[2]),
-        "key": network.query.shape,
-        "value": (heads, width, network.out.shape[1]),
-        "out": (heads, network.value.shape[2], width),
-        "relative": (heads, network.relative.shape[1]),
-    }
-    if layout.position_range is not None:
-        expected["positions"] = (layout.position_range, width)
-    if layout.halts:
-        expected["halt"] = (width,)
-    for name, shape in expected.items():
-        array = getattr(network, name)
-        if array is None or array.shape != shape:
-            raise ValueError(f"{name} has shape {None if array is None else array.shape}, expected {shape}")
+def _check_layout(layout: Layout) -> None:
+    start = 0
+    for segment in layout.segments:
+        channel = segment.channel
+        stop = start + (1 if channel.kind == "number" else int(channel.size or 0))
+        if (segment.start, segment.stop) != (start, stop):
+            raise ValueError(
+                f"channel {channel.name!r} has dimensions {segment.start}..{segment.stop}, not {start}..{stop}"
+            )
+        start = stop
+    for name in (*layout.heads, layout.output_name):
+        if name not in [c.name for c in layout.channels]:
+            raise ValueError(f"it speaks of a channel {name!r}, which it does not have")
+    if len(layout.queries) != len(layout.heads) or not isinstance(layout.max_layers, int):
+        raise ValueError("its heads or its number of layers are not described")
+
+
+def _check_shapes(layout: Layout, arrays: dict[str, Any]) -> None:
+    """Refuse arrays that do not fit the layout, or one another; where the layout does not say, the first one counts."""
+    needed = {name for name in AXES if "." not in name and name not in ("positions", "halt")}
+    needed |= {"positions"} if layout.position_range is not None else set()
+    needed |= {"halt"} if layout.halts else set()
+    if needed - set(arrays):
+        raise ValueError(f"{', '.join(sorted(needed - set(arrays)))} is missing")
+    more = arrays["expansion.constant"].size if "expansion.constant" in arrays else 0
+    sizes = {"symbols": layout.input_range, "positions": layout.position_range, "heads": len(layout.heads)}
+    sizes |= {"width": layout.width, "features": layout.width + more}
+    for name in (n for n in AXES if n in arrays):
+        axes, shape = AXES[name].split(), arrays[name].shape
+        expected = [sizes.setdefault(axis, length) for axis, length in zip(axes, shape)]
+        if list(shape) != expected or len(shape) != len(axes):
+            wanted = " × ".join(f"{sizes.get(axis, '?')} {axis}" for axis in axes)
+            raise ValueError(f"{name} has shape {shape}, and {wanted} was expected")
+        if name in WEIGHTS and arrays[name].dtype != arrays["tokens"].dtype:
+            raise ValueError(f"{name} holds {arrays[name].dtype}, and tokens {arrays['tokens'].dtype}")
+    for head, first, last in layout.number_steps:
+        if not (0 <= head < len(layout.heads) and 0 <= first <= last <= sizes.get("steps", 0)):
+            raise ValueError(f"head {head} has the expansion's units {first}..{last}, which are not there")

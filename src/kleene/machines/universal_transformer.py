@@ -117,9 +117,7 @@ class UniversalTransformer(eqx.Module):
         """
         from kleene.machines.execution import execute
 
-        return execute(
-            self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend
-        )
+        return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
 
     def save(self, path: Any) -> None:
         """Write the network to a safetensors file."""

@@ -14,7 +14,7 @@ def find(name: str) -> tuple[Program, Any]:
 
     `NAME` is a program of the library; `FILE.py:NAME` a program in a file, or a function there that makes one.
     """
-    if ".py" in name:
+    if name.partition(":")[0].endswith(".py"):
         return from_file(name), None
     from kleene.programs.alta.library import get
 
@@ -27,7 +27,9 @@ def from_file(place: str) -> Program:
     path, _, name = place.partition(":")
     name, file = name or "program", Path(path)
     if not file.is_file():
-        raise InputError(f"there is no file {path!r}; give FILE.py:NAME, NAME being a program or a function that makes one")
+        raise InputError(
+            f"there is no file {path!r}; give FILE.py:NAME, NAME being a program or a function that makes one"
+        )
     found = getattr(_module(file), name, None)
     if found is None:
         raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
@@ -47,7 +49,8 @@ def from_file(place: str) -> Program:
 
 def _module(file: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"kleene_user_{file.stem}", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # inspect finds the source of the functions through it
     folder = str(file.parent.resolve())

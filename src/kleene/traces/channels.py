@@ -39,7 +39,9 @@ class Channel:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise ValueError(f"channel {self.name!r} is of kind {self.kind!r}; the kinds are {', '.join(get_args(Kind))}")
+            raise ValueError(
+                f"channel {self.name!r} is of kind {self.kind!r}; the kinds are {', '.join(get_args(Kind))}"
+            )
 
     @property
     def entry_shape(self) -> tuple[int, ...]:

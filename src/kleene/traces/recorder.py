@@ -55,5 +55,12 @@ class Recorder:
                     self._place(array, rows, step, entries[channel.name])
             data[channel.name] = array
         return TraceBatch(
-            self._channels, data, self._steps, self._lengths, self._halted, self._output_name, self._source, self._record
+            self._channels,
+            data,
+            self._steps,
+            self._lengths,
+            self._halted,
+            self._output_name,
+            self._source,
+            self._record,
         )

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -23,7 +24,7 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
     """
     traces = (trace, *others)
     positions = _columns(trace)
-    table = Table(title=title or None, title_justify="left", show_edge=False, pad_edge=False, header_style="dim")
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("step", justify="right")
     table.add_column("channel")
     for shown in traces:
@@ -35,7 +36,8 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
         for row, channel in enumerate(_channels_at(trace, step)):
             cells = [_cell(t, trace, channel.name, step, p) for t in traces for p in positions]
             table.add_row(str(step) if row == 0 else "", Text(channel.name), *cells)
-        table.add_section()
+        if step < trace.steps:
+            table.add_row()
     return table
 
 
@@ -56,7 +58,9 @@ def as_html(trace: Trace) -> str:
     rows = []
     for step in range(trace.steps + 1):
         for channel in _channels_at(trace, step):
-            cells = "".join(f"<td>{html.escape(_cell(trace, trace, channel.name, step, p).plain)}</td>" for p in positions)
+            cells = "".join(
+                f"<td>{html.escape(_cell(trace, trace, channel.name, step, p).plain)}</td>" for p in positions
+            )
             rows.append(f"<tr><td>{step}</td><th>{html.escape(channel.name)}</th>{cells}</tr>")
     return f"<table><tr><th>step</th><th>channel</th>{head}</tr>{''.join(rows)}</table>"
 

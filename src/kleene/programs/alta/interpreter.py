@@ -116,9 +116,7 @@ class Engine:
                 after[target] = new
         return after
 
-    def _refuse_undefined(
-        self, codes: State, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray
-    ) -> None:
+    def _refuse_undefined(self, codes: State, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
         view = View(codes, undefined)
         used = np.zeros((*inside.shape, len(reasons)), dtype=bool)

@@ -129,7 +129,18 @@ def program_spec(
     updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in variables}
     reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in outputs}
     return _assembled(
-        name, variables, heads, outputs, updates, reads, output_name, input_range, position_range, halt, max_layers, ffn_fn
+        name,
+        variables,
+        heads,
+        outputs,
+        updates,
+        reads,
+        output_name,
+        input_range,
+        position_range,
+        halt,
+        max_layers,
+        ffn_fn,
     )
 
 
@@ -157,7 +168,18 @@ def program_spec_from_rules(
     except ProgramError as error:
         raise ProgramError(f"program {name!r}: {error}") from None
     return _assembled(
-        name, variables, heads, outputs, updates, reads, output_name, input_range, position_range, halt, max_layers, rules
+        name,
+        variables,
+        heads,
+        outputs,
+        updates,
+        reads,
+        output_name,
+        input_range,
+        position_range,
+        halt,
+        max_layers,
+        rules,
     )
 
 
@@ -173,9 +195,7 @@ def _assembled(
     return program
 
 
-def resolve_heads(
-    program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head]
-) -> dict[str, Variable]:
+def resolve_heads(program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head]) -> dict[str, Variable]:
     """The output variable of every head; refuses heads that name what is not there or does not fit."""
     outputs: dict[str, Variable] = {}
     for name, head in heads.items():
@@ -233,7 +253,9 @@ def _checked_parts(program, variables, heads, output_name, input_range, position
             raise ProgramError(f"{where}: it halts on {halt.variable!r}, which is not a categorical variable.")
         if variables[halt.variable].code(halt.value) is None:
             expected = variables[halt.variable].expected
-            raise ProgramError(f"{where}: it halts when {halt.variable!r} is {halt.value!r}, but that takes {expected}.")
+            raise ProgramError(
+                f"{where}: it halts when {halt.variable!r} is {halt.value!r}, but that takes {expected}."
+            )
     return outputs
 
 
@@ -245,7 +267,10 @@ def _start(program: Program, name: str, variable: Variable) -> tuple[str, np.nda
         raise ProgramError(f"{where}: it starts by position, so the program needs a position_range.")
     written = bool(program.updates.get(name))
     if variable.input_init_fn:
-        table = [_first(where, f"token {x}", variable, variable.input_init_fn, x, written) for x in range(program.input_range)]
+        table = [
+            _first(where, f"token {x}", variable, variable.input_init_fn, x, written)
+            for x in range(program.input_range)
+        ]
         return "input", np.array(table)
     if variable.position_init_fn:
         places = range(program.position_range or 0)
@@ -263,7 +288,9 @@ def _first(where: str, at: str, variable: Variable, init: Callable[[int], Any], 
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise ProgramError(f"{where}: its initial value for {at} is {value!r}, and a number was expected.") from None
+            raise ProgramError(
+                f"{where}: its initial value for {at} is {value!r}, and a number was expected."
+            ) from None
         if not written and np.isfinite(number) and not variable.blurred(number):
             return number
         if written and variable.code(number) is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ModelFileError, ProgramError
-from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes, case, merged
+from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, case, merged
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Variable
@@ -97,7 +97,7 @@ def cases_from_rules(
         if known != new:
             _conflict(rule.variable, names, codes, known, names, codes, new, domains)
         for head in (n for n in names if n in guards):
-            rest = {n: frozenset({c}) for n, c in zip(names, codes) if n != head}
+            rest: dict[Feature, frozenset[int]] = {n: frozenset({c}) for n, c in zip(names, codes) if n != head}
             guards[head][case(rest, Constant(1))] = None
     updates = {t: merged(_disjoint(t, groups, domains, heads, sizes), sizes) for t, groups in by_target.items()}
     return updates, {head: merged(list(found), sizes) for head, found in guards.items()}
@@ -112,7 +112,9 @@ def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...]
             raise ProgramError(f"the rule {rule} tests {name!r}; the program has {', '.join(domains)}.")
         code = domains[name].code(value)
         if code is None:
-            raise ProgramError(f"the rule {rule} tests a value that cannot be: {name!r} takes {domains[name].expected}.")
+            raise ProgramError(
+                f"the rule {rule} tests a value that cannot be: {name!r} takes {domains[name].expected}."
+            )
         codes.append(code)
     new = domains[rule.variable].code(rule.value) if rule.variable in domains else None
     if new is None:
@@ -145,8 +147,8 @@ def _disjoint(
                     if sum(n in heads for n in outside) > 1:
                         raise ProgramError(
                             f"two rules overlap: {_told(target, names, codes, new, domains)}; and "
-                            f"{_told(target, other, other_codes, other_new, domains)}. They set the same value but look "
-                            f"at different heads, either of which may be undefined; make them exclude each other."
+                            f"{_told(target, other, other_codes, other_new, domains)}. They set the same value, but "
+                            f"look at different heads, either of which may be undefined; make them exclude each other."
                         )
                     outside = dict(sorted(outside.items(), key=lambda item: item[0] in heads))
                     pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]

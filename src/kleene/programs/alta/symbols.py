@@ -147,7 +147,7 @@ def _install_operators() -> None:
         setattr(Symbol, f"__r{name}__", _backward(name, function))
     for name, function in unary.items():
         setattr(Symbol, f"__{name}__", _forward(name, function))
-    setattr(Symbol, "__pow__", _forward("pow", pow))  # may be called with a modulus
+    Symbol.__pow__ = _forward("pow", pow)  # may be called with a modulus
 
 
 def _forward(name: str, function: Callable) -> Callable:

@@ -200,7 +200,7 @@ class Tracer:
         masks = [self._allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
         possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
         for fork, choice in zip(self._path, self._choices):
-            if 1 < len(fork.symbol.support) and set(fork.symbol.support) <= set(support):
+            if len(fork.symbol.support) > 1 and set(fork.symbol.support) <= set(support):
                 possible = possible & _equals(aligned(fork.symbol, support), fork.outcomes[choice])
         return possible
 
@@ -224,7 +224,9 @@ class Tracer:
             return code
         key = ("codes", name, id(value))
         if key not in self._cache:
-            codes = [-1 if isinstance(v, Fault) else _or_minus_one(variable.code(v)) for v in value.table.ravel().tolist()]
+            codes = [
+                -1 if isinstance(v, Fault) else _or_minus_one(variable.code(v)) for v in value.table.ravel().tolist()
+            ]
             symbol = Symbol(self, value.name, value.support, np.array(codes, dtype=np.int64).reshape(value.table.shape))
             symbol.base = value.base
             self._cache[key] = symbol

@@ -1,0 +1,67 @@
+"""Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import kleene
+from kleene.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_examples_of_a_page_do_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for kind, text in BLOCK.findall(page.read_text()):
+        if kind == "console":
+            run_commands(text, monkeypatch)
+        elif ">>>" in text:
+            run_doctest(text, names, page.name)
+        else:
+            path = tmp_path / "example.py"  # so that tracing finds the source
+            path.write_text(text)
+            exec(compile(text, str(path), "exec"), names)
+
+
+def run_doctest(text: str, names: dict, page: str) -> None:
+    test = doctest.DocTestParser().get_doctest(text, names, page, page, 0)
+    output = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test, out=output.write, clear_globs=False)
+    names.update(test.globs)
+    assert not runner.failures, output.getvalue()
+
+
+def run_commands(text: str, monkeypatch) -> None:
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        words = shlex.split(command)
+        if words[0] != "kleene":
+            continue
+        monkeypatch.setattr(sys, "argv", words)
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
+            main()
+        assert doctest.OutputChecker().check_output(expected, output.getvalue(), FLAGS), output.getvalue()
+
+
+MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]
+
+
+@pytest.mark.parametrize("name", ["kleene", *MODULES])
+def test_the_examples_in_docstrings_do_what_they_say(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert not result.failed
