@@ -1,4 +1,4 @@
-"""What all tests share: array annotations are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
+"""What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
 import os
 

@@ -75,8 +75,8 @@ def read_tokens(words: Sequence[str]) -> list[int]:
 
 def compile_named(name: str, *, dtype: str, rules: str, activation: str) -> tuple[Any, dict[str, Any]]:
     """The network, and how large it is and what compiling it took."""
+    import kleene.compiling.transformer  # noqa: F401  what takes a second the first time is not compiling
     from kleene.compiling import compile
-    from kleene.compiling.transformer import compile_program as _
 
     started = time.perf_counter()
     program, _ = find(name)

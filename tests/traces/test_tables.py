@@ -1,4 +1,3 @@
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -92,11 +91,9 @@ def test_channel_names_are_shown_as_they_are_and_not_read_as_markup():
 def test_two_traces_stand_side_by_side_and_differences_are_marked():
     program = replace(TRACE, source="program")
     network = replace(small_trace([[1, 2], [1, 9]]), source="network")
-    lines = printed(as_table(program, network, title="parity")).splitlines()
-    assert lines[0].strip() == "parity"
-    assert "program" in lines[1]
-    assert "network" in lines[1]
-    rows = [line.split() for line in lines]
+    rows = [line.split() for line in printed(as_table(program, network, title="parity")).splitlines()]
+    assert rows[0] == ["parity"]
+    assert ["program", "network"] in rows
     assert ["1", "code", "1", "3", "1", "≠9"] in rows
     assert ["0", "code", "1", "2", "1", "2"] in rows
 
@@ -109,7 +106,10 @@ def test_a_run_that_ended_earlier_leaves_its_cells_empty_beside_the_longer_one()
 
 def test_a_trace_without_positions_has_one_column():
     trace = Trace((Channel("state", "category", 3),), {"state": np.array([0, 2])}, axes=("step",))
-    assert [line.split() for line in as_text(trace).splitlines() if "state" in line] == [["0", "state", "0"], ["1", "state", "2"]]
+    assert [line.split() for line in as_text(trace).splitlines() if "state" in line] == [
+        ["0", "state", "0"],
+        ["1", "state", "2"],
+    ]
 
 
 def test_the_html_table_has_every_entry():
@@ -132,9 +132,9 @@ def test_html_escapes_channel_names_and_labels():
 
 @given(traces())
 def test_every_trace_can_be_shown(trace):
-    assert str(trace.steps) in as_text(trace)
-    shown = sum(1 if c.per_step else 2 for c in trace.channels) if trace.steps else 0
-    assert len(cells(as_html(trace))) >= shown
+    assert as_text(trace).split()[:2] == ["step", "channel"]
+    shown = sum(trace.steps if c.per_step else trace.steps + 1 for c in trace.channels)
+    assert len(cells(as_html(trace))) == 1 + shown
 
 
 def test_the_table_is_text_in_a_notebook_too(monkeypatch):
@@ -144,4 +144,3 @@ def test_the_table_is_text_in_a_notebook_too(monkeypatch):
     Shell.__name__ = "ZMQInteractiveShell"
     monkeypatch.setattr("rich.console.get_ipython", Shell, raising=False)
     assert "code" in as_text(TRACE)
-    assert "IPython" not in sys.modules

@@ -184,7 +184,7 @@ def _family(
         return
     sums = [f for f in where if isinstance(f, Sum)]
     total = feature if feature is not None else (max(sums, key=_steps_of(where, sizes)) if sums else None)
-    literals = [(f, s) for f, s in where.items() if isinstance(f, str)]
+    literals: list[tuple[object, frozenset[int]]] = [(f, s) for f, s in where.items() if isinstance(f, str)]
     for other in sums:
         if other != total:  # a unit has room for one sum: the others become bits
             index = bits.setdefault((other, where[other]), len(bits))

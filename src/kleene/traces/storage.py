@@ -79,7 +79,8 @@ def _header(trace: Trace) -> dict[str, Any]:
 
 
 def _channel(fields: dict[str, Any]) -> Channel:
-    return Channel(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    return Channel(**plain)
 
 
 def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> Trace:

@@ -132,7 +132,7 @@ def _install_operators() -> None:
     """Give `Symbol` the arithmetic and comparison methods, all alike."""
     binary = {
         "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv,
-        "truediv": operator.truediv, "mod": operator.mod, "pow": operator.pow, "xor": operator.xor,
+        "truediv": operator.truediv, "mod": operator.mod, "pow": pow, "xor": operator.xor,
         "and": operator.and_, "or": operator.or_, "lshift": operator.lshift, "rshift": operator.rshift,
         "divmod": divmod,
     }  # fmt: skip
@@ -147,7 +147,6 @@ def _install_operators() -> None:
         setattr(Symbol, f"__r{name}__", _backward(name, function))
     for name, function in unary.items():
         setattr(Symbol, f"__{name}__", _forward(name, function))
-    Symbol.__pow__ = _forward("pow", pow)  # may be called with a modulus
 
 
 def _forward(name: str, function: Callable) -> Callable:
@@ -244,9 +243,7 @@ def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
     """Remember which sum the result is, or is a function of."""
     symbols = [o for o in operands if isinstance(o, Symbol)]
     terms = [o.additive if isinstance(o, Symbol) else {} for o in operands]
-    known = all(t is not None for t in terms) and all(
-        isinstance(o, Symbol) or isinstance(o, (bool, int)) for o in operands
-    )
+    known = all(t is not None for t in terms) and all(isinstance(o, (Symbol, bool, int)) for o in operands)
     if known and name in ("add", "sub") and result.table.dtype.kind == "i":
         result.additive = _added(terms, -1 if name == "sub" else 1)
     elif known and name == "neg":

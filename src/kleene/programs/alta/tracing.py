@@ -72,10 +72,10 @@ class Tracer:
     """Explores every path of one function."""
 
     def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable]):
-        self.variables, self.heads = variables, heads
+        self.variables, self.heads = dict(variables), dict(heads)
         self._cache: dict[Any, Symbol] = {}
         self._alive: list[Any] = []
-        self._symbols = {n: self._base(n, v) for n, v in (variables | heads).items()}
+        self._symbols = {n: self._base(n, v) for n, v in (self.variables | self.heads).items()}
         self._forks_at: Counter[int] = Counter()
 
     def _base(self, name: str, variable: Variable) -> Symbol:
