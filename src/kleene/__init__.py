@@ -19,6 +19,7 @@ from kleene.traces import TraceBatch as TraceBatch
 
 if TYPE_CHECKING:
     from kleene.compiling import compile as compile
+    from kleene.compiling.certificates import certify as certify
     from kleene.compiling.checking import check as check
     from kleene.machines import UniversalTransformer as UniversalTransformer
 
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 # What needs jax is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
+    "certify": "kleene.compiling.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
     "UniversalTransformer": "kleene.machines",

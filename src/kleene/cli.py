@@ -171,6 +171,29 @@ def check(
 
 
 @app.command()
+def certify(
+    program: ProgramArgument,
+    length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
+    dtype: DtypeOption = "float32",
+    rules: RulesOption = "compact",
+    activation: ActivationOption = "clipped",
+    as_json: JsonOption = False,
+) -> None:
+    """Say why the compiled network equals the program, up to a length. Exit status 1 if that cannot be said."""
+    import kleene
+    from kleene.programs.lookup import find
+
+    network = kleene.compile(find(program)[0], dtype=dtype, rules=rules, activation=activation)
+    certificate = kleene.certify(network, length=length)
+    if as_json:
+        _print_json(certificate.as_json())
+    else:
+        typer.echo(str(certificate))
+    if not certificate:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
 def bench(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Which benchmark: alta.")] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
@@ -221,7 +244,7 @@ def main() -> None:
     """Run the command line; every error is one clear message on stderr and exit status 2."""
     debug = "--debug" in sys.argv
     try:
-        app()
+        app(prog_name="kleene")
     except KleeneError as error:
         if debug:
             raise

@@ -16,7 +16,7 @@ def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str
     """The path of the file now holding the arrays; `kind` says what they are."""
     from safetensors.numpy import save
 
-    dense = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    dense = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     return write_atomically(path, save(dense, {"kleene": json.dumps({"kind": kind} | header)}))
 
 

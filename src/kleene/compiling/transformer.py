@@ -10,7 +10,7 @@ from kleene.compiling.expansions import ExpansionBuilder, expand_bit, expand_num
 from kleene.compiling.units import Units, compact_units
 from kleene.errors import CompileError
 from kleene.machines.residual import Layout, Segment
-from kleene.machines.universal_transformer import Expansion, Probe, UniversalTransformer
+from kleene.machines.universal_transformer import Expansion, Origin, Probe, UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet
 from kleene.programs.alta.symbols import Sum
@@ -91,6 +91,7 @@ class _Compiler:
             tokens, positions, query, key, value, out, relative, expansion,
             self._exact(mlp_in, "the MLP"), self._exact(bias, "the MLP"), self._exact(mlp_out, "the MLP"),
             self._halt(), self._probe(features), self._layout(steps), self.activation,  # type: ignore[arg-type]
+            Origin(program, {"dtype": self.dtype.name, "rules": self.rules, "activation": self.activation}),
         )  # fmt: skip
 
     def _exact(self, array: np.ndarray, where: str) -> np.ndarray:

@@ -88,11 +88,11 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
     features, steps = features_of(xp, expansion, activation, x)
     reasons = between(xp, layout, activation, steps, attended.reasons)
     change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
-    looked = None if runnable.probe is None else _looked_at(xp, runnable.probe, rows, reasons, lengths)
+    looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
     return Step(base + change.astype(base.dtype), attended.read, reasons, looked)
 
 
-def _looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
+def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
     inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
     reasons = xp.where(inside, reasons, 0)
     if xp is np:

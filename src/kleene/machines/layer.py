@@ -118,31 +118,44 @@ def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
 
 def softmax(xp: Any, network: UniversalTransformer, state: Any, lengths: Any) -> Attended:
     """Attention as any Transformer computes it. `state` holds all dimensions; what is read is added to them."""
-    layout = network.layout
-    query = _einsum(xp, "bnd,hdk->bhnk", state, network.query)
-    key = _einsum(xp, "bnd,hdk->bhnk", state, network.key)
-    logits = _einsum(xp, "bhqk,bhjk->bhqj", query, key)
-    width, reach = state.shape[1], network.relative.shape[1] // 2
-    distance = xp.arange(width)[None, :] - xp.arange(width)[:, None]
+    query, key, value = projected(xp, network, state)
+    inside = (xp.arange(state.shape[1]) < lengths[:, None])[:, None, None, :]
+    return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside)
+
+
+def projected(xp: Any, network: UniversalTransformer, state: Any) -> tuple[Any, Any, Any]:
+    """The queries, keys and values of every position: (batch, heads, position, …)."""
+    weights = (network.query, network.key, network.value)
+    query, key, value = (_einsum(xp, "bnd,hdk->bhnk", state, w) for w in weights)
+    return query, key, value
+
+
+def attention_from(
+    xp: Any, network: UniversalTransformer, query: Any, key: Any, value: Any, places: Any, seen: Any
+) -> Attended:
+    """What queries that stand at `places` read from keys and values; `seen` says which positions they may look at."""
+    layout, dtype = network.layout, network.out.dtype
+    reach = network.relative.shape[1] // 2
+    distance = xp.arange(key.shape[2])[None, :] - places[:, None]
     bias = network.relative[:, xp.clip(distance, -reach, reach) + reach]
-    inside = (xp.arange(width) < lengths[:, None])[:, None, None, :]
-    logits = xp.where(inside, logits + bias, -1e30).astype(xp.float64 if state.dtype == xp.float64 else xp.float32)
+    wide = xp.float64 if dtype == xp.float64 else xp.float32
+    logits = xp.where(seen, _einsum(xp, "bhqk,bhjk->bhqj", query, key) + bias, -1e30).astype(wide)
     weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
-    value = _einsum(xp, "bnd,hdv->bhnv", state, network.value)
-    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(weights.dtype))
-    read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(state.dtype), network.out)
+    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide))
+    read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(dtype), network.out).astype(dtype)
+    if not layout.heads:
+        return Attended(read, xp.zeros((*read.shape[:2], 0), dtype=xp.int32))
     # A match has the logit λ² (0 for a head without query), a miss at least λ² less.
-    square = abs(network.query).max(axis=(1, 2)) * abs(network.key).max(axis=(1, 2))
-    expected = xp.where(np.array(layout.queries), square, 0).astype(logits.dtype)
-    margin = xp.maximum(square, 1e4).astype(logits.dtype) / 2
-    selected = (logits >= (expected - margin)[None, :, None, None]) & inside
-    reachable = ((bias[None] >= -margin[None, :, None, None]) & inside).any(axis=-1)
+    square = (abs(network.query).max(axis=(1, 2)) * abs(network.key).max(axis=(1, 2))).astype(wide)
+    expected = xp.where(np.array(layout.queries), square, 0)
+    margin = xp.maximum(square, 1e4) / 2
+    selected = (logits >= (expected - margin)[None, :, None, None]) & seen
+    reachable = ((bias[None] >= -margin[None, :, None, None]) & seen).any(axis=-1)
     count = selected.sum(axis=-1)
     kinds = [s.channel.kind == "category" for s in layout.head_segments]
     reasons = [_reason(xp, kind, count[:, h], reachable[:, h]) for h, kind in enumerate(kinds)]
-    empty = xp.zeros((*state.shape[:2], 0), dtype=xp.int32)
-    return Attended(read.astype(state.dtype), xp.stack(reasons, axis=-1) if reasons else empty)
+    return Attended(read, xp.stack(reasons, axis=-1))
 
 
 def features_of(xp: Any, expansion: tuple[Any, Any, Any, Any] | None, activation: str, x: Any) -> tuple[Any, Any]:

@@ -46,7 +46,9 @@ def load(path: Any) -> UniversalTransformer:
         _check_layout(layout)
         _check_shapes(layout, arrays)
         parts = {"expansion": _part(Expansion, arrays), "probe": _part(Probe, arrays)}
-        names = [f.name for f in fields(UniversalTransformer) if f.name not in ("layout", "activation", *parts)]
+        names = [
+            f.name for f in fields(UniversalTransformer) if f.name not in ("layout", "activation", "origin", *parts)
+        ]
         weights = {n: arrays.get(n) for n in names}
         return UniversalTransformer(**weights, **parts, layout=layout, activation=header["activation"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

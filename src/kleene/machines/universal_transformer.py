@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from kleene.machines.residual import Layout
 from kleene.traces import Trace, TraceBatch
+from kleene.traces.decoding import Decoding
 
 Array = np.ndarray
 
@@ -37,6 +38,14 @@ class Expansion(eqx.Module):
     bias: Float[Array, " steps"]
     outputs: Float[Array, "steps features"]
     constant: Float[Array, " features"]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a network was compiled from, and how. It is not saved with the network."""
+
+    program: Any
+    options: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class UniversalTransformer(eqx.Module):
     probe: Probe | None
     layout: Layout = eqx.field(static=True)
     activation: Literal["clipped", "relu"] = eqx.field(static=True, default="clipped")
+    origin: Origin | None = eqx.field(static=True, default=None)
 
     @property
     def dtype(self) -> str:
@@ -118,6 +128,12 @@ class UniversalTransformer(eqx.Module):
         from kleene.machines.execution import execute
 
         return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
+
+    def decode(self, prompt: Sequence[int], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
+        """The tokens that the network writes after a prompt, run as a decoder: see `kleene.traces.decoding`."""
+        from kleene.machines.decoding import decode
+
+        return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 
     def save(self, path: Any) -> None:
         """Write the network to a safetensors file."""

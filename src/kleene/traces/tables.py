@@ -45,7 +45,7 @@ def as_text(trace: Trace) -> str:
     """The table without colours, as it stands in a log."""
     stream = io.StringIO()
     # Whatever the surroundings say: FORCE_COLOR would put escape codes here, and a notebook would print it elsewhere.
-    console = Console(file=stream, width=200, no_color=True, force_jupyter=False)
+    console = Console(file=stream, width=200, no_color=True, force_terminal=False, force_jupyter=False)
     console.print(as_table(trace))
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]
     return "\n".join(lines).strip("\n")

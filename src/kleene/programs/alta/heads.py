@@ -1,7 +1,7 @@
 """Attention heads: which positions are read, by equality of key and query or by distance, and what is read."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kleene.programs.alta.variables import Variable
 
@@ -19,6 +19,11 @@ class Head:
     value: str
     offsets: frozenset[int] = field(default_factory=frozenset)
     output_spec: Variable | None = None
+
+    def looking_back(self, width: int) -> "Head":
+        """The same head in a decoder over `width` positions: nothing to the right is seen."""
+        seen = {o for o in self.offsets if o <= 0} if self.offsets else set(range(1 - width, 1))
+        return replace(self, offsets=frozenset(seen or {width}))  # a distance that is never reached, not "anywhere"
 
 
 def qkv(

@@ -81,16 +81,30 @@ class Engine:
         beyond = np.arange(array.shape[1]) >= lengths[:, None]
         return ((array == halt.value) | beyond).all(axis=1)
 
-    def layer(self, state: State, lengths: np.ndarray, layer: int, rows: np.ndarray) -> tuple[State, State]:
-        """The state after one layer, and what the heads read in it."""
-        inside = np.arange(next(iter(state.values())).shape[1]) < lengths[:, None]
+    def layer(
+        self,
+        state: State,
+        lengths: np.ndarray,
+        layer: int,
+        rows: np.ndarray,
+        *,
+        causal: bool = False,
+        active: np.ndarray | None = None,
+    ) -> tuple[State, State]:
+        """The state after one layer, and what the heads read in it.
+
+        In a `causal` layer no head looks to the right. Only `active` positions (batch, position) use what they read.
+        """
+        width = next(iter(state.values())).shape[1]
+        inside = np.arange(width) < lengths[:, None]
         read, reasons = {}, {}
         for name, head in self.program.heads.items():
-            read[name], reasons[name] = attend(self.program, name, head, state, lengths, inside)
+            seen = head.looking_back(width) if causal else head
+            read[name], reasons[name] = attend(self.program, name, seen, state, lengths, inside)
         codes = {n: self._codes(n, a) for n, a in (state | read).items()}
         for name, reason in reasons.items():
             codes[name] = np.where(reason == 0, codes[name], -1)
-        self._refuse_undefined(codes, reasons, inside, layer, rows)
+        self._refuse_undefined(codes, reasons, inside if active is None else inside & active, layer, rows)
         return self._mlp(state, codes), read
 
     def entries(self, state: State) -> State:

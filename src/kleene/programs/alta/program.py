@@ -14,6 +14,7 @@ from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_ru
 from kleene.programs.alta.tracing import Tracer
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 from kleene.traces import Channel, Trace, TraceBatch
+from kleene.traces.decoding import Decoding
 from kleene.traces.sequences import checked_input
 
 LAYERS_TO_HALT = 1000  # a program with a halting condition is given up after this many layers
@@ -96,6 +97,12 @@ class Program:
         from kleene.programs.alta.interpreter import interpret
 
         return interpret(self, sequences, max_layers=max_layers, record=record)
+
+    def decode(self, prompt: Sequence[int], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
+        """The tokens that the program writes after a prompt, run as a decoder: see `kleene.traces.decoding`."""
+        from kleene.programs.alta.decoding import decode
+
+        return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 
 
 def program_spec(

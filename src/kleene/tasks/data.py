@@ -1,0 +1,48 @@
+"""Where published data lies on this machine. Kleene never downloads: you put the files there once."""
+
+import os
+from pathlib import Path
+
+from kleene.errors import InputError
+
+# What to get, and where it is published, by the name of its folder.
+PUBLISHED = {
+    "scan": "the files of SCAN (tasks.txt and the folders of the splits), published on GitHub as brendenlake/SCAN",
+}
+
+
+def data_folder(name: str) -> Path:
+    """The folder of a data set: NAME in $KLEENE_DATA, or else in Kleene's cache folder.
+
+    The cache folder is $XDG_CACHE_HOME/kleene, or ~/.cache/kleene. Where neither is there, the error says
+    what to get and where to put it.
+    """
+    if name not in PUBLISHED:
+        raise InputError(f"there is no data set {name!r}; there are {', '.join(PUBLISHED)}")
+    places = [root / name for root in data_roots()]
+    for place in places:
+        if place.is_dir():
+            return place
+    raise InputError(
+        f"the data set {name!r} is not on this machine: there is no folder {' or '.join(str(p) for p in places)}. "
+        f"Get {PUBLISHED[name]}, and put it there, or set KLEENE_DATA to the folder that holds your {name!r} folder."
+    )
+
+
+def data_roots() -> list[Path]:
+    """The folders that data sets are looked for in, the first first."""
+    own = os.environ.get("KLEENE_DATA")
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return ([Path(own)] if own else []) + [(Path(cache) if cache else Path.home() / ".cache") / "kleene"]
+
+
+def read_text(path: Path) -> str:
+    """The text of a data file, or an InputError that names it."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is not a text file in UTF-8") from None

@@ -1,0 +1,208 @@
+"""SCAN (Lake & Baroni 2018): commands such as "jump twice after walk", and the actions that they stand for.
+
+A command is one phrase, or two joined by `and` or `after`. A phrase is a verb, perhaps a direction, perhaps
+`opposite` or `around` before the direction, perhaps `twice` or `thrice` at the end; `turn` needs a direction. There
+are 102 phrases, and so 102 + 2 · 102² = 20,910 commands.
+"""
+
+import difflib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kleene.errors import InputError
+from kleene.tasks.data import data_folder, read_text
+
+VERBS = ("walk", "look", "run", "jump")
+DIRECTIONS = ("left", "right")
+MODES = ("opposite", "around")
+REPEATS = {"twice": 2, "thrice": 3}
+CONJUNCTIONS = ("and", "after")
+WORDS = (*VERBS, "turn", *DIRECTIONS, *MODES, *REPEATS, *CONJUNCTIONS)
+ACTIONS = ("I_WALK", "I_LOOK", "I_RUN", "I_JUMP", "I_TURN_LEFT", "I_TURN_RIGHT")
+MOST_ACTIONS = 48  # "jump around left thrice and jump around left thrice"
+
+Pair = tuple[str, str]  # a command and its actions
+Split = Literal["all", "simple", "length", "addprim_jump", "addprim_turn_left", "template_around_right"]
+SPLITS = ("all", "simple", "length", "addprim_jump", "addprim_turn_left", "template_around_right")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A verb and what is said about it; "" for a mode or direction that is not there."""
+
+    verb: str
+    mode: str = ""
+    direction: str = ""
+    repeats: int = 1
+
+    def actions(self) -> list[str]:
+        act = [] if self.verb == "turn" else [f"I_{self.verb.upper()}"]
+        turn = [f"I_TURN_{self.direction.upper()}"] if self.direction else []
+        body = {"": turn + act, "opposite": 2 * turn + act, "around": 4 * (turn + act)}[self.mode]
+        return body * self.repeats
+
+
+def commands() -> Iterator[str]:
+    """Every command of the grammar.
+
+    >>> len(set(commands()))
+    20910
+    """
+    ways = [(), *((d,) for d in DIRECTIONS), *((m, d) for m in MODES for d in DIRECTIONS)]
+    phrases = [
+        " ".join((verb, *way, *often))
+        for verb in (*VERBS, "turn")
+        for way in ways
+        for often in ((), *((r,) for r in REPEATS))
+        if way or verb != "turn"
+    ]
+    yield from phrases
+    for conjunction in CONJUNCTIONS:
+        for first in phrases:
+            for second in phrases:
+                yield f"{first} {conjunction} {second}"
+
+
+def interpret(command: str | Sequence[str]) -> str:
+    """The actions that a command stands for, spelled as in the published files.
+
+    >>> interpret("turn right and jump twice after walk left")
+    Traceback (most recent call last):
+    kleene.errors.InputError: 'turn right and jump twice after walk left' is no command: 'after' (word 6) comes instead of one of: the end
+    >>> interpret("jump twice after turn left")
+    'I_TURN_LEFT I_JUMP I_JUMP'
+    """
+    phrases, conjunction = parse(command)
+    if conjunction == "after":
+        phrases = phrases[::-1]
+    return " ".join(action for phrase in phrases for action in phrase.actions())
+
+
+def is_command(words: str | Sequence[str]) -> bool:
+    """Whether the words are a command of the grammar."""
+    try:
+        parse(words)
+    except InputError:
+        return False
+    return True
+
+
+def parse(command: str | Sequence[str]) -> tuple[list[Phrase], str]:
+    """The phrases of a command as they stand, and the conjunction between them ("" where there is one phrase).
+
+    Unknown words and commands outside the grammar are refused.
+    """
+    reader = _Reader(split_words(command))
+    phrases = [reader.phrase()]
+    conjunction = reader.take(*CONJUNCTIONS)
+    if conjunction:
+        phrases.append(reader.phrase())
+    if reader.at < len(reader.words):
+        reader.refuse("the end")
+    return phrases, conjunction
+
+
+def split_words(command: str | Sequence[str]) -> list[str]:
+    """The words of a command given as one text or several; unknown ones are refused."""
+    words = (command if isinstance(command, str) else " ".join(command)).split()
+    if not words:
+        raise InputError("the command is empty; give SCAN's words, for example: jump twice after walk")
+    for word in words:
+        if word not in WORDS:
+            close = difflib.get_close_matches(word.lower(), WORDS, n=2)
+            hint = f"did you mean {' or '.join(close)}?" if close else f"the words are {', '.join(WORDS)}"
+            raise InputError(f"SCAN has no word {word!r}; {hint}")
+    return words
+
+
+@dataclass
+class _Reader:
+    """Reads a command from left to right, and remembers what could have come next."""
+
+    words: list[str]
+    at: int = 0
+    wanted: tuple[str, ...] = ()
+
+    def take(self, *choices: str) -> str:
+        """The next word if it is one of the choices, else ""."""
+        if self.at < len(self.words) and self.words[self.at] in choices:
+            self.at, self.wanted = self.at + 1, ()
+            return self.words[self.at - 1]
+        self.wanted += choices
+        return ""
+
+    def phrase(self) -> Phrase:
+        verb = self.take(*VERBS, "turn") or self.refuse()
+        mode = self.take(*MODES)
+        direction = self.take(*DIRECTIONS)
+        if not direction and (mode or verb == "turn"):
+            self.refuse()
+        return Phrase(verb, mode, direction, REPEATS.get(self.take(*REPEATS), 1))
+
+    def refuse(self, *also: str) -> str:
+        where = "the end" if self.at == len(self.words) else f"{self.words[self.at]!r} (word {self.at + 1})"
+        wanted = ", ".join((*self.wanted, *also))
+        raise InputError(f"{' '.join(self.words)!r} is no command: {where} comes instead of one of: {wanted}")
+
+
+def load(split: Split = "all", part: Literal["train", "test"] = "train") -> list[Pair]:
+    """The commands and actions of one published file, in its order. "all" is the whole task, one file without parts."""
+    if split not in SPLITS:
+        raise InputError(f"SCAN has no split {split!r} here; there are {', '.join(SPLITS)}")
+    if part not in ("train", "test") or (split == "all" and part != "train"):
+        raise InputError(
+            f"the split {split!r} has no part {part!r}; "
+            + ("it is one file" if split == "all" else "its parts are train and test")
+        )
+    return read_pairs(_file("tasks.txt" if split == "all" else f"tasks_{part}_{split}.txt"))
+
+
+def _file(name: str) -> Path:
+    """The file in the data folder itself, or in one of the folders that it is published in."""
+    folder = data_folder("scan")
+    return next((p for p in sorted(folder.glob(f"*/{name}")) if not (folder / name).exists()), folder / name)
+
+
+def read_pairs(path: str | os.PathLike) -> list[Pair]:
+    """The commands and actions in a file of lines `IN: command OUT: actions`."""
+    pairs = []
+    for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
+        command, found, actions = line.removeprefix("IN:").partition(" OUT: ")
+        unknown = [a for a in actions.split() if a not in ACTIONS] or [w for w in command.split() if w not in WORDS]
+        if not line.startswith("IN: ") or not found or not command.strip() or not actions.strip() or unknown:
+            what = f"{unknown[0]!r} is not of SCAN" if unknown else f"{line[:60]!r} was read"
+            raise InputError(
+                f"{str(path)!r}, line {number}: {what}; every line is 'IN: words OUT: actions', "
+                f"for example 'IN: jump twice OUT: I_JUMP I_JUMP'"
+            )
+        pairs.append((command.strip(), actions.strip()))
+    if not pairs:
+        raise InputError(f"{str(path)!r} is empty; every line is 'IN: words OUT: actions'")
+    return pairs
+
+
+def load_mcd(path: str | os.PathLike) -> dict[str, list[Pair]]:
+    """The train, dev and test parts of a maximum-compound-divergence split (Keysers et al. 2020).
+
+    The split is a JSON file with `trainIdxs`, `devIdxs` and `testIdxs`, lists of line numbers of tasks.txt from 0.
+    """
+    try:
+        found = json.loads(read_text(Path(path)))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{str(path)!r} is not JSON: {error}") from None
+    wanted = {part: f"{part}Idxs" for part in ("train", "dev", "test")}
+    if not isinstance(found, dict) or any(not isinstance(found.get(key), list) for key in wanted.values()):
+        raise InputError(f"{str(path)!r} is no split: it must hold the lists {', '.join(wanted.values())}")
+    pairs = load("all")
+    part_of: dict[int, str] = {}
+    for key in wanted.values():
+        for index in found[key]:
+            if type(index) is not int or not 0 <= index < len(pairs):
+                raise InputError(f"{str(path)!r}: {key} holds {index!r}; tasks.txt has lines 0..{len(pairs) - 1}")
+            if part_of.setdefault(index, key) != key:
+                raise InputError(f"{str(path)!r}: line {index} is both in {part_of[index]} and in {key}")
+    return {part: [pairs[index] for index in found[key]] for part, key in wanted.items()}

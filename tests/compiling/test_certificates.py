@@ -1,0 +1,146 @@
+"""Certificates hold for what the compiler makes, refuse what they cannot promise, and notice a changed weight."""
+
+import dataclasses
+import json
+
+import equinox as eqx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kleene
+from kleene.errors import CompileError, InputError
+from kleene.machines.universal_transformer import vars_of
+from kleene.programs import alta
+from kleene.programs.alta.library import entries, get, parity
+from kleene.programs.alta.random_programs import generate
+
+
+@pytest.mark.parametrize("name", [n for n in entries() if n != "scan_shift_reduce"])
+def test_every_program_of_the_library_is_certified(name):
+    program = get(name).build()
+    length = min(program.position_range or 1000, 1000)
+    certificate = kleene.certify(kleene.compile(program), length=length)
+    assert certificate, str(certificate)
+
+
+@pytest.mark.parametrize(
+    "way", [{"dtype": "float64"}, {"activation": "relu"}, {"rules": "paper"}, {"dtype": "bfloat16"}]
+)
+def test_every_way_of_compiling_is_certified(way):
+    for name in ("parity_relative", "sort", "shuffle_dyck_2"):
+        certificate = kleene.certify(kleene.compile(get(name).build(), **way), length=30)
+        assert certificate, str(certificate)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**9))
+def test_random_programs_are_certified(seed):
+    generated = generate(seed)
+    certificate = kleene.certify(kleene.compile(generated.program), length=4)
+    assert certificate, f"{certificate}\n{generated.source}"
+
+
+NETWORK = kleene.compile(get("sort").build())
+PLACES = [
+    n
+    for n, a in (NETWORK.weights() | vars_of(NETWORK.probe, "probe.") | {"halt": NETWORK.halt}).items()
+    if a is not None
+]
+
+
+@settings(max_examples=80)
+@given(data=st.data())
+def test_a_change_of_one_weight_anywhere_is_noticed(data):
+    where = data.draw(st.sampled_from(PLACES))
+    array = np.array(eval(f"NETWORK.{where}"))
+    index = tuple(data.draw(st.integers(0, n - 1)) for n in array.shape)
+    array[index] += data.draw(st.sampled_from([1.0, -1.0, 0.5, 1e-3]))
+    tampered = eqx.tree_at(lambda n: eval(f"n.{where}"), NETWORK, array)
+    certificate = kleene.certify(tampered, length=20)
+    assert not certificate.valid
+    assert certificate.first_failure is not None
+    assert where in certificate.first_failure.detail
+
+
+def test_the_mlp_itself_is_run_and_not_only_compared(monkeypatch):
+    from kleene.compiling import certificates
+
+    fine = certificates.Condition("weights", True, "not compared here")
+    monkeypatch.setattr(certificates, "_weights", lambda *_: fine)
+    network = kleene.compile(get("addition").build())
+    segment = network.layout.segment("value_carry")
+    unit = int(np.flatnonzero(network.mlp_out[:, segment.start])[0])
+    for field, place in (("mlp_in", (segment.start, unit)), ("mlp_bias", (unit,)), ("mlp_out", (unit, segment.start))):
+        array = np.array(getattr(network, field))
+        array[place] += 100
+        broken = eqx.tree_at(lambda n, field=field: getattr(n, field), network, array)
+        failure = kleene.certify(broken, length=20).first_failure
+        assert failure is not None
+        assert failure.name == "MLP"
+
+
+def test_the_program_of_another_network_is_not_certified():
+    network = kleene.compile(parity.relative())
+    assert not kleene.certify(network, length=5, program=parity.absolute(positions=8)).valid
+
+
+def test_a_network_from_a_file_is_certified_with_its_program(tmp_path):
+    network = kleene.compile(parity.relative(), rules="paper")
+    network.save(tmp_path / "parity.safetensors")
+    loaded = kleene.UniversalTransformer.load(tmp_path / "parity.safetensors")
+    with pytest.raises(InputError, match="does not know its program"):
+        kleene.certify(loaded, length=5)
+    assert kleene.certify(loaded, length=5, program=parity.relative())
+
+
+def test_a_length_past_the_positions_or_the_number_type_is_refused_by_name():
+    refused = kleene.certify(kleene.compile(parity.absolute(positions=8)), length=9)
+    assert (refused.valid, refused.first_failure.name) == (False, "length")
+    assert "at most 8 positions" in refused.first_failure.detail
+    refused = kleene.certify(kleene.compile(parity.relative()), length=1 << 25)
+    assert "at most 16,777,216 positions" in refused.first_failure.detail
+    with pytest.raises(InputError):
+        kleene.certify(kleene.compile(parity.relative()), length=0)
+
+
+def test_averages_that_rounding_could_push_over_a_step_are_refused_with_the_length_that_can_be_had():
+    program = alta.program_spec(
+        {
+            "x": alta.numeric_var([0.1, 0.3, 1 / 3], input_init_fn=lambda t: [0.1, 0.3, 1 / 3][t]),
+            "same": alta.var(1),
+            "y": alta.var(3),
+        },
+        {"mean": alta.qkv("same", "same", "x", output_spec=alta.numeric_var([v / 1000 for v in range(334)]))},
+        lambda z: z.update({"y": 0 if z["mean"] < 0.2 else 1}),
+        "y",
+        3,
+    )
+    network = kleene.compile(program)
+    assert kleene.certify(network, length=1000)
+    refused = kleene.certify(network, length=1_000_000)
+    assert refused.first_failure.name == "averages"
+    assert "positions, not 1,000,000" in refused.first_failure.detail
+
+
+def test_a_certificate_can_be_read_by_programs_and_people():
+    certificate = kleene.certify(kleene.compile(parity.relative()), length=7)
+    content = json.loads(json.dumps(certificate.as_json()))
+    assert content["valid"] is True
+    assert content["first_failure"] is None
+    assert {c["name"] for c in content["conditions"]} >= {"selection", "steps", "exclusive", "MLP", "halting"}
+    assert "network equals program for every input up to length 7" in str(certificate)
+
+
+def test_cases_that_can_hold_at_once_are_found():
+    program = parity.relative()
+    twice = dataclasses.replace(program, updates={v: c + c for v, c in program.updates.items()})
+    from kleene.compiling.certificates import _exclusive
+
+    assert not _exclusive(kleene.compile(program), twice, 5).holds
+
+
+def test_what_cannot_be_compiled_has_no_certificate():
+    with pytest.raises(CompileError):
+        kleene.certify(kleene.compile(parity.sum_modulo(), dtype="bfloat16"), length=5)
