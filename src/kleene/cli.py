@@ -6,6 +6,7 @@ Everything heavy is imported inside the commands, so that `kleene --help` answer
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -134,7 +135,11 @@ def check(
     everything: Annotated[bool, typer.Option("--all", help="Check every program of the library.")] = False,
     samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
     max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
-    seed: Annotated[int, typer.Option(help="Seed of the random inputs.")] = 0,
+    random_programs: Annotated[int, typer.Option("--random", help="Check so many random programs instead.", min=0)] = 0,
+    resume: Annotated[
+        str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
     dtype: DtypeOption = "float32",
     rules: RulesOption = "compact",
     activation: ActivationOption = "clipped",
@@ -143,8 +148,10 @@ def check(
     """Check that program, network and an independent reference have the same traces. Exit status 1 if not."""
     from kleene.running import check_named
 
-    if (program is None) == (not everything):
-        raise typer.BadParameter("give a PROGRAM to check, or --all")
+    if (program is not None) + everything + (random_programs > 0) != 1:
+        raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
+    if random_programs:
+        return _check_random(random_programs, seed, resume, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     reports = check_named(
         program,
@@ -170,6 +177,49 @@ def check(
         raise typer.Exit(FAILED)
 
 
+def _check_random(programs: int, seed: int, resume: str | None, as_json: bool) -> None:
+    from kleene.running import fuzz_with_progress
+
+    tally = fuzz_with_progress(programs, seed, resume, progress=not as_json and sys.stderr.isatty())
+    compared = tally.done - tally.refused
+    if as_json:
+        first = tally.failures[0]["what"] if tally.failures else None
+        _print_json({"agree": tally.agree, "of": compared, "first_disagreement": first} | asdict(tally))
+    else:
+        typer.echo(
+            f"{tally.agree:,} of {compared:,} random programs agree on {tally.inputs:,} inputs (seed {tally.seed}; "
+            f"{tally.refused:,} refused for their number type) in {tally.seconds:,.0f} s"
+        )
+        for failure in tally.failures[:3]:
+            typer.echo(
+                f"program {failure['program']}, {failure['way']}, input {failure['input']}: {failure['what']}", err=True
+            )
+            typer.echo(failure["source"], err=True)
+    if tally.failures:
+        raise typer.Exit(FAILED)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def decode(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="addition_decoded, induction_decoded, or FILE.py:NAME.")
+    ],
+    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
+    compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,
+    tokens: Annotated[int | None, typer.Option(help="How many tokens to write.", min=0)] = None,
+    uncached: Annotated[bool, typer.Option("--uncached", help="Compute everything anew for every token.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a program as a decoder: it writes tokens one after the other, each seen by the next."""
+    from kleene.running import decode_named
+
+    outcome = decode_named(program, words, compiled=compiled, tokens=tokens, cached=not uncached)
+    if as_json:
+        return _print_json(outcome)
+    shown = outcome["output"]
+    typer.echo(_words(shown) if isinstance(shown, list) else str(shown))
+
+
 @app.command()
 def certify(
     program: ProgramArgument,
@@ -191,6 +241,38 @@ def certify(
         typer.echo(str(certificate))
     if not certificate:
         raise typer.Exit(FAILED)
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def rules(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program of the library, or FILE.py:NAME.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a program apart: what each variable costs, when it is written, by which source line, and what fired."""
+    from kleene.explaining import anatomy
+    from kleene.programs.lookup import find
+    from kleene.running import read_tokens
+
+    found, entry = find(program)
+    inputs = [entry.read(words) if entry is not None else read_tokens(words)] if words else []
+    taken = anatomy(found, inputs)
+    if as_json:
+        return _print_json(taken.as_json())
+    from rich.table import Table
+
+    costs = Table("variable", "residual dims", "hidden units", "the paper's rules", box=None, header_style="bold")
+    for cost in taken.costs:
+        costs.add_row(cost.variable, *(f"{n:,}" for n in (cost.residual_dims, cost.hidden_units, cost.rules)))
+    cases = Table("line", "writes", "where", *(["fired"] if inputs else []), box=None, header_style="bold")
+    for c in taken.cases:
+        cases.add_row(str(c.line), c.writes, c.where, *([f"{c.fired:,}"] if inputs else []))
+    console = _console()
+    console.print(costs)
+    console.print()
+    console.print(cases)
 
 
 @app.command()

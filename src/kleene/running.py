@@ -123,3 +123,51 @@ def check_named(
                 )
             )
     return reports
+
+
+def fuzz_with_progress(programs: int, seed: int, resume: str | None, *, progress: bool) -> Any:
+    """The tally of so many random programs."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from kleene.compiling.fuzzing import fuzz
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar:
+        task = bar.add_task("random programs", total=programs)
+
+        def show(tally: Any) -> None:
+            told = f"{tally.agree:,} agree, {len(tally.failures)} fail"
+            bar.update(task, completed=tally.done, description=told)
+
+        return fuzz(programs, seed=seed, resume=resume, on_program=show)
+
+
+def decode_named(
+    name: str, words: Sequence[str], *, compiled: bool, tokens: int | None, cached: bool
+) -> dict[str, Any]:
+    """What a decoder of the library, or a program from a file, writes after a prompt."""
+    from kleene.programs.alta.library.decoders import get_decoder
+    from kleene.programs.lookup import from_file
+
+    entry = None if ".py" in name else get_decoder(name)
+    program = from_file(name) if entry is None else entry.build()
+    prompt = read_tokens(words) if entry is None else entry.read(words)
+    if compiled:
+        from kleene.compiling import compile
+
+        program = compile(program)
+    count = tokens if tokens is not None else (entry.tokens if entry is not None else 8)
+    started = time.perf_counter()
+    decoding = program.decode(prompt, tokens=count, cached=cached)
+    seconds = time.perf_counter() - started
+    shown = entry.show(decoding.tokens) if entry is not None else decoding.tokens
+    return {
+        "program": name,
+        "prompt": prompt,
+        "output": shown,
+        "output_tokens": decoding.tokens,
+        "layers": decoding.layers,
+        "compiled": compiled,
+        "cached": cached,
+        "seconds": round(seconds, 6),
+    }

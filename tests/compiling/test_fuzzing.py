@@ -1,0 +1,59 @@
+"""The fuzzer counts right, resumes where it was stopped, and makes a failure small."""
+
+import json
+
+import pytest
+
+from kleene.compiling import fuzzing
+from kleene.errors import ModelFileError
+
+
+def test_random_programs_agree_and_the_tally_adds_up():
+    tally = fuzzing.fuzz(24, seed=5)
+    assert (tally.done, tally.agree + tally.refused, tally.failures) == (24, 24, [])
+    assert tally.inputs == 5 * tally.agree
+
+
+def test_a_run_goes_on_where_it_was_stopped(tmp_path):
+    file = str(tmp_path / "tally.json")
+    fuzzing.fuzz(6, seed=3, resume=file)
+    seen = []
+    tally = fuzzing.fuzz(10, seed=3, resume=file, on_program=lambda t: seen.append(t.done))
+    assert seen == [7, 8, 9, 10]
+    assert tally.agree == fuzzing.fuzz(10, seed=3).agree
+    assert json.loads((tmp_path / "tally.json").read_text())["done"] == 10
+
+
+def test_a_file_of_another_seed_or_another_kind_is_refused(tmp_path):
+    file = tmp_path / "tally.json"
+    fuzzing.fuzz(1, seed=3, resume=str(file))
+    with pytest.raises(ModelFileError, match="is of seed 3"):
+        fuzzing.fuzz(2, seed=4, resume=str(file))
+    file.write_text("{}")
+    with pytest.raises(ModelFileError, match="does not hold a tally"):
+        fuzzing.fuzz(2, seed=3, resume=str(file))
+
+
+def test_a_failure_is_reported_with_its_program_and_a_small_input(monkeypatch):
+    right = fuzzing.compile_program
+    broken = []
+
+    def wrong(program, **way):
+        network = right(program, **way)
+        if not broken:
+            import equinox as eqx
+
+            broken.append(program)
+            network = eqx.tree_at(lambda n: n.tokens, network, network.tokens[::-1].copy())
+        return network
+
+    monkeypatch.setattr(fuzzing, "compile_program", wrong)
+    for seed in range(20):
+        broken.clear()
+        tally = fuzzing.fuzz(1, seed=seed)
+        if tally.failures:
+            break
+    failure = tally.failures[0]
+    assert "alta.program_spec" in failure["source"]
+    assert 1 <= len(failure["input"]) <= 2
+    assert "network" in failure["what"]
