@@ -31,6 +31,7 @@ ProgramArgument = Annotated[
     str,
     typer.Argument(metavar="PROGRAM", help="A program of the library, FILE.py:NAME, or a compiled .safetensors file."),
 ]
+SourceArgument = Annotated[str, typer.Argument(metavar="PROGRAM", help="A program of the library, or FILE.py:NAME.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
 DtypeOption = Annotated[str, typer.Option(help="Number type of the network: float32, float64 or bfloat16.")]
 RulesOption = Annotated[str, typer.Option(help="Hidden units: compact (few) or paper (one a transition rule).")]
@@ -106,7 +107,7 @@ def run(
 
 @app.command("compile")
 def compile_command(
-    program: ProgramArgument,
+    program: SourceArgument,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")
     ] = None,
@@ -222,7 +223,7 @@ def decode(
 
 @app.command()
 def certify(
-    program: ProgramArgument,
+    program: SourceArgument,
     length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
     dtype: DtypeOption = "float32",
     rules: RulesOption = "compact",
@@ -245,7 +246,7 @@ def certify(
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def rules(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="A program of the library, or FILE.py:NAME.")],
+    program: SourceArgument,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
     ] = None,

@@ -8,6 +8,7 @@ are 102 phrases, and so 102 + 2 · 102² = 20,910 commands.
 import difflib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ WORDS = (*VERBS, "turn", *DIRECTIONS, *MODES, *REPEATS, *CONJUNCTIONS)
 ACTIONS = ("I_WALK", "I_LOOK", "I_RUN", "I_JUMP", "I_TURN_LEFT", "I_TURN_RIGHT")
 MOST_ACTIONS = 48  # "jump around left thrice and jump around left thrice"
 
+LINE = re.compile(r"IN: (\S.*?) OUT: (\S.*?)\s*")
 Pair = tuple[str, str]  # a command and its actions
 Split = Literal["all", "simple", "length", "addprim_jump", "addprim_turn_left", "template_around_right"]
 SPLITS = ("all", "simple", "length", "addprim_jump", "addprim_turn_left", "template_around_right")
@@ -70,11 +72,11 @@ def commands() -> Iterator[str]:
 def interpret(command: str | Sequence[str]) -> str:
     """The actions that a command stands for, spelled as in the published files.
 
-    >>> interpret("turn right and jump twice after walk left")
-    Traceback (most recent call last):
-    kleene.errors.InputError: 'turn right and jump twice after walk left' is no command: 'after' (word 6) comes instead of one of: the end
     >>> interpret("jump twice after turn left")
     'I_TURN_LEFT I_JUMP I_JUMP'
+    >>> interpret("jump opposite twice")
+    Traceback (most recent call last):
+    kleene.errors.InputError: 'jump opposite twice' is no command: 'twice' (word 3) comes instead of one of: left, right
     """
     phrases, conjunction = parse(command)
     if conjunction == "after":
@@ -171,15 +173,16 @@ def read_pairs(path: str | os.PathLike) -> list[Pair]:
     """The commands and actions in a file of lines `IN: command OUT: actions`."""
     pairs = []
     for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
-        command, found, actions = line.removeprefix("IN:").partition(" OUT: ")
-        unknown = [a for a in actions.split() if a not in ACTIONS] or [w for w in command.split() if w not in WORDS]
-        if not line.startswith("IN: ") or not found or not command.strip() or not actions.strip() or unknown:
-            what = f"{unknown[0]!r} is not of SCAN" if unknown else f"{line[:60]!r} was read"
+        found = LINE.fullmatch(line)
+        problem = None if found else f"{line[:60]!r} was read"
+        for part, known in zip(found.groups() if found else (), (WORDS, ACTIONS)):
+            problem = problem or next((f"{word!r} is not of SCAN" for word in part.split() if word not in known), None)
+        if found is None or problem:
             raise InputError(
-                f"{str(path)!r}, line {number}: {what}; every line is 'IN: words OUT: actions', "
+                f"{str(path)!r}, line {number}: {problem}; every line is 'IN: words OUT: actions', "
                 f"for example 'IN: jump twice OUT: I_JUMP I_JUMP'"
             )
-        pairs.append((command.strip(), actions.strip()))
+        pairs.append((found[1], found[2]))
     if not pairs:
         raise InputError(f"{str(path)!r} is empty; every line is 'IN: words OUT: actions'")
     return pairs

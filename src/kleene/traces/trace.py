@@ -138,7 +138,7 @@ class Trace:
         return load(path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TraceBatch:
     """The traces of many runs of unequal length in padded arrays of shape (batch, step, position, …).
 
@@ -164,6 +164,15 @@ class TraceBatch:
         steps, length = int(self.steps[index]), int(self.lengths[index])
         rows = {c.name: self.data[c.name][index, : steps + 1, :length] for c in self.channels}
         return Trace(self.channels, rows, self.output_name, bool(self.halted[index]), source=self.source)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TraceBatch) or len(self) != len(other) or self.recorded != other.recorded:
+            return False
+        if not self.recorded:
+            return self.outputs == other.outputs and (self.steps == other.steps).all()
+        return all(a == b for a, b in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[Trace]:
         return (self[i] for i in range(len(self)))

@@ -57,4 +57,7 @@ EXAMPLES = [
     # hello: 0, 0, 1/3, 1/2, 2/5 among the fractions with denominators up to 16
     Example("fraction_previous", [7, 4, 11, 11, 14], [0, 0, 27, 40, 32], 1),
     Example("induction_head", [8, 0, 1, 2, 0, 1], [8, 8, 8, 8, 1, 2], 3),
+    # START jump twice after walk EOS, memory for 3 and for 4: WALK JUMP JUMP
+    Example("scan", [12, 3, 9, 13, 0, 14, 15, 15, 15], [0] * 6 + [1, 4, 4], 13),
+    Example("scan", [12, 3, 9, 11, 0, 14, 15, 15, 15, 15], [0] * 6 + [4, 4, 1, 0], 12),
 ]

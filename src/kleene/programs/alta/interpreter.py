@@ -5,7 +5,7 @@ halted leaves the batch. Undefined readings carry a reason and are an error only
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,8 @@ from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
 from kleene.traces.sequences import padded
 
+BLOCK = 1 << 14  # positions that are run together
+
 State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 
 
@@ -32,26 +34,48 @@ def interpret(
     engine = Engine(program)
     limit = program.max_layers if max_layers is None else max_layers
     recorder = Recorder(program.channels, lengths, program.output_name, record=record, source="program")
-    rows = np.arange(len(lengths))
-    state = engine.start(tokens)
-    recorder.add(0, rows, engine.entries(state))
+    for rows in [np.arange(len(lengths))] if record else blocks_of(lengths):
+        _run(engine, tokens, lengths, rows, limit, recorder, record)
+    return recorder.batch()
+
+
+def blocks_of(lengths: np.ndarray) -> list[np.ndarray]:
+    """The rows in blocks small enough for the processor's cache, those of like length together."""
+    ordered = np.argsort(lengths, kind="stable")
+    ends = np.flatnonzero(np.diff(np.cumsum(lengths[ordered]) // BLOCK)) + 1
+    return [rows for rows in np.split(ordered, ends) if len(rows)]
+
+
+def _run(
+    engine: "Engine",
+    tokens: np.ndarray,
+    lengths: np.ndarray,
+    rows: np.ndarray,
+    limit: int,
+    recorder: Recorder,
+    record: bool,
+) -> None:
+    """Run some rows of the batch until they have halted."""
+    program = engine.program
+    state = engine.start(tokens[rows][:, : int(lengths[rows].max(initial=0))])
+    recorder.add(0, rows, engine.entries(state) if record else state)
     layer = 0
     while True:
         done = engine.halted(state, lengths[rows])
-        recorder.finish(rows[done], layer, halted=True)
         if done.any():
+            recorder.finish(rows[done], layer, halted=True)
             rows, state = rows[~done], {n: a[~done] for n, a in state.items()}
         if not len(rows) or layer >= limit:
             break
         width = int(lengths[rows].max())
-        state = {n: a[:, :width] for n, a in state.items()}
+        if width < next(iter(state.values())).shape[1]:
+            state = {n: np.ascontiguousarray(a[:, :width]) for n, a in state.items()}
         layer += 1
         state, heads = engine.layer(state, lengths[rows], layer, rows)
         recorder.add(layer, rows, engine.entries(state | heads) if record else state)
     if len(rows) and program.halt is not None:
         raise HaltError(program.name, int(rows[0]), limit)
     recorder.finish(rows, layer, halted=False)
-    return recorder.batch()
 
 
 class Engine:
@@ -59,11 +83,16 @@ class Engine:
 
     def __init__(self, program: Program):
         self.program = program
+        self._tables: dict = {}  # every condition as a lookup table, made when it is first asked for
+        self._starts = {
+            n: (by, table if isinstance(program.variables[n], Numeric) else table.astype(np.int32))
+            for n, (by, table) in program.starts.items()
+        }
 
     def start(self, tokens: np.ndarray) -> State:
         """Every variable before the first layer."""
         state = {}
-        for name, (by, table) in self.program.starts.items():
+        for name, (by, table) in self._starts.items():
             if by == "input":
                 state[name] = table[tokens]
             elif by == "position":
@@ -117,12 +146,12 @@ class Engine:
         return variable.bucket(np.nan_to_num(array)) if isinstance(variable, Numeric) else array
 
     def _mlp(self, state: State, codes: State) -> State:
-        view, after = View(codes), dict(state)
+        view, after = View(codes, tables=self._tables), dict(state)
         for target, cases in self.program.updates.items():
             variable = self.program.variables[target]
-            new = codes[target]
+            new = codes[target].copy()
             for c in cases:
-                new = np.where(view.holds(c), act(c, codes), new)
+                np.copyto(new, act(c, codes), where=view.holds(c))
             if isinstance(variable, Numeric):
                 changed = new != codes[target]
                 after[target] = np.where(changed, np.array(variable.values)[new], state[target])
@@ -132,7 +161,7 @@ class Engine:
 
     def _refuse_undefined(self, codes: State, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
-        view = View(codes, undefined)
+        view = View(codes, undefined, self._tables)
         used = np.zeros((*inside.shape, len(reasons)), dtype=bool)
         for index, head in enumerate(reasons):
             for c in self.program.reads.get(head, ()) if undefined[head].any() else ():
@@ -153,6 +182,7 @@ class View:
 
     codes: Mapping[str, np.ndarray]
     undefined: Mapping[str, np.ndarray] | None = None
+    tables: dict = field(default_factory=dict)
 
     @cached_property
     def _known(self) -> dict:
@@ -160,36 +190,30 @@ class View:
 
     def holds(self, c: Case) -> np.ndarray:
         """Where all conditions of the case hold."""
-        result = np.ones(next(iter(self.codes.values())).shape, dtype=bool)
-        for feature, allowed in c.where:
-            key = (feature, allowed)
+        result = None
+        for key in c.where:
             if key not in self._known:
-                self._known[key] = self._condition(feature, allowed)
-            result &= self._known[key]
-        return result
+                self._known[key] = self._condition(*key)
+            result = self._known[key] if result is None else result & self._known[key]
+        return np.ones(next(iter(self.codes.values())).shape, dtype=bool) if result is None else result
 
     def _condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
+        key = (feature, allowed)
+        if key not in self.tables:
+            top = feature.largest if isinstance(feature, Sum) else max(allowed)
+            self.tables[key] = np.zeros(top + 2, dtype=bool)  # the last entry, also that of -1, stays False
+            self.tables[key][list(allowed)] = True
+        table = self.tables[key]
         if isinstance(feature, Sum):
-            values = np.zeros(feature.largest + 1, dtype=bool)
-            values[list(allowed)] = True
-            found = values[self._sum(feature)]
-            for name in feature.variables:
-                if self.undefined is not None and name in self.undefined:
-                    found = found | self.undefined[name]
-            return found
-        table = np.zeros(max(allowed) + 2, dtype=bool)
-        table[list(allowed)] = True
-        codes = self.codes[feature]
-        found = table[np.clip(codes, -1, max(allowed) + 1)]  # -1, undefined, is the last entry: False
-        if self.undefined is not None and feature in self.undefined:
-            found = found | self.undefined[feature]
+            if feature not in self._known:
+                self._known[feature] = feature.total(self.codes)
+            found, names = table[self._known[feature]], feature.variables
+        else:
+            found, names = table[np.minimum(self.codes[feature], len(table) - 1)], (feature,)
+        for name in names if self.undefined is not None else ():
+            if self.undefined is not None and name in self.undefined:
+                found = found | self.undefined[name]
         return found
-
-    def _sum(self, feature: Sum) -> np.ndarray:
-        if feature not in self._known:
-            terms = (np.array(term)[np.maximum(self.codes[name], 0)] for name, term in feature.terms)
-            self._known[feature] = sum(terms)
-        return self._known[feature]
 
 
 def attend(
@@ -197,6 +221,8 @@ def attend(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What a head reads at every position, and why it is undefined where it is (0 where it is not)."""
     value = state[head.value]
+    if head.query is None and len(head.offsets) == 1 and not isinstance(program.outputs[name], Numeric):
+        return _shifted(value, next(iter(head.offsets)), lengths)
     if head.offsets:
         count, total, reachable = _select_near(program, head, state, lengths)
     else:
@@ -209,7 +235,16 @@ def attend(
         blurred = (count > 0) & variable.blurred(np.nan_to_num(average))
         return average, np.where(blurred, Reason.BETWEEN, reason)
     reason = np.where(count > 1, Reason.SEVERAL, reason)
-    return np.where(reason == 0, total, -1).astype(np.int64), reason
+    return np.where(reason == 0, total, -1).astype(np.int32), reason
+
+
+def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What stands `offset` to the right of every position."""
+    width = value.shape[1]
+    at = np.arange(width) + offset
+    fits = (at >= 0) & (at < lengths[:, None])
+    read = np.where(fits, value[:, np.clip(at, 0, width - 1)], -1)
+    return read, np.where(fits, 0, Reason.EDGE)
 
 
 def _select_anywhere(program: Program, head: Head, state: State, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

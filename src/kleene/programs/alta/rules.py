@@ -215,9 +215,13 @@ class RuleSet:
         """The rules in a file that `save` wrote. Opening a file never runs code."""
         header, arrays = read_tensors(path, "rule set")
         try:
-            return RuleSet(tuple(header["variables"]), arrays["antecedents"], arrays["targets"], arrays["results"])
-        except KeyError as error:
-            raise ModelFileError(f"{str(path)!r} does not hold a whole rule set: {error} is missing") from None
+            found = RuleSet(tuple(header["variables"]), arrays["antecedents"], arrays["targets"], arrays["results"])
+            shape = (len(found.targets), len(found.variables))
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(f"{str(path)!r} does not hold a whole rule set ({error}); make it again") from None
+        if found.antecedents.shape != shape or found.targets.ndim != 1 or found.results.shape != found.targets.shape:
+            raise ModelFileError(f"{str(path)!r} holds a rule set whose arrays do not fit together; make it again")
+        return found
 
 
 def paper_rules(updates: Mapping[str, Sequence[Case]], heads: Iterable[str], sizes: Sizes) -> RuleSet:
@@ -240,8 +244,8 @@ def _count_out(target: str, c: Case, names: tuple[str, ...], sizes: Sizes) -> tu
     holds = np.ones(len(grid[target]), dtype=bool)
     for feature, allowed in c.where:
         if isinstance(feature, Sum):
-            holds &= np.isin(total(feature, grid), list(allowed))
-    new = act(c, grid)
+            holds &= np.isin(feature.total(grid), list(allowed))
+    new = np.broadcast_to(act(c, grid), holds.shape)
     holds &= (new != grid[target]) & (new >= 0)
     rules = np.full((int(holds.sum()), len(names)), -1, dtype=np.int32)
     for v in used:
@@ -249,19 +253,13 @@ def _count_out(target: str, c: Case, names: tuple[str, ...], sizes: Sizes) -> tu
     return rules, np.full(len(rules), names.index(target)), new[holds]
 
 
-def total(feature: Sum, codes: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The sum's value for arrays of codes; a negative (undefined) code counts as the first value."""
-    return sum(np.array(term)[np.maximum(codes[name], 0)] for name, term in feature.terms)  # type: ignore[return-value]
-
-
-def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What the case writes for arrays of codes; -1 where its lookup has no entry."""
+def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray | int:
+    """What the case writes for arrays of codes (one code where it is always the same); -1 where it has no entry."""
     action = c.action
     if isinstance(action, Constant):
-        return np.full(np.shape(next(iter(codes.values()))), action.code)
+        return action.code
     if isinstance(action, Lookup):
-        at = total(action.feature, codes) if isinstance(action.feature, Sum) else np.maximum(codes[action.feature], 0)
-        table = np.full(max(max(k for k, _ in action.codes), int(at.max(initial=0))) + 1, -1)
-        table[[k for k, _ in action.codes]] = [v for _, v in action.codes]
-        return table[at]
-    return action.array[tuple(np.maximum(codes[v], 0) for v in action.support)]
+        if isinstance(action.feature, Sum):
+            return action.table[action.feature.total(codes)]
+        return action.table[np.minimum(codes[action.feature], len(action.table) - 1)]
+    return action.array[tuple(codes[v] for v in action.support)]

@@ -6,8 +6,9 @@ asking for a truth value, an index or a hash is a decision, which the tracer tak
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,6 +26,26 @@ class Sum:
     """
 
     terms: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[str, np.ndarray], ...]:
+        """The terms as arrays with one entry more, so that -1, an undefined code, finds something."""
+        return tuple((name, np.array([*term, term[0]], dtype=np.int32)) for name, term in self.terms)
+
+    def total(self, codes: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The sum's value for arrays of codes; an undefined code counts as the first."""
+        (first, table), *rest = self._tables
+        total = table[codes[first]]
+        for name, table in rest:
+            total = total + table[codes[name]]
+        return total
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -17,11 +17,12 @@ from kleene.programs.alta.library import (
     most_frequent_sort,
     parity,
     reverse,
+    scan,
     shuffle_dyck,
     sort,
     subleq,
 )
-from kleene.programs.alta.library.inputs import Brackets, Inputs, Integers, Machines, Row, Summands
+from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
 
 
 @dataclass(frozen=True)
@@ -192,5 +193,9 @@ _ENTRIES = (
     _entry(
         "induction_head", "predicts the letter that followed this one the last time, any length",
         induction_head.build, induction_head.reference, _MORE_LETTERS, _show_predictions, "abcab",
+    ),
+    _entry(
+        "scan", "SCAN commands to actions, read from right to left, with a few registers",
+        scan.build, scan.reference, Commands(scan.tokens), scan.show, "jump twice after walk",
     ),
 )  # fmt: skip

@@ -3,12 +3,14 @@
 import itertools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 from kleene.errors import InputError, RunError
 from kleene.programs.alta.library import addition, subleq
+from kleene.tasks import scan
 
 
 @runtime_checkable
@@ -183,3 +185,32 @@ class Machines(Integers):
         except RunError:
             return False
         return instructions <= self.MOST
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands of SCAN, as one word of the command line or several."""
+
+    tokens: Callable[[Sequence[str]], list[int]]
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        return self.tokens(words)
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        """A random command of `size` words, or of the most that there are."""
+        lengths = _commands_by_length()
+        return self.tokens(rng.choice(lengths[max(1, min(size, max(lengths)))]))
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        for length, commands in sorted(_commands_by_length().items()):
+            if length <= most:
+                yield from map(self.tokens, commands)
+
+
+@cache
+def _commands_by_length() -> dict[int, list[list[str]]]:
+    found: dict[int, list[list[str]]] = {}
+    for command in scan.commands():
+        words = command.split()
+        found.setdefault(len(words), []).append(words)
+    return found

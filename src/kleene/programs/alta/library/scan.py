@@ -1,0 +1,163 @@
+"""SCAN commands to actions: START, the words, EOS, and memory for the actions.
+
+Words are read from right to left, because a phrase names its verb first and needs it last: "jump opposite left twice"
+says how often, which way and how before a mark arrives at `jump`. There the mark stays until all actions of the phrase
+are written, one a layer, each into the first free memory cell. So nothing is stored but what was said about the verb:
+
+- `repeats`: how many times more the body is to be written;
+- `direction`, and `turning`: whether a turn comes next (else the verb itself, of which `turn` has none);
+- `way`: how the body is made, and how far it has come. Opposite is two turns, around is four times turn and verb.
+
+"X after Y" is Y X, the order in which the phrases are met. "X and Y" is X Y: so first the mark goes to the left in
+search of an `and`. From there it serves X as far as START, and from EOS on it serves Y as far as the `and`. Without
+an `and` it serves everything from EOS to START.
+"""
+
+from collections.abc import Sequence
+
+from kleene.errors import InputError
+from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
+from kleene.tasks import scan
+
+WALK, LOOK, RUN, JUMP, TURN, LEFT, RIGHT, OPPOSITE, AROUND, TWICE, THRICE, AND, START, AFTER, EOS, MEMORY = range(16)
+NAMES = (*scan.WORDS[:12], "START", "after", "EOS", "MEMORY")  # of the tokens
+NOTHING, I_WALK, I_TURN_LEFT = 0, 1, 5  # the output: nothing, or 1 + the index of an action
+SEARCH, FIRST, REST, DONE = range(4)
+PLAIN, TOWARDS, OPPOSITE_1, OPPOSITE_2, AROUND_1, AROUND_2, AROUND_3, AROUND_4 = range(8)
+WORD_CELL, EOS_CELL, MEMORY_CELL = range(3)
+
+
+def build() -> Program:
+    """The small SCAN program: registers and marks, no position numbers.
+
+    >>> words = tokens("jump twice after walk")
+    >>> show(words, build().run(words).output)
+    'I_WALK I_JUMP I_JUMP'
+    """
+    variables = {
+        # `after` and EOS are seen as a `turn` of which nothing was said: it writes nothing, and the mark moves on.
+        "word": input_var(13, lambda token: token if token <= START else TURN),
+        "cell": input_var(3, lambda token: {EOS: EOS_CELL, MEMORY: MEMORY_CELL}.get(token, WORD_CELL)),
+        "mark": input_var(2, lambda token: token == EOS),
+        "filled": input_var(2, lambda token: token == EOS),
+        "one": var(2, default=1),
+        "phase": var(4, default=SEARCH),
+        "repeats": var(3),
+        "direction": var(2),
+        "turning": var(2),
+        "way": var(8, default=PLAIN),
+        "action": var(7, default=NOTHING),
+    }
+    heads = {
+        "word_at_mark": qkv("one", "mark", "word"),
+        "mark_right": v_relative("mark", 1),
+        "filled_left": v_relative("filled", -1),
+    }
+    return program_spec(variables, heads, _step, "action", len(NAMES), halt=halt_spec("phase", DONE), name="scan")
+
+
+def _step(z):
+    if z["word_at_mark"] > TURN:
+        _read(z)
+        _move_mark(z)
+    elif z["phase"] == SEARCH:
+        _move_mark(z)
+    elif z["turning"]:
+        _write(z, I_TURN_LEFT + z["direction"])
+        if z["way"] == OPPOSITE_1:
+            z["way"] = OPPOSITE_2
+        else:
+            z["turning"] = 0
+    else:
+        if z["word_at_mark"] < TURN:
+            _write(z, I_WALK + z["word_at_mark"])
+        _end_body(z)
+
+
+def _read(z):
+    word = z["word_at_mark"]
+    if word in (LEFT, RIGHT):
+        z["direction"] = word - LEFT
+    if word == AND and z["phase"] == SEARCH:
+        z["phase"] = FIRST
+    elif word == START and z["phase"] in (SEARCH, FIRST):
+        z["phase"] = REST
+    elif word in (AND, START) and z["phase"] == REST:
+        z["phase"] = DONE
+    if z["phase"] != SEARCH:
+        _remember(z, word)
+
+
+def _remember(z, word):
+    """What a word says about the verb that is still to come. Nothing has been said yet at the end of a phrase."""
+    if word in (TWICE, THRICE) and z["repeats"] == 0:
+        z["repeats"] = word - TWICE + 1
+    elif word in (LEFT, RIGHT):
+        z["turning"] = 1
+        if z["way"] == PLAIN:
+            z["way"] = TOWARDS
+    elif z["way"] == TOWARDS:
+        if word == OPPOSITE:
+            z["way"] = OPPOSITE_1
+        elif word == AROUND:
+            z["way"] = AROUND_1
+
+
+def _end_body(z):
+    """The verb's turn has come: begin again, or leave the phrase with everything as it was before."""
+    if z["way"] in (AROUND_1, AROUND_2, AROUND_3):
+        z["way"] = z["way"] + 1
+        z["turning"] = 1
+    elif z["repeats"] > 0:
+        z["repeats"] = z["repeats"] - 1
+        z["turning"] = z["way"] != PLAIN
+        if z["way"] in (OPPOSITE_2, AROUND_4):
+            z["way"] = OPPOSITE_1 if z["way"] == OPPOSITE_2 else AROUND_1
+    else:
+        if z["way"] in (TOWARDS, OPPOSITE_2, AROUND_4):
+            z["way"] = PLAIN
+        _move_mark(z)
+
+
+def _move_mark(z):
+    """One to the left; from START back to EOS."""
+    if z["mark"]:
+        z["mark"] = 0
+    elif z["cell"] == EOS_CELL:
+        if z["word_at_mark"] == START:
+            z["mark"] = 1
+    elif z["cell"] == WORD_CELL and z["mark_right"]:
+        z["mark"] = 1
+
+
+def _write(z, action):
+    """Into the first memory cell that is free."""
+    if z["cell"] == MEMORY_CELL and not z["filled"] and z["filled_left"] and z["action"] == NOTHING:
+        z["action"] = action
+        z["filled"] = 1
+
+
+def tokens(command: str | Sequence[str], memory: int = scan.MOST_ACTIONS) -> list[int]:
+    """The input for a command, with memory for so many actions.
+
+    >>> tokens("jump twice", memory=2)
+    [12, 3, 9, 14, 15, 15]
+    """
+    words = scan.split_words(command)
+    needed = len(scan.interpret(words).split())
+    if needed > memory:
+        raise InputError(f"{' '.join(words)!r} stands for {needed} actions, and there is memory for {memory}")
+    return [START, *(NAMES.index(word) for word in words), EOS, *[MEMORY] * memory]
+
+
+def show(inputs: Sequence[int], outputs: Sequence[int]) -> str:
+    """The actions in the memory, spelled as in the published files."""
+    return " ".join(scan.ACTIONS[action - 1] for action in outputs if action)
+
+
+def reference(inputs: Sequence[int]) -> list[int]:
+    """The program's output, computed from the grammar."""
+    words = [NAMES[token] for token in inputs[1 : list(inputs).index(EOS)]]
+    actions = [1 + scan.ACTIONS.index(action) for action in scan.interpret(words).split()]
+    before = len(words) + 2
+    return [NOTHING] * before + actions + [NOTHING] * (len(inputs) - before - len(actions))
