@@ -59,5 +59,5 @@ EXAMPLES = [
     Example("induction_head", [8, 0, 1, 2, 0, 1], [8, 8, 8, 8, 1, 2], 3),
     # START jump twice after walk EOS, memory for 3 and for 4: WALK JUMP JUMP
     Example("scan", [12, 3, 9, 13, 0, 14, 15, 15, 15], [0] * 6 + [1, 4, 4], 13),
-    Example("scan", [12, 3, 9, 11, 0, 14, 15, 15, 15, 15], [0] * 6 + [4, 4, 1, 0], 12),
+    Example("scan", [12, 3, 9, 11, 0, 14, 15, 15, 15, 15], [0] * 6 + [4, 4, 1, 0], 10),
 ]

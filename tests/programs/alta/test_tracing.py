@@ -56,7 +56,7 @@ def test_the_traced_cases_write_what_the_function_writes_and_never_overlap(seed)
         found, times = codes[target].copy(), np.zeros(len(rows), dtype=int)
         for c in program.updates.get(target, ()):
             holds = View(codes).holds(c)
-            found[holds] = act(c, codes)[holds]
+            np.copyto(found, act(c, codes), where=holds)
             times += holds
         wrong = np.flatnonzero(found != expected[target])
         assert not len(wrong), f"{target!r} is wrong at {rows[wrong[0]]}; seed {seed}\n\n{generated.source}"
@@ -128,7 +128,7 @@ def written(program: alta.Program, name: str, **codes: int) -> int:
     arrays = {n: np.array([codes.get(n, 0)]) for n in program.domains}
     for c in program.updates.get(name, ()):
         if View(arrays).holds(c)[0]:
-            return int(act(c, arrays)[0])
+            return int(np.broadcast_to(act(c, arrays), 1)[0])
     return codes.get(name, 0)
 
 

@@ -38,7 +38,7 @@ class Lookup:
     def table(self) -> np.ndarray:
         """The codes by the feature's value; -1 where there is none, and at the end, for what is undefined."""
         size = self.feature.largest + 2 if isinstance(self.feature, Sum) else max(k for k, _ in self.codes) + 2
-        table = np.full(size, -1, dtype=np.int32)
+        table = np.full(size, -1, dtype=np.int16 if size < 32767 else np.int32)
         table[[k for k, _ in self.codes]] = [v for _, v in self.codes]
         return table
 

@@ -85,7 +85,7 @@ class Engine:
         self.program = program
         self._tables: dict = {}  # every condition as a lookup table, made when it is first asked for
         self._starts = {
-            n: (by, table if isinstance(program.variables[n], Numeric) else table.astype(np.int32))
+            n: (by, table if isinstance(program.variables[n], Numeric) else table.astype(_narrow(program.sizes[n])))
             for n, (by, table) in program.starts.items()
         }
 
@@ -133,8 +133,9 @@ class Engine:
         codes = {n: self._codes(n, a) for n, a in (state | read).items()}
         for name, reason in reasons.items():
             codes[name] = np.where(reason == 0, codes[name], -1)
-        self._refuse_undefined(codes, reasons, inside if active is None else inside & active, layer, rows)
-        return self._mlp(state, codes), read
+        view = View(codes, tables=self._tables)
+        self._refuse_undefined(view, reasons, inside if active is None else inside & active, layer, rows)
+        return self._mlp(state, view), read
 
     def entries(self, state: State) -> State:
         """The state as a trace holds it: sets as booleans, one for each member."""
@@ -145,8 +146,8 @@ class Engine:
         variable = self.program.domains[name]
         return variable.bucket(np.nan_to_num(array)) if isinstance(variable, Numeric) else array
 
-    def _mlp(self, state: State, codes: State) -> State:
-        view, after = View(codes, tables=self._tables), dict(state)
+    def _mlp(self, state: State, view: "View") -> State:
+        codes, after = view.codes, dict(state)
         for target, cases in self.program.updates.items():
             variable = self.program.variables[target]
             new = codes[target].copy()
@@ -159,13 +160,13 @@ class Engine:
                 after[target] = new
         return after
 
-    def _refuse_undefined(self, codes: State, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    def _refuse_undefined(self, view: "View", reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
-        view = View(codes, undefined, self._tables)
+        unsure = View(view.codes, undefined, self._tables, view)
         used = np.zeros((*inside.shape, len(reasons)), dtype=bool)
         for index, head in enumerate(reasons):
             for c in self.program.reads.get(head, ()) if undefined[head].any() else ():
-                used[..., index] |= view.holds(c) & undefined[head]
+                used[..., index] |= unsure.holds(c) & undefined[head]
         if used.any():
             row, position, index = (int(i) for i in np.argwhere(used)[0])
             head = list(reasons)[index]
@@ -181,8 +182,9 @@ class View:
     whoever asks wants to know whether the head may be looked at."""
 
     codes: Mapping[str, np.ndarray]
-    undefined: Mapping[str, np.ndarray] | None = None
-    tables: dict = field(default_factory=dict)
+    undefined: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tables: dict = field(default_factory=dict)  # may be shared from layer to layer
+    defined: "View | None" = None  # a view of the same codes that knows of nothing undefined
 
     @cached_property
     def _known(self) -> dict:
@@ -191,29 +193,55 @@ class View:
     def holds(self, c: Case) -> np.ndarray:
         """Where all conditions of the case hold."""
         result = None
-        for key in c.where:
-            if key not in self._known:
-                self._known[key] = self._condition(*key)
-            result = self._known[key] if result is None else result & self._known[key]
+        for feature, allowed in c.where:
+            found = self.condition(feature, allowed)
+            result = found if result is None else result & found
         return np.ones(next(iter(self.codes.values())).shape, dtype=bool) if result is None else result
 
-    def _condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
+    def condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
+        """Where the feature has one of the allowed values."""
         key = (feature, allowed)
-        if key not in self.tables:
-            top = feature.largest if isinstance(feature, Sum) else max(allowed)
-            self.tables[key] = np.zeros(top + 2, dtype=bool)  # the last entry, also that of -1, stays False
-            self.tables[key][list(allowed)] = True
-        table = self.tables[key]
-        if isinstance(feature, Sum):
-            if feature not in self._known:
-                self._known[feature] = feature.total(self.codes)
-            found, names = table[self._known[feature]], feature.variables
-        else:
-            found, names = table[np.minimum(self.codes[feature], len(table) - 1)], (feature,)
-        for name in names if self.undefined is not None else ():
-            if self.undefined is not None and name in self.undefined:
-                found = found | self.undefined[name]
-        return found
+        if key not in self._known:
+            names = (feature,) if isinstance(feature, str) else feature.variables
+            unknown = [self.undefined[n] for n in names if n in self.undefined]
+            if self.defined is not None:
+                found = self.defined.condition(feature, allowed)
+            elif isinstance(feature, Sum):
+                found = self._among(self._sum(feature), allowed, feature.largest)
+            else:
+                found = self._among(self.codes[feature], allowed, max(allowed))
+            for where in unknown:
+                found = found | where
+            self._known[key] = found
+        return self._known[key]
+
+    def _sum(self, feature: Sum) -> np.ndarray:
+        if feature not in self._known:
+            self._known[feature] = feature.total(self.codes)
+        return self._known[feature]
+
+    def _among(self, values: np.ndarray, allowed: frozenset[int], top: int) -> np.ndarray:
+        """Where values are among the allowed ones: by comparison with the ends of a few runs, else by lookup."""
+        runs = self.tables.get(allowed)
+        if runs is None:
+            runs = self.tables[allowed] = _runs(allowed)
+        if len(runs) > 3:
+            table = np.zeros(top + 2, dtype=bool)  # the last entry, also that of -1, stays False
+            table[list(allowed)] = True
+            return table[np.minimum(values, top + 1)]
+        found = None
+        for low, high in runs:
+            part = values == low if low == high else (values >= low) & (values <= high)
+            found = part if found is None else found | part
+        return np.zeros(values.shape, dtype=bool) if found is None else found
+
+
+def _runs(allowed: frozenset[int]) -> list[tuple[int, int]]:
+    """The first and last of each run of consecutive values."""
+    ordered = sorted(allowed)
+    starts = [v for v in ordered if v - 1 not in allowed]
+    ends = [v for v in ordered if v + 1 not in allowed]
+    return list(zip(starts, ends))
 
 
 def attend(
@@ -235,16 +263,26 @@ def attend(
         blurred = (count > 0) & variable.blurred(np.nan_to_num(average))
         return average, np.where(blurred, Reason.BETWEEN, reason)
     reason = np.where(count > 1, Reason.SEVERAL, reason)
-    return np.where(reason == 0, total, -1).astype(np.int32), reason
+    return np.where(reason == 0, total, -1).astype(value.dtype), reason
 
 
 def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What stands `offset` to the right of every position."""
     width = value.shape[1]
+    read = np.full_like(value, -1)
+    if 0 <= offset < width:
+        read[:, : width - offset] = value[:, offset:]
+    elif -width < offset < 0:
+        read[:, -offset:] = value[:, :offset]
     at = np.arange(width) + offset
     fits = (at >= 0) & (at < lengths[:, None])
-    read = np.where(fits, value[:, np.clip(at, 0, width - 1)], -1)
-    return read, np.where(fits, 0, Reason.EDGE)
+    read[~fits] = -1
+    return read, np.where(fits, 0, np.int8(Reason.EDGE))
+
+
+def _narrow(size: int) -> type:
+    """The smallest type for codes 0..size-1 and -1: small arrays are quick to look through."""
+    return np.int8 if size < 127 else (np.int16 if size < 32767 else np.int32)
 
 
 def _select_anywhere(program: Program, head: Head, state: State, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,114 @@
+"""SCAN whole: every command through interpreter and network. Run with `kleene bench scan` (`--quick`: every tenth).
+
+On a GPU the network runs there, in float32 and in bfloat16. `cost` rows say how time grows with length, batch and layers.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import kleene
+from kleene.benchmarking import seconds
+from kleene.programs.alta.library import entries, get
+from kleene.tasks import scan
+
+# A peer's figures for its own SCAN program, on another machine: CPU hours for all commands, seconds to compile.
+PEER = {"interpret": 27 * 3600.0, "network": 1437 * 3600.0, "compile": 14.0, "hidden units": 70_792, "memory": 4_700.0}
+AIMS = {
+    "scan": {"interpret": 10, "network": 60, "gpu": 5, "compile": 2, "hidden units": 200},
+    "scan_shift_reduce": {"interpret": 60, "network": 3600, "gpu": 60, "compile": 10, "hidden units": 5000},
+}
+
+
+def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
+    """Every measurement as a row."""
+    import jax
+
+    place = jax.devices()[0].device_kind if jax.default_backend() != "cpu" else "CPU"
+    commands = list(scan.commands())[:: 10 if quick else 1]
+    expected = [scan.interpret(c) for c in commands]
+    for name in (n for n in AIMS if n in entries()):
+        yield from _program(name, commands, expected, place)
+    yield from _growth(quick)
+
+
+def _program(name: str, commands: list[str], expected: list[str], place: str) -> Iterator[dict[str, Any]]:
+    entry, aims, gpu = get(name), AIMS[name], place != "CPU"
+    program = entry.build()
+    network = kleene.compile(program)
+    yield _row(f"{name}: hidden units", network.size.hidden_units, "units", PEER["hidden units"], aims["hidden units"])
+    yield _row(f"{name}: residual dimensions", network.size.residual_dims, "dims")
+    taken = seconds(lambda: kleene.compile(entry.build()), repeats=2)
+    yield _row(f"{name}: build and compile", taken, "s", PEER["compile"], aims["compile"])
+    yield _row(f"{name}: build and compile, peak memory", _peak_memory_mb(name), "MB", PEER["memory"])
+    inputs = [entry.read([c]) for c in commands]
+    if not gpu:
+        started = time.perf_counter()
+        batch = program.run_batch(inputs, record=False)
+        yield _row(
+            f"{name}: interpret {len(inputs):,} commands",
+            time.perf_counter() - started,
+            "s",
+            PEER["interpret"],
+            aims["interpret"],
+        )
+        yield _row(f"{name}: right in the interpreter", _right(entry, inputs, batch.outputs, expected), "commands")
+        yield _row(f"{name}: layers, most", int(batch.steps.max()), "layers")
+        yield _row(f"{name}: layers, mean", float(batch.steps.mean()), "layers")
+        if len(inputs) * network.size.hidden_units > 5e6 and name == "scan_shift_reduce":
+            inputs, expected = inputs[::20], expected[::20]
+    for dtype in ("float32", "bfloat16") if gpu else ("float32",):
+        try:
+            network = kleene.compile(program, dtype=dtype)
+        except kleene.KleeneError:
+            continue  # the type cannot hold it, and says so
+        network.run_batch(inputs[:64], record=False, backend="jax")
+        for run in ("first", "again"):
+            started = time.perf_counter()
+            batch = network.run_batch(inputs, record=False, backend="jax")
+            taken = time.perf_counter() - started
+            label = f"{name}: network, {len(inputs):,} commands, {place}, {dtype}, {run}"
+            yield _row(label, taken, "s", PEER["network"] * len(inputs) / 20910, aims["gpu" if gpu else "network"])
+        yield _row(f"{name}: right in the network, {dtype}", _right(entry, inputs, batch.outputs, expected), "commands")
+
+
+def _right(entry: Any, inputs: list, outputs: list, expected: list[str]) -> int:
+    return sum(entry.show(x, y) == e for x, y, e in zip(inputs, outputs, expected))
+
+
+def _growth(quick: bool) -> Iterator[dict[str, Any]]:
+    """How the network's time grows: addition of longer and longer numbers, in larger and larger batches."""
+    entry = get("addition")
+    network = kleene.compile(entry.build())
+    for digits in (10, 20, 40) if quick else (10, 20, 40, 80, 160):
+        inputs = [entry.read(["7" * digits, "8" * digits])] * 64
+        taken = seconds(lambda inputs=inputs: network.run_batch(inputs, record=False, backend="jax"), repeats=2)
+        yield _row(
+            f"cost: addition, {digits} digits ({2 * digits + 3} positions, {digits + 3} layers), batch 64", taken, "s"
+        )
+    for batch in (16, 64, 256) if quick else (16, 64, 256, 1024):
+        inputs = [entry.read(["7" * 20, "8" * 20])] * batch
+        taken = seconds(lambda inputs=inputs: network.run_batch(inputs, record=False, backend="jax"), repeats=2)
+        yield _row(f"cost: addition, 20 digits, batch {batch}", taken, "s")
+
+
+def _row(name: str, value: float, unit: str, peer: float | None = None, aim: float | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, "value": value, "unit": unit}
+    remarks = []
+    if aim is not None:
+        row |= {"aim": aim, "reached": value <= aim}
+        remarks.append(f"aim {aim:g}: {'reached' if value <= aim else 'MISSED'}")
+    if peer is not None:
+        row |= {"peer": peer, "times_better_than_peer": peer / value}
+        remarks.append(f"{peer / value:,.0f}× a peer (another machine)")
+    return row | ({"remark": "; ".join(remarks)} if remarks else {})
+
+
+def _peak_memory_mb(name: str) -> float:
+    code = (
+        "import kleene, kleene.running; from kleene.programs.alta.library import get;"
+        f"kleene.compile(get({name!r}).build()); print(kleene.running.peak_memory_mb())"
+    )
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
