@@ -5,13 +5,11 @@ softmax attention and one hidden unit a rule.
 """
 
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import kleene
-from kleene.benchmarking import seconds
+from kleene.benchmarking import fresh_peak_memory_mb, seconds
 from kleene.programs.alta.library import get
 from kleene.programs.alta.reference import reference_run
 
@@ -46,7 +44,7 @@ def _program(name: str, sequences: list[list[int]], quick: bool) -> Iterator[dic
     entry, peer, batch = get(name), PEER[name], len(sequences)
     program = entry.build()
     yield _row(f"{name}: build and compile", seconds(lambda: kleene.compile(entry.build())), "s", peer.get("compile"))
-    yield _row(f"{name}: build and compile, peak memory", _peak_memory_mb(name), "MB")
+    yield _row(f"{name}: build and compile, peak memory", fresh_peak_memory_mb(name), "MB")
     network = kleene.compile(program)
     yield _row(f"{name}: hidden units", network.size.hidden_units, "units")
     yield _row(f"{name}: transition rules, counted out", len(program.rules()), "rules")
@@ -80,12 +78,3 @@ def _row(name: str, value: float, unit: str, peer: float | None = None, plain: f
         row |= {"peer": peer, "times_faster_than_peer": peer / value}
         remarks.append(f"{peer / value:,.1f}× a peer ({peer:g} {unit}, another machine)")
     return row | ({"remark": "; ".join(remarks)} if remarks else {})
-
-
-def _peak_memory_mb(name: str) -> float:
-    """The peak of a fresh process that does nothing else, the interpreter and jax included."""
-    code = (
-        "import kleene, kleene.running; from kleene.programs.alta.library import get;"
-        f"kleene.compile(get({name!r}).build()); print(kleene.running.peak_memory_mb())"
-    )
-    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

@@ -3,14 +3,12 @@
 On a GPU the network runs there, in float32 and in bfloat16. `cost` rows say how time grows with length, batch and layers.
 """
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import kleene
-from kleene.benchmarking import seconds
+from kleene.benchmarking import fresh_peak_memory_mb, seconds
 from kleene.programs.alta.library import entries, get
 from kleene.tasks import scan
 
@@ -42,7 +40,7 @@ def _program(name: str, commands: list[str], expected: list[str], place: str) ->
     yield _row(f"{name}: residual dimensions", network.size.residual_dims, "dims")
     taken = seconds(lambda: kleene.compile(entry.build()), repeats=2)
     yield _row(f"{name}: build and compile", taken, "s", PEER["compile"], aims["compile"])
-    yield _row(f"{name}: build and compile, peak memory", _peak_memory_mb(name), "MB", PEER["memory"])
+    yield _row(f"{name}: build and compile, peak memory", fresh_peak_memory_mb(name), "MB", PEER["memory"])
     inputs = [entry.read([c]) for c in commands]
     if not gpu:
         started = time.perf_counter()
@@ -104,11 +102,3 @@ def _row(name: str, value: float, unit: str, peer: float | None = None, aim: flo
         row |= {"peer": peer, "times_better_than_peer": peer / value}
         remarks.append(f"{peer / value:,.0f}× a peer (another machine)")
     return row | ({"remark": "; ".join(remarks)} if remarks else {})
-
-
-def _peak_memory_mb(name: str) -> float:
-    code = (
-        "import kleene, kleene.running; from kleene.programs.alta.library import get;"
-        f"kleene.compile(get({name!r}).build()); print(kleene.running.peak_memory_mb())"
-    )
-    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

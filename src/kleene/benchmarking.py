@@ -2,6 +2,8 @@
 
 import gc
 import importlib.util
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -56,3 +58,12 @@ def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = Tr
         function()
         taken.append(time.perf_counter() - started)
     return min(taken)
+
+
+def fresh_peak_memory_mb(name: str) -> float:
+    """The most memory that a fresh process holds which builds and compiles a program of the library, jax included."""
+    code = (
+        "import kleene, kleene.running; from kleene.programs.alta.library import get;"
+        f"kleene.compile(get({name!r}).build()); print(kleene.running.peak_memory_mb())"
+    )
+    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

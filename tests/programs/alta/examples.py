@@ -16,6 +16,10 @@ def _machine(*cells: int) -> list[int]:
     return [cell + 16 for cell in cells]
 
 
+def _parser(*words: int) -> list[int]:
+    return [16, 17, *[18] * 6, 19, *[20] * 7, 12, *words, 14, *[15] * 4]
+
+
 EXAMPLES = [
     Example("parity_absolute", [1, 0, 1, 0, 1], [1, 1, 0, 0, 1], 4),
     Example("parity_absolute", [1], [1], 0),
@@ -60,4 +64,7 @@ EXAMPLES = [
     # START jump twice after walk EOS, memory for 3 and for 4: WALK JUMP JUMP
     Example("scan", [12, 3, 9, 13, 0, 14, 15, 15, 15], [0] * 6 + [1, 4, 4], 13),
     Example("scan", [12, 3, 9, 11, 0, 14, 15, 15, 15, 15], [0] * 6 + [4, 4, 1, 0], 10),
+    # the same behind 8 cells of stack and 8 of tree
+    Example("scan_shift_reduce", _parser(3, 9, 13, 0), [0] * 22 + [1, 4, 4, 0], 28),
+    Example("scan_shift_reduce", _parser(3, 9, 11, 0), [0] * 22 + [4, 4, 1, 0], 28),
 ]

@@ -32,7 +32,7 @@ def test_the_library_has_all_its_programs_in_order():
     assert NAMES == [
         "parity_absolute", "parity_relative", "parity_sum_modulo", "parity_sum_modulo_steps", "addition", "sort",
         "subleq", "histogram", "double_histogram", "reverse", "most_frequent_sort", "shuffle_dyck_1", "shuffle_dyck_2",
-        "fraction_previous", "induction_head", "scan",
+        "fraction_previous", "induction_head", "scan", "scan_shift_reduce",
     ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from kleene.programs.alta.library import (
     parity,
     reverse,
     scan,
+    scan_shift_reduce,
     shuffle_dyck,
     sort,
     subleq,
@@ -197,5 +198,10 @@ _ENTRIES = (
     _entry(
         "scan", "SCAN commands to actions, read from right to left, with a few registers",
         scan.build, scan.reference, Commands(scan.tokens), scan.show, "jump twice after walk",
+    ),
+    _entry(
+        "scan_shift_reduce", "SCAN commands to actions by shift-reduce parsing, with stack and tree in memory",
+        scan_shift_reduce.build, scan_shift_reduce.reference, Commands(scan_shift_reduce.tokens), scan.show,
+        "jump twice after walk",
     ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """SCAN commands to actions by shift-reduce parsing, with a stack, a tree and an output in memory.
 
-One nonterminal S and 20 rules: each verb; turn, turn opposite and turn around with either direction, the same of S; S
-twice and thrice; S and S, S after S. Two layers a step: in MATCH all positions compare the top three symbols of the stack
-with the rules; in ACT they shift the next word or reduce. The last two rules wait until the command is at its end.
+One nonterminal S and 20 rules: each verb; turn, turn opposite and turn around with either direction; the same with S;
+S twice and thrice; S and S; S after S. A step takes two layers: in MATCH all positions compare the top three symbols of
+the stack with the rules, in ACT they shift the next word or reduce. The last two rules wait for the command to end.
 
 Nothing is addressed by number. The cells of the stack know which of them is top, second and third, and pass that on
 to their neighbours. Nodes of the tree are cells too, in the order in which they were made: so the last child of a node
@@ -18,12 +18,27 @@ from collections.abc import Sequence
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
 from kleene.programs.alta.library import scan
 from kleene.programs.alta.library.scan import (
-    AFTER, AND, AROUND, EOS, I_TURN_LEFT, I_WALK, JUMP, LEFT, MEMORY, NOTHING, OPPOSITE, RIGHT, START, THRICE, TURN, TWICE,
-)  # fmt: skip
+    AFTER,
+    AND,
+    AROUND,
+    EOS,
+    I_TURN_LEFT,
+    I_WALK,
+    JUMP,
+    LEFT,
+    MEMORY,
+    NOTHING,
+    OPPOSITE,
+    RIGHT,
+    START,
+    THRICE,
+    TURN,
+    TWICE,
+)
 from kleene.tasks.scan import MOST_ACTIONS
 
-# Tokens beyond those of words and output: a stack of two cells that are there from the start and as many as the longest
-# right-hand side on top of `S and` needs, START at its bottom; a tree of as many nodes as a command can have.
+# Tokens besides those of `scan`. The stack needs two cells below START, so that there is always a third symbol, and
+# five above it for "S and S around left". The tree needs a cell before its first, and at most seven nodes.
 SECOND_CELL, TOP_CELL, STACK_CELL, BEFORE_TREE, TREE_CELL = range(16, 21)
 FRONT = [SECOND_CELL, TOP_CELL, *[STACK_CELL] * 6, BEFORE_TREE, *[TREE_CELL] * 7]
 WORDS, BOTTOM, STACK, TREE, OUTPUT = range(5)  # the kinds of cells
@@ -146,7 +161,7 @@ def _match(z):
 def _shift(z):
     """Push the next word; the cell after the top takes it. START goes to the bottom, and looks like an empty cell."""
     if z["kind"] == WORDS:
-        z["mark"] = 1 - z["mark"] if z["mark"] else z["mark_left"]
+        z["mark"] = z["mark_left"]
     elif z["kind"] == TREE:
         if z["newest"] and z["next_word"] in (AND, AFTER):
             z["first"] = 1
