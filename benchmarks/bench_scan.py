@@ -1,6 +1,6 @@
 """SCAN whole: every command through interpreter and network. Run with `kleene bench scan` (`--quick`: every tenth).
 
-On a GPU the network runs there, in float32 and in bfloat16. `cost` rows say how time grows with length, batch and layers.
+On a GPU the network runs there, in float32 and in bfloat16. `cost` rows say how time grows with length and batch.
 """
 
 import time

@@ -213,3 +213,31 @@ def test_options_that_do_not_exist_are_refused():
             kleene.compile(program, **option)
     with pytest.raises(TypeError, match="takes a program, such as alta"):
         kleene.compile("parity")
+
+
+def test_a_head_that_is_undefined_where_a_sum_fails_its_test_does_no_harm():
+    def guarded(z):
+        if z["a"] + z["place"] == 0:
+            z["b"] = (z["h"] * 2) % 3 < z["a"] + 1
+
+    program = alta.program_spec(
+        {"a": alta.input_var(3), "place": alta.position_var(4), "b": alta.var(3)},
+        {"h": alta.qkv("a", "a", "place")},
+        guarded,
+        "b",
+        3,
+        4,
+    )
+    for way in WAYS:
+        report = check(program, samples=60, max_length=4, **way)
+        assert report, report.first_disagreement
+
+
+@pytest.mark.parametrize(("seed", "way"), [(7379, {"dtype": "float64"}), (8386, {"activation": "relu"}), (23067, {})])
+def test_programs_that_once_disagreed_agree(seed, way):
+    import random
+
+    generated = generate(seed)
+    inputs = random_inputs(random.Random(seed), generated.program, 20, 7)
+    report = check(generated.program, inputs=inputs, **way)
+    assert report, report.first_disagreement

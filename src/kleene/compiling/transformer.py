@@ -69,7 +69,9 @@ class _Compiler:
             if isinstance(v, Numeric)
         }
         soft = frozenset(n for n, v in program.domains.items() if not isinstance(v, Categorical))
-        units = compact_units(program.updates, program.sizes, soft) if self.rules == "compact" else Units()
+        units = (
+            compact_units(program.updates, program.sizes, program.heads, soft) if self.rules == "compact" else Units()
+        )
         steps = self._expand(units, soft)
         features = self.width + len(self.builder.features)
         mlp_in, bias, mlp_out = self._compact(units, features) if self.rules == "compact" else self._paper(features)

@@ -10,8 +10,8 @@ it and writes the new one. *Split*: some units clear whatever value there is, ot
 two agree, -1 and +1 cancel.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,22 +44,42 @@ class Units:
     bits: dict[tuple[Sum, frozenset[int]], int] = field(default_factory=dict)
 
 
-def compact_units(updates: Mapping[str, Sequence[Case]], sizes: Sizes, soft: frozenset[str] = frozenset()) -> Units:
+@dataclass(frozen=True)
+class _Context:
+    """What making units needs to know: the variables' sizes, which are heads, and the bits made so far."""
+
+    sizes: Sizes
+    heads: frozenset[str]
+    bits: dict[tuple[Sum, frozenset[int]], int]
+
+    def tentative(self) -> "_Context":
+        """The same with its own bits: for counting units that may not be made."""
+        return replace(self, bits=dict(self.bits))
+
+
+def compact_units(
+    updates: Mapping[str, Sequence[Case]],
+    sizes: Sizes,
+    heads: Collection[str],
+    soft: frozenset[str] = frozenset(),
+) -> Units:
     """The units for all updates of a program. `soft` variables (numbers and sets) are themselves expanded into
     one-hot features, in the same two layers as the bits, so that no bit can be made of them."""
     result = Units()
+    context = _Context(sizes, frozenset(heads), result.bits)
     for target, cases in updates.items():
-        plain = [p for c in cases for p in _plain_cases(c, sizes, soft)]
-        result.units += _cheapest(target, plain, sizes, result.bits)
+        plain = [p for c in cases for p in _plain_cases(c, context, soft)]
+        result.units += _cheapest(target, plain, context)
     return result
 
 
-def _plain_cases(c: Case, sizes: Sizes, soft: frozenset[str]) -> list[Case]:
+def _plain_cases(c: Case, context: _Context, soft: frozenset[str]) -> list[Case]:
     """The case spread over cases that write constants or look up one feature, and that need no bit of a soft sum."""
     sums = {f for f in c.conditions if isinstance(f, Sum)}
     if isinstance(c.action, Lookup) and isinstance(c.action.feature, Sum):
         sums.add(c.action.feature)
-    hard = [f for f in sums if len(sums) > 1 and soft.intersection(f.variables)]
+    sizes = context.sizes
+    hard = [f for f in sums if soft.intersection(f.variables) and (len(sums) > 1 or _needs_bit(f, c, context.heads))]
     pieces = [{f: s for f, s in c.where if f not in hard}]
     for feature in hard:
         if feature in c.conditions:
@@ -75,6 +95,12 @@ def _plain_cases(c: Case, sizes: Sizes, soft: frozenset[str]) -> list[Case]:
         return [case(w, action, c.line) for w in pieces]
     spread = [item for w in pieces for item in _spread(action.support, action.array, w, sizes)]
     return [case(w, a, c.line) for w, a in spread]
+
+
+def _needs_bit(guard: Sum, c: Case, heads: frozenset[str]) -> bool:
+    """Whether the case looks at a head behind a condition on this sum. Such a head may be undefined where the condition
+    fails, and a staircase, which is off by its steps cancelling, would let through what a literal keeps out."""
+    return guard in c.conditions and bool(heads.intersection(c.variables) - set(guard.variables))
 
 
 def _grid(total: Sum) -> np.ndarray:
@@ -109,31 +135,31 @@ def _spread(
     return found
 
 
-def _cheapest(target: str, cases: list[Case], sizes: Sizes, bits: dict) -> list[Unit]:
+def _cheapest(target: str, cases: list[Case], context: _Context) -> list[Unit]:
     """The fewest units found for one variable: every case named, or written after a shared clear."""
-    named = {c: list(_named(target, c, sizes, dict(bits))) for c in cases}
-    written = {c: list(_written(target, c, sizes, dict(bits))) for c in cases}
+    named = {c: list(_named(target, c, context.tentative())) for c in cases}
+    written = {c: list(_written(target, c, context.tentative())) for c in cases}
     split = [c for c in cases if len(written[c]) < len(named[c])]
     best = cases, []  # (named cases, split cases)
     cost = sum(len(named[c]) for c in cases)
     while split:
         total = sum(len(named[c]) for c in cases if c not in split) + sum(len(written[c]) for c in split)
-        total += len(list(_cleared(target, split, sizes, dict(bits))))
+        total += len(list(_cleared(target, split, context.tentative())))
         if total < cost:
             best, cost = ([c for c in cases if c not in split], list(split)), total
         # Keep only the cases that gain most from the shared clear, and look again.
         gain = {c: len(named[c]) - len(written[c]) for c in split}
         split = [c for c in split if gain[c] > min(gain.values())]
     by_name, by_parts = best
-    units = [u for c in by_name for u in _named(target, c, sizes, bits)]
-    units += [u for c in by_parts for u in _written(target, c, sizes, bits)]
-    return units + list(_cleared(target, by_parts, sizes, bits))
+    units = [u for c in by_name for u in _named(target, c, context)]
+    units += [u for c in by_parts for u in _written(target, c, context)]
+    return units + list(_cleared(target, by_parts, context))
 
 
-def _named(target: str, c: Case, sizes: Sizes, bits: dict) -> Iterable[Unit]:
-    for old in sorted(c.conditions.get(target, range(sizes[target]))):
+def _named(target: str, c: Case, context: _Context) -> Iterable[Unit]:
+    for old in sorted(c.conditions.get(target, range(context.sizes[target]))):
         for where, action in _at(target, old, c):
-            yield from _family(target, where, action, lambda new, old=old: _move(old, new), sizes, bits, c.line)
+            yield from _family(target, where, action, lambda new, old=old: _move(old, new), context, c.line)
 
 
 def _at(target: str, old: int, c: Case) -> list[tuple[Where, Constant | Lookup]]:
@@ -149,45 +175,45 @@ def _move(old: int, new: int | None) -> Effect:
     return {} if new is None or new == old else {old: -1, new: 1}
 
 
-def _written(target: str, c: Case, sizes: Sizes, bits: dict) -> Iterable[Unit]:
+def _written(target: str, c: Case, context: _Context) -> Iterable[Unit]:
     assert not isinstance(c.action, Table)
     effect = lambda new: {} if new is None else {new: 1}  # noqa: E731
-    yield from _family(target, dict(c.where), c.action, effect, sizes, bits, c.line)
+    yield from _family(target, dict(c.where), c.action, effect, context, c.line)
 
 
-def _cleared(target: str, cases: list[Case], sizes: Sizes, bits: dict) -> Iterable[Unit]:
+def _cleared(target: str, cases: list[Case], context: _Context) -> Iterable[Unit]:
     """Units that take away whatever code the target has, wherever one of the cases holds."""
-    for c in merged([case(dict(c.where), Constant(0), c.line) for c in cases], sizes):
-        for old in sorted(c.conditions.get(target, range(sizes[target]))):
+    for c in merged([case(dict(c.where), Constant(0), c.line) for c in cases], context.sizes):
+        for old in sorted(c.conditions.get(target, range(context.sizes[target]))):
             where = dict(c.where) | {target: frozenset({old})}
             effect = lambda new, old=old: {} if new is None else {old: -1}  # noqa: E731
-            yield from _family(target, where, Constant(0), effect, sizes, bits, c.line)
+            yield from _family(target, where, Constant(0), effect, context, c.line)
 
 
-def _family(
-    target, where: Where, action: Constant | Lookup, effect, sizes: Sizes, bits: dict, line: int
-) -> Iterable[Unit]:
+def _family(target, where: Where, action: Constant | Lookup, effect, context: _Context, line: int) -> Iterable[Unit]:
     """The units that together add `effect(code written)` where the conditions hold, and nothing elsewhere."""
     feature = action.feature if isinstance(action, Lookup) else None
     if isinstance(feature, str):
         groups: dict[int, set[int]] = {}
         assert isinstance(action, Lookup)
-        allowed = where.get(feature, frozenset(range(sizes[feature])))
+        allowed = where.get(feature, frozenset(range(context.sizes[feature])))
         for value, new in action.codes:
             if value in allowed:
                 groups.setdefault(new, set()).add(value)
         for new, values in groups.items():
             narrowed = dict(where)
-            if len(values) < sizes[feature]:
+            if len(values) < context.sizes[feature]:
                 narrowed[feature] = frozenset(values)
-            yield from _family(target, narrowed, Constant(new), effect, sizes, bits, line)
+            yield from _family(target, narrowed, Constant(new), effect, context, line)
         return
-    sums = [f for f in where if isinstance(f, Sum)]
-    total = feature if feature is not None else (max(sums, key=_steps_of(where, sizes)) if sums else None)
+    c = case(where, action)
+    guards = [f for f in where if isinstance(f, Sum)]
+    bare = [f for f in guards if not _needs_bit(f, c, context.heads)]
+    total = feature if feature is not None else max(bare, key=lambda f: _steps(f, where), default=None)
     literals: list[tuple[object, frozenset[int]]] = [(f, s) for f, s in where.items() if isinstance(f, str)]
-    for other in sums:
-        if other != total:  # a unit has room for one sum: the others become bits
-            index = bits.setdefault((other, where[other]), len(bits))
+    for guard in guards:
+        if guard != total or guard not in bare:  # a unit has room for one sum: the others become bits
+            index = context.bits.setdefault((guard, where[guard]), len(context.bits))
             literals.append((("bit", index), frozenset({1})))
     if total is None:
         assert isinstance(action, Constant)
@@ -217,11 +243,7 @@ def _unit(target, literals, total: Sum | None, least: int, before: Effect, after
         yield Unit(ordered, total, least, target, tuple(sorted(change.items())), line)
 
 
-def _steps_of(where: Where, sizes: Sizes):
+def _steps(total: Sum, where: Where) -> int:
     """How many units a sum costs if it stays: the number of places where being in its set changes."""
-
-    def steps(total: Sum) -> int:
-        inside = [v in where[total] for v in sorted(total.reachable({}))]
-        return sum(a != b for a, b in zip([False, *inside], inside))
-
-    return steps
+    inside = [v in where[total] for v in sorted(total.reachable({}))]
+    return sum(a != b for a, b in zip([False, *inside], inside))

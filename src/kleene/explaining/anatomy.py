@@ -79,7 +79,7 @@ def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
 
 def _costs(program: Program) -> tuple[Cost, ...]:
     soft = frozenset(n for n, v in program.domains.items() if not isinstance(v, Categorical))
-    units = Counter(u.target for u in compact_units(program.updates, program.sizes, soft).units)
+    units = Counter(u.target for u in compact_units(program.updates, program.sizes, program.heads, soft).units)
     rules = program.rules()
     counted = Counter(rules.variables[t] for t in rules.targets.tolist())
     found = []

@@ -57,11 +57,14 @@ def _double_precision() -> AbstractContextManager:
 
 
 def _widths(lengths: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
-    """The rows grouped by how many positions they are run with: their length, rounded up by an eighth at most."""
-    steps = np.array([eighths << k for k in range(28) for eighths in range(8, 16)])
-    padded = steps[np.searchsorted(steps, lengths)]
-    for width in np.unique(padded):
-        yield np.flatnonzero(padded == width), int(width)
+    """The rows grouped by how many positions they are run with: at most a third more than they have, and few groups,
+    since every width is compiled by itself."""
+    rest = np.argsort(lengths, kind="stable")
+    while len(rest):
+        longest = int(lengths[rest[-1]])
+        taken = lengths[rest] * 4 > longest * 3
+        yield rest[taken], -(-longest // 8) * 8
+        rest = rest[~taken]
 
 
 def _run_in_slots(

@@ -82,7 +82,8 @@ class Channel:
             absent = np.isnan(a) != np.isnan(b)
             a, b = np.nan_to_num(a), np.nan_to_num(b)
             if self.kind == "number" and self.values is not None:
-                apart = ~np.isclose(a, b, rtol=2**-7, atol=1e-9)
+                scale = max(abs(v) for v in self.values)  # numbers of that size may have cancelled
+                apart = ~np.isclose(a, b, rtol=2**-7, atol=2**-18 * scale)
                 unequal = absent | (apart & (nearest(self.values, a) != nearest(self.values, b)))
             else:
                 unequal = absent | ~np.isclose(a, b, rtol=1e-5, atol=1e-6)
