@@ -5,9 +5,10 @@ from typing import Any
 
 
 def demo(console: Any) -> None:
-    """Compile parity and addition, run program and network side by side, add two large numbers in the network."""
+    """Compile parity, addition and SCAN, run program and network side by side, and print a certificate."""
     import kleene
     from kleene.programs.alta.library import get
+    from kleene.tasks.scan import interpret
     from kleene.traces.tables import as_table
 
     console.rule("1. Parity: the program and the network compiled from it, on 1 0 1")
@@ -45,7 +46,21 @@ def demo(console: Any) -> None:
         f"trace {'equal to' if same else 'DIFFERENT FROM'} the program's"
     )
     _print_size(console, network)
-    if answer != a + b or not same or left != right:
+    console.rule("3. SCAN: a command decoded inside the network, and why to believe it")
+    entry = get("scan")
+    program = entry.build()
+    network = kleene.compile(program)
+    command = "run around right thrice after jump around left thrice"
+    tokens = entry.read([command])
+    trace = network.run(tokens)
+    actions = entry.show(tokens, trace.output)
+    console.print(f"{command}\n→ {actions}", highlight=False)
+    obeyed = actions == interpret(command)
+    console.print(f"{trace.steps} layers; {'right' if obeyed else 'WRONG'}")
+    _print_size(console, network)
+    certificate = kleene.certify(network, length=100)
+    console.print(str(certificate), highlight=False)
+    if answer != a + b or not same or left != right or not obeyed or not certificate:
         raise SystemExit(1)
     console.rule("Next")
     console.print("kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all")
