@@ -29,7 +29,8 @@ def names_of(way):
 @pytest.mark.parametrize("way", WAYS, ids=names_of)
 @pytest.mark.parametrize("name", entries())
 def test_every_program_of_the_library_agrees_with_its_network_and_reference(name, way):
-    report = check(get(name), samples=12, max_length=6, **way)
+    samples = 2 if name == "scan_shift_reduce" else 12  # its reference takes a second an input
+    report = check(get(name), samples=samples, max_length=6, **way)
     assert report, report.first_disagreement
 
 
