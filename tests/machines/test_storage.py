@@ -286,3 +286,12 @@ def test_a_truncated_rule_set_is_refused(tmp_path):
         path.write_bytes(content[:length])
         with pytest.raises(ModelFileError, match="make it again"):
             RuleSet.load(path)
+
+
+def test_a_rule_set_whose_arrays_do_not_fit_together_is_refused(tmp_path):
+    zeros = np.zeros((2, 3), np.int32)
+    odd = {"antecedents": zeros, "targets": zeros[0], "results": zeros}
+    for variables, arrays in ((3, odd), (["a"], odd)):
+        write_tensors(tmp_path / "x", "rule set", {"variables": variables}, arrays)
+        with pytest.raises(ModelFileError):
+            RuleSet.load(tmp_path / "x")

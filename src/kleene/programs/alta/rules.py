@@ -217,8 +217,10 @@ class RuleSet:
         try:
             found = RuleSet(tuple(header["variables"]), arrays["antecedents"], arrays["targets"], arrays["results"])
             shape = (len(found.targets), len(found.variables))
-        except (KeyError, TypeError) as error:
-            raise ModelFileError(f"{str(path)!r} does not hold a whole rule set ({error}); make it again") from None
+        except KeyError as error:
+            raise ModelFileError(f"{str(path)!r} does not hold a whole rule set: {error} is missing") from None
+        except TypeError as error:
+            raise ModelFileError(f"{str(path)!r} does not hold a rule set ({error}); make it again") from None
         if found.antecedents.shape != shape or found.targets.ndim != 1 or found.results.shape != found.targets.shape:
             raise ModelFileError(f"{str(path)!r} holds a rule set whose arrays do not fit together; make it again")
         return found
