@@ -17,6 +17,7 @@ from kleene.machines.universal_transformer import vars_of
 from kleene.programs import alta
 from kleene.programs.alta.library import parity
 from kleene.programs.alta.rules import RuleSet
+from kleene.tensors import write_tensors
 
 
 def flip() -> alta.Program:
