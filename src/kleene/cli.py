@@ -140,6 +140,9 @@ def check(
     resume: Annotated[
         str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
     dtype: DtypeOption = "float32",
     rules: RulesOption = "compact",
@@ -152,7 +155,7 @@ def check(
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
     if random_programs:
-        return _check_random(random_programs, seed, resume, as_json)
+        return _check_random(random_programs, seed, workers, resume, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     reports = check_named(
         program,
@@ -178,10 +181,10 @@ def check(
         raise typer.Exit(FAILED)
 
 
-def _check_random(programs: int, seed: int, resume: str | None, as_json: bool) -> None:
+def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
     from kleene.running import fuzz_with_progress
 
-    tally = fuzz_with_progress(programs, seed, resume, progress=not as_json and sys.stderr.isatty())
+    tally = fuzz_with_progress(programs, seed, workers, resume, progress=not as_json and sys.stderr.isatty())
     compared = tally.done - tally.refused
     if as_json:
         first = tally.failures[0]["what"] if tally.failures else None
@@ -278,14 +281,21 @@ def rules(
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which benchmark: alta.")] = "alta",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan or automata.")] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw how cost grows with size into this .svg, .png or .pdf.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure speed, memory and size, and print them as a table."""
     from kleene.benchmarking import run_benchmark
 
     rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
+    if plot is not None:
+        from kleene.pictures.curves import cost_curves
+
+        cost_curves(rows, plot, title=f"kleene bench {name}")
     if as_json:
         return _print_json(rows)
     from rich.table import Table

@@ -1,5 +1,6 @@
 """Running, compiling and checking what a person named on the command line."""
 
+import os
 import resource
 import sys
 import time
@@ -130,8 +131,8 @@ def check_named(
     return reports
 
 
-def fuzz_with_progress(programs: int, seed: int, resume: str | None, *, progress: bool) -> Any:
-    """The tally of so many random programs."""
+def fuzz_with_progress(programs: int, seed: int, workers: int | None, resume: str | None, *, progress: bool) -> Any:
+    """The tally of so many random programs; on all cores, unless told otherwise, when there are many."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -144,7 +145,8 @@ def fuzz_with_progress(programs: int, seed: int, resume: str | None, *, progress
             told = f"{tally.agree:,} agree, {len(tally.failures)} fail"
             bar.update(task, completed=tally.done, description=told)
 
-        return fuzz(programs, seed=seed, resume=resume, on_program=show)
+        chosen = workers or ((os.cpu_count() or 1) if programs > 500 else 1)
+        return fuzz(programs, seed=seed, workers=chosen, resume=resume, on_program=show)
 
 
 def decode_named(

@@ -24,6 +24,12 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path):
     assert json.loads((tmp_path / "tally.json").read_text())["done"] == 10
 
 
+def test_several_workers_give_the_same_tally_as_one():
+    alone, together = fuzzing.fuzz(40, seed=9), fuzzing.fuzz(40, seed=9, workers=2)
+    alone.seconds = together.seconds = 0.0
+    assert together == alone
+
+
 def test_a_file_of_another_seed_or_another_kind_is_refused(tmp_path):
     file = tmp_path / "tally.json"
     fuzzing.fuzz(1, seed=3, resume=str(file))

@@ -4,10 +4,13 @@ Program number n of a seed is always the same one, so that a run can be resumed 
 repeated from the number that is printed.
 """
 
+import functools
 import json
+import multiprocessing
+import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,15 @@ WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu
 SAVE_EVERY = 5.0  # seconds
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one program: compared on so many inputs, or refused; and how it failed, if it did."""
+
+    inputs: int = 0
+    refused: bool = False
+    failure: dict[str, Any] | None = None
+
+
 @dataclass
 class Tally:
     """How far a run is: programs tried, those the compiler refused for the number type, and the failures."""
@@ -36,15 +48,32 @@ class Tally:
     seconds: float = 0.0
     failures: list[dict[str, Any]] = field(default_factory=list)
 
+    def add(self, outcome: Outcome) -> None:
+        self.done += 1
+        self.inputs += outcome.inputs
+        self.refused += outcome.refused
+        if outcome.failure is not None:
+            self.failures.append(outcome.failure)
+        elif not outcome.refused:
+            self.agree += 1
+
 
 def fuzz(
-    programs: int, *, seed: int = 0, resume: str | None = None, on_program: Callable[[Tally], None] | None = None
+    programs: int,
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    resume: str | None = None,
+    on_program: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Try so many random programs. With `resume`, a file keeps the tally, and a run that was killed goes on from it."""
+    """Try so many random programs. With `resume`, a file keeps the tally, and a run that was killed goes on from it.
+
+    Several `workers` are processes that share the programs out; the tally is the same for any number of them.
+    """
     tally = _resumed(seed, resume)
     started, saved = time.perf_counter() - tally.seconds, time.perf_counter()
-    while tally.done < programs:
-        _try(tally)
+    for outcome in _outcomes(seed, range(tally.done, programs), workers):
+        tally.add(outcome)
         tally.seconds = round(time.perf_counter() - started, 3)
         if on_program is not None:
             on_program(tally)
@@ -52,6 +81,26 @@ def fuzz(
             write_atomically(resume, json.dumps(asdict(tally)).encode())
             saved = time.perf_counter()
     return tally
+
+
+def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
+    """What became of each program, in order, so that a tally always speaks of the first so many."""
+    if workers == 1:
+        yield from (_try(seed, index) for index in indices)
+        return
+    # Fresh processes: forking one in which jax has started its threads may hang. Each keeps to one thread of its own.
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in threads}
+    os.environ.update(threads)
+    try:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            yield from pool.imap(functools.partial(_try, seed), indices, chunksize=16)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _resumed(seed: int, resume: str | None) -> Tally:
@@ -66,32 +115,21 @@ def _resumed(seed: int, resume: str | None) -> Tally:
     return tally
 
 
-def _try(tally: Tally) -> None:
-    number = tally.seed * 1_000_000_007 + tally.done
+def _try(seed: int, index: int) -> Outcome:
+    number = seed * 1_000_000_007 + index
     generated = generate(number)
-    way = WAYS[tally.done % len(WAYS)]
-    tally.done += 1
+    way = WAYS[index % len(WAYS)]
     try:
         network = compile_program(generated.program, **way)
     except CompileError:
-        tally.refused += 1
-        return
+        return Outcome(refused=True)
     inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
-    tally.inputs += len(inputs)
     report = check(generated.program, network=network, inputs=inputs)
     if report:
-        tally.agree += 1
-        return
+        return Outcome(len(inputs))
     shortest = _shortest_failure(generated.program, network, inputs)
-    tally.failures.append(
-        {
-            "program": number,
-            "way": way,
-            "input": shortest,
-            "source": generated.source,
-            "what": report.first_disagreement,
-        }
-    )
+    failure = {"program": number, "way": way, "input": shortest, "source": generated.source}
+    return Outcome(len(inputs), failure=failure | {"what": report.first_disagreement})
 
 
 def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -> list[int]:

@@ -4,15 +4,15 @@ Selection is a lookup (count the keys, then look the queries up), rules are tabl
 halted leaves the batch. Undefined readings carry a reason and are an error only where the MLP looks at them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError
-from kleene.programs.alta.cases import Case, Feature
-from kleene.programs.alta.heads import Head
+from kleene.programs.alta.attention import Matches, State, attend, members_of
+from kleene.programs.alta.cases import Case, Constant, Feature
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import act
 from kleene.programs.alta.symbols import Sum
@@ -22,8 +22,6 @@ from kleene.traces.recorder import Recorder
 from kleene.traces.sequences import padded
 
 BLOCK = 1 << 14  # positions that are run together
-
-State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 
 
 def interpret(
@@ -126,10 +124,10 @@ class Engine:
         """
         width = next(iter(state.values())).shape[1]
         inside = np.arange(width) < lengths[:, None]
-        read, reasons = {}, {}
+        read, reasons, matches = {}, {}, Matches(self.program, state, inside)
         for name, head in self.program.heads.items():
             seen = head.looking_back(width) if causal else head
-            read[name], reasons[name] = attend(self.program, name, seen, state, lengths, inside)
+            read[name], reasons[name] = attend(self.program, name, seen, state, lengths, inside, matches)
         codes = {n: self._codes(n, a) for n, a in (state | read).items()}
         for name, reason in reasons.items():
             codes[name] = np.where(reason == 0, codes[name], -1)
@@ -140,7 +138,7 @@ class Engine:
     def entries(self, state: State) -> State:
         """The state as a trace holds it: sets as booleans, one for each member."""
         sets = {n: v for n, v in self.program.variables.items() if isinstance(v, SetValued)}
-        return state | {n: _members(v, v.range).astype(bool)[state[n]] for n, v in sets.items()}
+        return state | {n: members_of(v, v.range).astype(bool)[state[n]] for n, v in sets.items()}
 
     def _codes(self, name: str, array: np.ndarray) -> np.ndarray:
         variable = self.program.domains[name]
@@ -150,9 +148,14 @@ class Engine:
         codes, after = view.codes, dict(state)
         for target, cases in self.program.updates.items():
             variable = self.program.variables[target]
-            new = codes[target].copy()
+            new = np.array(codes[target], order="C")
             for c in cases:
-                np.copyto(new, act(c, codes), where=view.holds(c))
+                where = view.holds(c)
+                if isinstance(c.action, Constant):
+                    np.copyto(new, c.action.code, where=where)
+                else:  # few positions, as a rule: look up there alone
+                    at = np.flatnonzero(where)
+                    new.reshape(-1)[at] = act(c, Chosen(codes, at))
             if isinstance(variable, Numeric):
                 changed = new != codes[target]
                 after[target] = np.where(changed, np.array(variable.values)[new], state[target])
@@ -174,6 +177,23 @@ class Engine:
                 self.program.name, head, Reason(int(reasons[head][row, position])),
                 layer=layer, position=position, sequence=int(rows[row]),
             )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Chosen(Mapping[str, np.ndarray]):
+    """Codes at chosen places (indices into the flat arrays), picked out as they are asked for."""
+
+    codes: Mapping[str, np.ndarray]
+    at: np.ndarray
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.codes[name].reshape(-1)[self.at]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
 @dataclass
@@ -244,90 +264,6 @@ def _runs(allowed: frozenset[int]) -> list[tuple[int, int]]:
     return list(zip(starts, ends))
 
 
-def attend(
-    program: Program, name: str, head: Head, state: State, lengths: np.ndarray, inside: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What a head reads at every position, and why it is undefined where it is (0 where it is not)."""
-    value = state[head.value]
-    if head.query is None and len(head.offsets) == 1 and not isinstance(program.outputs[name], Numeric):
-        return _shifted(value, next(iter(head.offsets)), lengths)
-    if head.offsets:
-        count, total, reachable = _select_near(program, head, state, lengths)
-    else:
-        count, total = _select_anywhere(program, head, state, inside)
-        reachable = np.ones_like(inside)
-    reason = np.where(count > 0, 0, np.where(reachable, Reason.NO_MATCH, Reason.EDGE))
-    variable = program.outputs[name]
-    if isinstance(variable, Numeric):
-        average = np.divide(total, count, out=np.full(value.shape, np.nan), where=count > 0)
-        blurred = (count > 0) & variable.blurred(np.nan_to_num(average))
-        return average, np.where(blurred, Reason.BETWEEN, reason)
-    reason = np.where(count > 1, Reason.SEVERAL, reason)
-    return np.where(reason == 0, total, -1).astype(value.dtype), reason
-
-
-def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What stands `offset` to the right of every position."""
-    width = value.shape[1]
-    read = np.full_like(value, -1)
-    if 0 <= offset < width:
-        read[:, : width - offset] = value[:, offset:]
-    elif -width < offset < 0:
-        read[:, -offset:] = value[:, :offset]
-    at = np.arange(width) + offset
-    fits = (at >= 0) & (at < lengths[:, None])
-    read[~fits] = -1
-    return read, np.where(fits, 0, np.int8(Reason.EDGE))
-
-
 def _narrow(size: int) -> type:
     """The smallest type for codes 0..size-1 and -1: small arrays are quick to look through."""
     return np.int8 if size < 127 else (np.int16 if size < 32767 else np.int32)
-
-
-def _select_anywhere(program: Program, head: Head, state: State, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many positions each query selects, and the total of their values: counted once for each key."""
-    keys = program.sizes[head.key or ""]
-    batch = len(inside)
-    cell = np.arange(batch)[:, None] * keys + state[head.key or ""]
-    count = np.bincount(cell[inside], minlength=batch * keys).reshape(batch, keys)
-    weights = state[head.value][inside].astype(np.float64)
-    total = np.bincount(cell[inside], weights=weights, minlength=batch * keys).reshape(batch, keys)
-    variable = program.variables[head.query or ""]
-    if isinstance(variable, SetValued):
-        members = _members(variable, keys)
-        count, total = count @ members.T, total @ members.T
-    query = state[head.query or ""]
-    fits = query < count.shape[1]
-    row, query = np.arange(batch)[:, None], np.minimum(query, count.shape[1] - 1)
-    return np.where(fits, count[row, query], 0), np.where(fits, total[row, query], 0.0)
-
-
-def _select_near(program: Program, head: Head, state: State, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The same for a head that reads only at given distances: one shifted comparison for each."""
-    value = state[head.value]
-    batch, width = value.shape
-    count, total = np.zeros((batch, width), dtype=np.int64), np.zeros((batch, width))
-    reachable = np.zeros((batch, width), dtype=bool)
-    at = np.arange(width)
-    for offset in sorted(o for o in head.offsets if -width < o < width):
-        source = np.clip(at + offset, 0, width - 1)
-        match = (at + offset >= 0) & (at + offset < lengths[:, None])
-        reachable |= match
-        if head.query is not None and head.key is not None:
-            query, key = state[head.query], state[head.key][:, source]
-            variable = program.variables[head.query]
-            if isinstance(variable, SetValued):
-                match = match & _members(variable, program.sizes[head.key])[query, key].astype(bool)
-            else:
-                match = match & (query == key)
-        count += match
-        total += np.where(match, value[:, source], 0)
-    return count, total, reachable
-
-
-def _members(variable: SetValued, keys: int) -> np.ndarray:
-    members = np.zeros((len(variable.values), keys), dtype=np.int64)
-    for code, elements in enumerate(variable.values):
-        members[code, [e for e in elements if e < keys]] = 1
-    return members
