@@ -189,3 +189,13 @@ def test_a_batch_that_was_not_recorded_has_outputs_and_no_traces():
     assert batch.outputs == [[5, 6], [7, 8, 9, 0]]
     with pytest.raises(ValueError, match="run it with record=True"):
         batch[0]
+
+
+def test_a_batch_of_runs_without_positions_gives_traces_without_positions():
+    states = np.array([[0, 1, 2], [0, 3, -1]], dtype=np.int32)
+    steps, halted = np.array([2, 1]), np.array([True, True])
+    batch = TraceBatch((Channel("state", "category", 4),), {"state": states}, steps, steps, halted, axes=("step",))
+    assert [trace["state"].tolist() for trace in batch] == [[0, 1, 2], [0, 3]]
+    assert {trace.axes for trace in batch} == {("step",)}
+    assert batch.outputs == [2, 3]
+    assert batch == batch

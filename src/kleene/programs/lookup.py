@@ -7,14 +7,28 @@ from typing import Any
 
 from kleene.errors import InputError, KleeneError
 from kleene.programs.alta.program import Program
+from kleene.programs.automata import DFA
+from kleene.programs.turing import TuringMachine
+
+KINDS = (Program, DFA, TuringMachine)
 
 
-def find(name: str) -> tuple[Program, Any]:
-    """The program, and its library entry (None for a program from a file).
+def find(name: str) -> tuple[Any, Any]:
+    """The program, and its library entry (None for one that is not from a library).
 
-    `NAME` is a program of the library; `FILE.py:NAME` a program in a file, or a function there that makes one.
+    `NAME` is a transformer program of the library, `FILE.py:NAME` a program in a file or a function there that makes
+    one. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json` or `dfa:FILE.dot` one in a file, and `dfa:REGEX` that
+    of any other text; `tm:NAME` is a Turing machine of the shelf, `tm:FILE.tm` one in a file.
+
+    >>> find("dfa:(a|b)*abb")[0]
+    <DFA of 4 states over a b>
     """
-    if name.partition(":")[0].endswith(".py"):
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix == "dfa":
+        return _automaton(rest)
+    if colon and prefix == "tm":
+        return _machine(rest)
+    if prefix.endswith(".py"):
         return from_file(name), None
     from kleene.programs.alta.library import get
 
@@ -22,7 +36,34 @@ def find(name: str) -> tuple[Program, Any]:
     return entry.build(), entry
 
 
-def from_file(place: str) -> Program:
+def find_transformer(name: str) -> tuple[Program, Any]:
+    """The transformer program of that name; a program of another kind is refused."""
+    program, entry = find(name)
+    if not isinstance(program, Program):
+        raise InputError(f"{name!r} is a {type(program).__name__}; this command takes a transformer program")
+    return program, entry
+
+
+def _automaton(text: str) -> tuple[DFA, Any]:
+    from kleene.programs.automata.library import entries
+
+    if text in entries():
+        return entries()[text].build(), entries()[text]
+    if text.endswith((".json", ".dot")):
+        return DFA.load(text), None
+    return DFA.from_regex(text), None
+
+
+def _machine(text: str) -> tuple[TuringMachine, Any]:
+    if text.endswith(".tm"):
+        return TuringMachine.load(text), None
+    from kleene.programs.turing.library import get
+
+    entry = get(text)
+    return entry.build(), entry
+
+
+def from_file(place: str) -> Any:
     """The program that `FILE.py:NAME` names. The file is run as Python, as `python FILE.py` would."""
     path, _, name = place.partition(":")
     name, file = name or "program", Path(path)
@@ -33,16 +74,17 @@ def from_file(place: str) -> Program:
     found = getattr(_module(file), name, None)
     if found is None:
         raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
-    if callable(found) and not isinstance(found, Program):
+    if callable(found) and not isinstance(found, KINDS):
         try:
             found = found()
         except KleeneError:
             raise
         except (Exception, SystemExit) as error:
             raise InputError(f"calling {name}() in {path!r} raised {type(error).__name__}: {error}") from error
-    if not isinstance(found, Program):
+    if not isinstance(found, KINDS):
         raise InputError(
-            f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns"
+            f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns, "
+            f"or a kleene.DFA or kleene.TuringMachine"
         )
     return found
 

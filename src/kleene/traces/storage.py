@@ -98,10 +98,11 @@ def _check(trace: Trace) -> None:
     missing = [c.name for c in trace.channels if c.name not in trace.data]
     if missing:
         raise ValueError(f"the data of channel {missing[0]!r} is missing")
-    shared = trace.data[trace.channels[0].name].shape[: len(trace.axes)]
+    shapes = {c.name: trace.data[c.name].shape for c in trace.channels}
+    shared = max((shapes[c.name][: len(shapes[c.name]) - len(c.entry_shape)] for c in trace.channels), key=len)
     for channel in trace.channels:
-        array = trace.data[channel.name]
-        if array.shape != shared + channel.entry_shape or array.dtype != channel.dtype:
+        array, own = trace.data[channel.name], len(shapes[channel.name]) - len(channel.entry_shape)
+        if own < 1 or array.shape != shared[:own] + channel.entry_shape or array.dtype != channel.dtype:
             raise ValueError(f"the data of channel {channel.name!r} is {array.dtype} of shape {array.shape}")
     if len(shared) != len(trace.axes) or not shared[0]:
         raise ValueError(f"its data has the shape {shared}, and its axes are {', '.join(trace.axes)}")

@@ -70,24 +70,30 @@ def _channels_at(trace: Trace, step: int) -> list[Channel]:
 
 
 def _columns(trace: Trace) -> Sequence[int | None]:
-    length = trace.data[trace.channels[0].name].shape[1] if len(trace.axes) > 1 else 1
+    length = max(trace.data[c.name].shape[1] if _has_positions(trace, c) else 1 for c in trace.channels)
     if length <= WIDEST:
         return range(length)
     half = WIDEST // 2
     return [*range(half), None, *range(length - half, length)]
 
 
+def _has_positions(trace: Trace, channel: Channel) -> bool:
+    return trace.data[channel.name].ndim - len(channel.entry_shape) > 1
+
+
 def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray:
     at_step = trace.data[name][step]
-    return at_step[position] if len(trace.axes) > 1 else at_step
+    return at_step[position] if _has_positions(trace, trace.channel(name)) else at_step
 
 
 def _cell(trace: Trace, first: Trace, name: str, step: int, position: int | None) -> Text:
     if position is None:
         return Text("…")
+    channel = trace.channel(name)
+    if position and not _has_positions(trace, channel):  # one entry a step, shown in the first column
+        return Text("")
     if step > trace.steps:  # this run ended before the others did
         return Text("")
-    channel = trace.channel(name)
     entry = _entry(trace, name, step, position)
     text = Text(channel.show(entry))
     if trace is not first and (step > first.steps or _differ(channel, entry, _entry(first, name, step, position))):

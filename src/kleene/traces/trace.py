@@ -19,7 +19,8 @@ class Trace:
     """What one run did: for each channel an array whose first axis is the step, step 0 being the start.
 
     `axes` names the axes that the channels share: `("step", "position")` for a Transformer,
-    `("step",)` for an automaton. Two traces are equal when every entry of every channel is.
+    `("step",)` for an automaton. A channel may lack the later ones: a Turing machine has a tape with positions, but
+    one state a step. Two traces are equal when every entry of every channel is.
 
     >>> parity = Channel("parity", "category", 2)
     >>> trace = Trace((parity,), {"parity": np.array([[1, 0, 1], [1, 1, 1], [1, 1, 0]])}, output_name="parity")
@@ -142,8 +143,9 @@ class Trace:
 class TraceBatch:
     """The traces of many runs of unequal length in padded arrays of shape (batch, step, position, …).
 
-    `steps[i]` and `lengths[i]` say how much of row `i` is real; `batch[i]` is that run's own `Trace`. A batch that
-    was not `recorded` holds only the last value of its output channel.
+    `steps[i]` and `lengths[i]` say how much of row `i` is real; `batch[i]` is that run's own `Trace`. Where the `axes`
+    of a run are `("step",)` alone there is no position axis, and no `lengths` are needed. A batch that was not
+    `recorded` holds only the last value of its output channel.
     """
 
     channels: tuple[Channel, ...]
@@ -154,6 +156,7 @@ class TraceBatch:
     output_name: str | None = None
     source: str = ""
     recorded: bool = True
+    axes: tuple[str, ...] = ("step", "position")
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -161,9 +164,14 @@ class TraceBatch:
     def __getitem__(self, index: int) -> Trace:
         if not self.recorded:
             raise ValueError("this batch kept its outputs alone; run it with record=True to have the traces")
-        steps, length = int(self.steps[index]), int(self.lengths[index])
-        rows = {c.name: self.data[c.name][index, : steps + 1, :length] for c in self.channels}
-        return Trace(self.channels, rows, self.output_name, bool(self.halted[index]), source=self.source)
+        steps = int(self.steps[index])
+        real = (index, slice(steps + 1), *self._positions(index))
+        rows = {c.name: self.data[c.name][real] for c in self.channels}
+        return Trace(self.channels, rows, self.output_name, bool(self.halted[index]), self.axes, self.source)
+
+    def _positions(self, index: int) -> tuple[slice, ...]:
+        """Which positions of a run are real; nothing where it has none."""
+        return (slice(int(self.lengths[index])),) if "position" in self.axes else ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TraceBatch) or len(self) != len(other) or self.recorded != other.recorded:
@@ -178,8 +186,8 @@ class TraceBatch:
         return (self[i] for i in range(len(self)))
 
     @property
-    def outputs(self) -> list[list[int]]:
-        """The output of every run."""
+    def outputs(self) -> list[Any]:
+        """The output of every run: a list with an entry for each position, or one entry where there are none."""
         array = self.data[self.output_name or self.channels[0].name]
         last = self.steps if self.recorded else np.zeros_like(self.steps)
-        return [array[i, s, :n].tolist() for i, (s, n) in enumerate(zip(last, self.lengths))]
+        return [array[(i, s, *self._positions(i))].tolist() for i, s in enumerate(last)]

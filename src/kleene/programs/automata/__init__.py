@@ -1,0 +1,3 @@
+"""Finite automata: deterministic, complete, and easy to come by."""
+
+from kleene.programs.automata.dfa import DFA as DFA

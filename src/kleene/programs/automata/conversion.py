@@ -1,0 +1,92 @@
+"""To automata-lib and back: it minimises, combines and determinises; names are made readable here."""
+
+from collections import deque
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Literal
+
+from kleene.errors import InputError, ProgramError
+from kleene.programs.automata.comparing import check_alphabets
+
+if TYPE_CHECKING:
+    from kleene.programs.automata.dfa import DFA
+
+
+def to_automata(dfa: "DFA") -> Any:
+    """The automaton as an automata-lib `DFA` with the same states and symbols."""
+    from automata.fa.dfa import DFA as Library
+
+    return Library(
+        states=set(dfa.states),
+        input_symbols=set(dfa.alphabet),
+        transitions={q: {a: dfa.transitions[q, a] for a in dfa.alphabet} for q in dfa.states},
+        initial_state=dfa.start,
+        final_states=set(dfa.accept),
+    )
+
+
+def from_automata(automaton: Any) -> "DFA":
+    """The automaton of an automata-lib `DFA` (its states keep their names) or `NFA` (made deterministic, smallest)."""
+    from automata.fa.dfa import DFA as Library
+    from automata.fa.nfa import NFA
+
+    if isinstance(automaton, NFA):
+        return named_in_order(Library.from_nfa(automaton), tuple(sorted(automaton.input_symbols)))
+    if not isinstance(automaton, Library):
+        raise InputError(f"{type(automaton).__name__} was given, and an automata-lib DFA or NFA was expected")
+    alphabet = tuple(sorted(automaton.input_symbols))
+    if not alphabet:
+        raise ProgramError("the automaton has no input symbols; give it at least one")
+    complete = _complete(automaton)
+    order = _in_order(complete, alphabet)
+    states = [*order, *sorted((q for q in complete.states if q not in set(order)), key=str)]
+    return _built({state: state for state in states}, complete, alphabet)
+
+
+def named_in_order(automaton: Any, alphabet: tuple[str, ...]) -> "DFA":
+    """The reachable part of an automata-lib `DFA`, completed; q0, q1, … in breadth-first order, a dead state last."""
+    if not alphabet:
+        raise ProgramError("the automaton has no symbols to read; give its alphabet")
+    complete = _complete(automaton)
+    order = _in_order(complete, alphabet)
+    lost = [q for q in order if q not in complete.final_states and set(complete.transitions[q].values()) == {q}]
+    order = [*(q for q in order if q not in lost), *lost]
+    return _built({state: f"q{number}" for number, state in enumerate(order)}, complete, alphabet)
+
+
+def combined(a: "DFA", b: "DFA", how: Literal["union", "intersection"]) -> "DFA":
+    """The smallest automaton of the union or intersection of two languages."""
+    check_alphabets(a, b)
+    both = getattr(to_automata(a), how)(to_automata(b), minify=True)
+    return named_in_order(both, a.alphabet)
+
+
+def _complete(automaton: Any) -> Any:
+    taken, name, number = {str(state) for state in automaton.states}, "dead", 1
+    while name in taken:
+        name, number = f"dead{number}", number + 1
+    return automaton.to_complete(trap_state=name)
+
+
+def _in_order(automaton: Any, alphabet: tuple[str, ...]) -> list[Hashable]:
+    """The reachable states, breadth first along the alphabet."""
+    found = {automaton.initial_state: None}
+    waiting = deque(found)
+    while waiting:
+        row = automaton.transitions[waiting.popleft()]
+        for target in (row[symbol] for symbol in alphabet):
+            if target not in found:
+                found[target] = None
+                waiting.append(target)
+    return list(found)
+
+
+def _built(names: dict[Hashable, Hashable], automaton: Any, alphabet: tuple[str, ...]) -> "DFA":
+    from kleene.programs.automata.dfa import DFA
+
+    return DFA(
+        states=tuple(names.values()),
+        alphabet=alphabet,
+        transitions={(names[q], a): names[automaton.transitions[q][a]] for q in names for a in alphabet},
+        start=names[automaton.initial_state],
+        accept=frozenset(names[q] for q in names if q in automaton.final_states),
+    )

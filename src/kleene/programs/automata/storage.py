@@ -1,0 +1,88 @@
+"""Automata on disk: JSON, and Graphviz for those who want to draw."""
+
+import json
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kleene.errors import KleeneError, ModelFileError, ProgramError
+from kleene.files import read_bytes, write_atomically
+
+if TYPE_CHECKING:
+    from kleene.programs.automata.dfa import DFA
+
+FORMAT = "kleene.dfa/1"
+
+
+def to_json(dfa: "DFA") -> str:
+    """The automaton as a JSON text; states that are neither texts nor whole numbers become texts."""
+    rows = [[_plain(q), a, _plain(dfa.transitions[q, a])] for q in dfa.states for a in dfa.alphabet]
+    content = {
+        "format": FORMAT,
+        "states": [_plain(state) for state in dfa.states],
+        "alphabet": list(dfa.alphabet),
+        "start": _plain(dfa.start),
+        "accept": [_plain(state) for state in dfa.states if state in dfa.accept],
+        "transitions": rows,
+    }
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _plain(state: Hashable) -> str | int:
+    return state if isinstance(state, (str, int)) and not isinstance(state, bool) else str(state)
+
+
+def from_json(content: str | Mapping[str, Any]) -> "DFA":
+    """The automaton in a JSON text, or in the dict that it holds."""
+    from kleene.programs.automata.dfa import DFA
+    from kleene.programs.automata.validation import rows_as_transitions
+
+    if isinstance(content, str):
+        try:
+            content = json.loads(content)
+        except ValueError as error:
+            raise ProgramError(f"the text is not JSON: {error}") from None
+    if not isinstance(content, Mapping):
+        raise ProgramError(f"the JSON holds a {type(content).__name__}, and an object with the automaton was expected")
+    if content.get("format", FORMAT) != FORMAT:
+        raise ProgramError(f"the format is {content['format']!r}, and {FORMAT!r} was expected")
+    for key, kind in (
+        ("states", list),
+        ("alphabet", list),
+        ("start", (str, int)),
+        ("accept", list),
+        ("transitions", list),
+    ):
+        if not isinstance(content.get(key), kind):
+            what = "a list" if kind is list else "the name of a state"
+            raise ProgramError(f"{key!r} is {content.get(key, 'missing')!r} in the JSON; it must be {what}")
+    return DFA(
+        states=tuple(content["states"]),
+        alphabet=tuple(content["alphabet"]),
+        transitions=rows_as_transitions(content["transitions"]),
+        start=content["start"],
+        accept=content["accept"],
+    )
+
+
+def save(dfa: "DFA", path: Path) -> Path:
+    """The path of the file now holding the automaton; its ending chooses between `.json` and `.dot`."""
+    from kleene.programs.automata.dot import to_dot
+
+    if path.suffix not in (".json", ".dot", ".gv"):
+        raise ModelFileError(f"an automaton is saved as .json or .dot, and {path.name!r} is neither")
+    text = to_json(dfa) if path.suffix == ".json" else to_dot(dfa)
+    return write_atomically(path, text.encode())
+
+
+def load(path: Path) -> "DFA":
+    """The automaton in a `.json` or `.dot` file."""
+    from kleene.programs.automata.dot import from_dot
+
+    if path.suffix not in (".json", ".dot", ".gv"):
+        raise ModelFileError(f"an automaton is read from .json or .dot, and {path.name!r} is neither")
+    content = read_bytes(path)
+    try:
+        return from_json(content.decode()) if path.suffix == ".json" else from_dot(content.decode())
+    except (KleeneError, UnicodeDecodeError) as error:
+        raise ModelFileError(f"{str(path)!r} does not hold an automaton: {error}") from None

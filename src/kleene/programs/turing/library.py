@@ -1,0 +1,189 @@
+"""A shelf of Turing machines by name; most are texts in `machines/`, easy to read and to start from."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from itertools import pairwise
+
+from kleene.errors import InputError
+from kleene.programs.turing.machine import TuringMachine
+from kleene.programs.turing.universal import universal
+from kleene.traces.computations import Verdict
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A machine of the shelf, with words and the verdicts on them.
+
+    `contains` says in plain Python which words it accepts and `leaves` what it leaves on the tape, where that is the
+    point of the machine.
+
+    >>> get("palindrome").build().run("abba").verdict
+    'accept'
+    """
+
+    name: str
+    summary: str
+    build: Callable[[], TuringMachine]
+    examples: tuple[tuple[str, Verdict], ...]
+    contains: Callable[[str], bool] | None = None
+    leaves: Callable[[str], str] | None = None
+
+    @property
+    def example(self) -> str:
+        """The word to show the machine with."""
+        return self.examples[0][0]
+
+
+def stored(name: str) -> TuringMachine:
+    """The machine in `machines/NAME.tm`."""
+    text = resources.files("kleene.programs.turing").joinpath("machines", f"{name}.tm").read_text(encoding="utf-8")
+    return TuringMachine.from_text(text, name)
+
+
+def walk_right(cells: int, *, name: str = "") -> TuringMachine:
+    """A machine that goes so many cells to the right, whatever is there, and accepts."""
+    if cells < 1:
+        raise InputError(f"walk_right({cells}): give 1 cell or more")
+    states = [*(f"w{number}" for number in range(cells)), "there"]
+    transitions = {(q, a): (r, a, "R") for q, r in pairwise(states) for a in ("1", "_")}
+    named = name or f"walk_right({cells})"
+    return TuringMachine(transitions=transitions, start="w0", accept="there", reject="never", name=named)  # type: ignore[arg-type]
+
+
+BEAVER = {
+    ("A", "_"): ("B", "1", "R"),
+    ("A", "1"): ("B", "1", "L"),
+    ("B", "_"): ("A", "1", "L"),
+    ("B", "1"): ("C", "_", "L"),
+    ("C", "_"): ("halt", "1", "R"),
+    ("C", "1"): ("D", "1", "L"),
+    ("D", "_"): ("D", "1", "R"),
+    ("D", "1"): ("A", "_", "R"),
+}
+BEAVER_ROOM = 10  # how far to the left of its first cell it comes
+
+
+def busy_beaver_4() -> TuringMachine:
+    """The busiest machine of four states and two symbols: 107 steps from an empty tape, and 13 ones left.
+
+    In the literature the tape has no left end. Here the machine first walks far enough to the right to never feel
+    one: 10 cells in 10 steps, so that it halts after 117.
+    """
+    states = [*(f"walk{number}" for number in range(BEAVER_ROOM)), "A"]
+    walk = {(q, a): (r, a, "R") for q, r in pairwise(states) for a in ("1", "_")}
+    return TuringMachine(
+        transitions=walk | BEAVER,  # type: ignore[arg-type]
+        start=states[0],
+        accept="halt",
+        reject="never",
+        name="busy_beaver_4",
+    )
+
+
+def ping_pong_word(cells: int) -> str:
+    """A word on which `ping_pong` runs to and fro over so many cells."""
+    if cells < 2:
+        raise InputError(f"ping_pong_word({cells}): two marks need 2 cells or more")
+    return "x" + "1" * (cells - 2) + "x"
+
+
+def _plus_one(word: str) -> str:
+    number = int(word[::-1] or "0", 2) + 1
+    return format(number, f"0{len(word)}b")[::-1]
+
+
+def _is_anbncn(word: str) -> bool:
+    third = len(word) // 3
+    return word == "a" * third + "b" * third + "c" * third
+
+
+_ENTRIES = [
+    Entry(
+        "sipser",
+        "1s, as many as a power of two (Sipser's example, and the chapter's)",
+        lambda: stored("sipser"),
+        (("1111", "accept"), ("11", "accept"), ("111", "reject"), ("", "reject")),
+        lambda word: len(word).bit_count() == 1,
+    ),
+    Entry(
+        "palindrome",
+        "words over a and b that read the same backwards",
+        lambda: stored("palindrome"),
+        (("abba", "accept"), ("abab", "reject"), ("aba", "accept"), ("", "accept")),
+        lambda word: word == word[::-1],
+    ),
+    Entry(
+        "anbncn",
+        "as many a as b as c, in this order",
+        lambda: stored("anbncn"),
+        (("aabbcc", "accept"), ("aabbc", "reject"), ("abcabc", "reject"), ("", "accept")),
+        _is_anbncn,
+    ),
+    Entry(
+        "increment",
+        "adds one to a binary number, least bit first",
+        lambda: stored("increment"),
+        (("111101", "accept"), ("", "accept"), ("111", "accept")),
+        lambda word: True,
+        _plus_one,
+    ),
+    Entry(
+        "copy",
+        "writes w#w for the word w",
+        lambda: stored("copy"),
+        (("abb", "accept"), ("", "accept")),
+        lambda word: True,
+        lambda word: f"{word}#{word}",
+    ),
+    Entry(
+        "bump",
+        "an even number of 1s, found out at the left end of the tape",
+        lambda: stored("bump"),
+        (("1111", "accept"), ("111", "reject"), ("", "accept")),
+        lambda word: len(word) % 2 == 0,
+        lambda word: "",
+    ),
+    Entry(
+        "walk_right",
+        "goes three cells to the right and accepts",
+        lambda: walk_right(3, name="walk_right"),
+        (("", "accept"), ("1", "accept")),
+        lambda word: True,
+        lambda word: word,
+    ),
+    Entry(
+        "busy_beaver_4",
+        "107 steps from an empty tape, and 13 ones",
+        busy_beaver_4,
+        (("", "accept"),),
+    ),
+    Entry(
+        "universal",
+        "does what the machine in its word does; see kleene.programs.turing.universal for the code",
+        universal,
+        (("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l1", "accept"), ("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l11", "reject")),
+    ),
+    Entry(
+        "ping_pong",
+        "runs to and fro between two x for ever",
+        lambda: stored("ping_pong"),
+        (("x11x", "running"),),
+    ),
+]
+
+
+def entries() -> dict[str, Entry]:
+    """All machines by name."""
+    return {entry.name: entry for entry in _ENTRIES}
+
+
+def get(name: str) -> Entry:
+    """The machine of that name, or an InputError that names those that come close."""
+    known = entries()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        raise InputError(f"no machine {name!r} on the shelf; {hint}")
+    return known[name]
