@@ -1,0 +1,216 @@
+"""The simple recurrent network of Elman, with exact or floating weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, PRNGKeyArray
+
+from kleene.errors import CompileError, RunError
+from kleene.machines.rnn.exact import ExactMatrix
+from kleene.machines.rnn.reading import StateReading
+from kleene.traces import Trace, TraceBatch
+from kleene.traces.words import Word
+
+Array = jax.Array | np.ndarray
+
+WEIGHTS = {
+    "recurrent": ("hidden", "hidden"), "inputs": ("hidden", "symbols"), "bias": ("hidden",),
+    "start": ("hidden",), "readout": ("outputs", "hidden"), "readout_bias": ("outputs",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a network is: its hidden units, and how many of its weights (read-out and start included) are not 0."""
+
+    hidden_units: int
+    parameters: int
+    nonzero: int
+
+
+class SimpleRNN(eqx.Module):
+    """h' = σ(V h + W x + b), starting from h = s; the output is readout · h + readout_bias.
+
+    The weights are all `ExactMatrix` (integers or rationals; vectors have one column) or all floating arrays. A word is
+    accepted when its first output is larger than `threshold`. The empty word is read as well: its output is that of
+    the start. Where a compiler left a `reading`, hidden vectors decode to the states of its automaton.
+
+    >>> counter = SimpleRNN(
+    ...     recurrent=ExactMatrix.identity(1), inputs=ExactMatrix.from_rows([[1, -1]]), bias=ExactMatrix.zeros(1),
+    ...     start=ExactMatrix.zeros(1), readout=ExactMatrix.identity(1), readout_bias=ExactMatrix.zeros(1),
+    ...     activation="relu", alphabet=("a", "b"),
+    ... )
+    >>> counter.hidden("aab").tolist(), counter.accepts("aab"), counter.accepts("")
+    ([[0], [1], [2], [1]], True, False)
+    """
+
+    recurrent: ExactMatrix | Float[Array, "hidden hidden"]
+    inputs: ExactMatrix | Float[Array, "hidden symbols"]
+    bias: ExactMatrix | Float[Array, " hidden"]
+    start: ExactMatrix | Float[Array, " hidden"]
+    readout: ExactMatrix | Float[Array, "outputs hidden"]
+    readout_bias: ExactMatrix | Float[Array, " outputs"]
+    activation: Literal["relu", "slu", "tanh"] = eqx.field(static=True)
+    alphabet: tuple[str, ...] = eqx.field(static=True)
+    threshold: Fraction | float | int = eqx.field(static=True, default=Fraction(1, 2))
+    reading: StateReading | None = eqx.field(static=True, default=None)
+    summary: str = eqx.field(static=True, default="")
+
+    def __check_init__(self) -> None:
+        _check(self)
+
+    @classmethod
+    def random(
+        cls,
+        alphabet: Sequence[str],
+        hidden: int,
+        *,
+        outputs: int = 1,
+        activation: Literal["relu", "slu", "tanh"] = "tanh",
+        key: PRNGKeyArray,
+    ) -> "SimpleRNN":
+        """A floating network to be taught: uniform weights as wide as 1/√fan-in, biases and start 0, threshold 0."""
+        keys = jax.random.split(key, 3)
+        shapes = {"recurrent": (hidden, hidden), "inputs": (hidden, len(alphabet)), "readout": (outputs, hidden)}
+        weights: dict[str, Any] = {
+            name: jax.random.uniform(k, shape, minval=-1, maxval=1) / np.sqrt(hidden)
+            for k, (name, shape) in zip(keys, shapes.items())
+        }
+        weights |= {"bias": jnp.zeros(hidden), "start": jnp.zeros(hidden), "readout_bias": jnp.zeros(outputs)}
+        return cls(**weights, activation=activation, alphabet=tuple(alphabet), threshold=0.0)
+
+    @property
+    def is_exact(self) -> bool:
+        return isinstance(self.recurrent, ExactMatrix)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether all weights that decide the hidden vectors (recurrent, inputs, bias, start) are exact integers."""
+        deciding = (self.recurrent, self.inputs, self.bias, self.start)
+        return all(isinstance(w, ExactMatrix) and w.is_integer for w in deciding)
+
+    @property
+    def hidden_units(self) -> int:
+        return self.recurrent.shape[0]
+
+    @property
+    def size(self) -> Size:
+        weights = self.weights().values()
+        return Size(
+            hidden_units=self.hidden_units,
+            parameters=sum(int(np.prod(w.shape)) for w in weights),
+            nonzero=sum(w.nonzeros if isinstance(w, ExactMatrix) else int(np.count_nonzero(w)) for w in weights),
+        )
+
+    def weights(self) -> dict[str, Any]:
+        """The six weights by name."""
+        return {name: getattr(self, name) for name in WEIGHTS}
+
+    def __call__(self, state: Float[Array, " hidden"], x: Float[Array, " symbols"]) -> Float[Array, " hidden"]:
+        """The hidden vector after one symbol, of a floating network; batch with `jax.vmap`."""
+        from kleene.machines.rnn.float_execution import activate
+
+        if self.is_exact:
+            raise RunError("one step of jax needs floating weights; use `hidden(word)`, or `to_float()` first")
+        weights = self.weights()
+        return activate(weights["recurrent"] @ state + weights["inputs"] @ x + weights["bias"], self.activation)
+
+    def hidden(self, word: Word) -> np.ndarray:
+        """Every hidden vector, (step, hidden), the start first: ints and Fractions if the weights are exact."""
+        from kleene.machines.rnn.execution import hidden
+
+        return hidden(self, word)
+
+    def outputs(self, word: Word) -> np.ndarray:
+        """The outputs, (step, outputs), before the first symbol and after each: exact if the weights are."""
+        from kleene.machines.rnn.execution import outputs
+
+        return outputs(self, word)
+
+    def accepts(self, word: Word) -> bool:
+        """Whether the first output at the end of the word is larger than the threshold."""
+        return bool(self.accepts_batch([word])[0])
+
+    def accepts_batch(self, words: Sequence[Word]) -> np.ndarray:
+        """Whether each word is accepted, as booleans; words may have different lengths."""
+        from kleene.machines.rnn.execution import accepts_batch
+
+        return accepts_batch(self, words)
+
+    def run(self, word: Word) -> Trace:
+        """The decoded trace on one word: symbol, state and accepting, the same as the automaton's.
+
+        A network without a `reading` records its hidden vectors instead of states, as floats.
+        """
+        return self.run_batch([word])[0]
+
+    def run_batch(self, words: Sequence[Word]) -> TraceBatch:
+        """The decoded traces of many words of unequal length at once."""
+        from kleene.machines.rnn.tracing import run_batch
+
+        return run_batch(self, words)
+
+    def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
+        """The same network in a floating type. A weight that this would change is refused, unless it may `round`."""
+        if not self.is_exact:
+            raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
+        arrays = {}
+        for name, matrix in self.weights().items():
+            dense = matrix.to_float(dtype, round=round, name=name)
+            arrays[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
+        return SimpleRNN(**arrays, **self.description())
+
+    def description(self) -> dict[str, Any]:
+        """The fields that are not weights."""
+        return {n: getattr(self, n) for n in ("activation", "alphabet", "threshold", "reading", "summary")}
+
+    def save(self, path: Any) -> None:
+        """Write the network to a safetensors file; exact weights as integers and denominators, never rounded."""
+        from kleene.machines.rnn.storage import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "SimpleRNN":
+        """The network in a safetensors file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.rnn.storage import load
+
+        return load(path)
+
+
+def _check(network: SimpleRNN) -> None:
+    """Refuse weights that do not fit together."""
+    weights = network.weights()
+    exact = [name for name, weight in weights.items() if isinstance(weight, ExactMatrix)]
+    if exact and len(exact) < len(weights):
+        floating = next(name for name in weights if name not in exact)
+        raise CompileError(f"{exact[0]} is exact and {floating} is not; the weights are all exact or all floats")
+    if network.activation not in ("relu", "slu", "tanh"):
+        raise CompileError(f"the activation is {network.activation!r}; it can be 'relu', 'slu' or 'tanh'")
+    if exact and network.activation == "tanh":
+        raise CompileError("tanh of a rational is not rational, so exact weights need the activation 'relu' or 'slu'")
+    if len(set(network.alphabet)) < len(network.alphabet):
+        raise CompileError(f"a symbol stands twice in the alphabet {network.alphabet}")
+    _check_shapes(network)
+
+
+def _check_shapes(network: SimpleRNN) -> None:
+    sizes = {"hidden": network.hidden_units, "symbols": len(network.alphabet)}
+    for name, weight in network.weights().items():
+        axes, shape = WEIGHTS[name], tuple(weight.shape)
+        if isinstance(weight, ExactMatrix) and len(axes) == 1 and shape[1] == 1:
+            shape = shape[:1]  # an exact vector is a matrix of one column
+        expected = tuple(sizes.setdefault(axis, length) for axis, length in zip(axes, shape))
+        if len(shape) != len(axes) or shape != expected:
+            wanted = " × ".join(f"{sizes.get(axis, '?')} {axis}" for axis in axes)
+            raise CompileError(f"{name} has shape {tuple(weight.shape)}, and {wanted} was expected")
+    if network.reading is not None and len(network.reading.units) != sizes["hidden"]:
+        raise CompileError(
+            f"the reading speaks of {len(network.reading.units)} units, and the network has {sizes['hidden']}"
+        )
