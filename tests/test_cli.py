@@ -135,7 +135,7 @@ def test_an_unknown_command_and_an_unknown_option_are_refused(run):
         (("dance",), "dance"),
         (("list", "--colour"), "--colour"),
         (("run", "parity_relative", "1", "--compild"), "--compild"),
-        (("run", "parity_relative"), "INPUT"),
+        (("run", "parity_relative"), "there is no input"),
         (("check",), "give a PROGRAM to check, or --all"),
         (("check", "sort", "--all"), "give a PROGRAM to check, or --all"),
     ):
@@ -170,7 +170,7 @@ def test_list_names_every_program_with_an_input_to_try(run):
 
 def test_list_in_json_has_name_summary_and_example(run):
     rows = run("list", "--json").json
-    assert [row["name"] for row in rows] == list(entries())
+    assert [row["name"] for row in rows if ":" not in row["name"]] == list(entries())
     assert rows[4] == {"name": "addition", "summary": entries()["addition"].summary, "example": ["789", "456"]}
 
 
@@ -308,8 +308,9 @@ def test_check_in_json_counts_and_names_the_first_disagreement(run):
 
 def test_check_all_goes_through_the_whole_library(run):
     found = run("check", "--all", "--samples", "1", "--max-length", "2", "--json").json
-    assert [p["program"] for p in found["programs"]] == list(entries())
-    assert found["agree"] == found["of"] == 2 * len(entries())
+    listed = [row["name"] for row in run("list", "--json").json if not row["name"].startswith("rnn:")]
+    assert [p["program"] for p in found["programs"]] == listed
+    assert found["agree"] == found["of"] >= 2 * len(listed)
 
 
 def test_check_takes_a_program_in_a_file(run, mine):
@@ -482,7 +483,7 @@ def test_a_corrupt_a_foreign_and_a_missing_model_file_are_refused(run, tmp_path,
     Path("noise.safetensors").write_bytes(bytes(range(256)) * 8)
     assert_refused(run("run", "noise.safetensors", "1"), "is not a file that Kleene wrote, or it is damaged")
     parity.relative().rules().save("rules.safetensors")
-    assert_refused(run("run", "rules.safetensors", "1"), "holds a rule set, and a universal transformer was expected")
+    assert_refused(run("run", "rules.safetensors", "1"), "holds a rule set, and not a network")
     assert_refused(run("run", "nowhere.safetensors", "1"), "there is no file 'nowhere.safetensors'")
     Path("folder.safetensors").mkdir()
     assert_refused(run("run", "folder.safetensors", "1"), "cannot be read: Is a directory")

@@ -21,15 +21,27 @@ if TYPE_CHECKING:
     from kleene.compiling import compile as compile
     from kleene.compiling.certificates import certify as certify
     from kleene.compiling.checking import check as check
+    from kleene.explaining.extraction import extract as extract
     from kleene.machines import UniversalTransformer as UniversalTransformer
+    from kleene.machines.loading import load as load
+    from kleene.machines.lstm import LSTM as LSTM
+    from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
+    from kleene.programs.automata import DFA as DFA
+    from kleene.programs.turing import TuringMachine as TuringMachine
 
 __version__ = "0.1.0"
 
-# What needs jax is imported on first use, so that `import kleene` and `kleene --help` are quick.
+# What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
     "certify": "kleene.compiling.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
+    "DFA": "kleene.programs.automata",
+    "extract": "kleene.explaining.extraction",
+    "load": "kleene.machines.loading",
+    "LSTM": "kleene.machines.lstm",
+    "SimpleRNN": "kleene.machines.rnn.simple_rnn",
+    "TuringMachine": "kleene.programs.turing",
     "UniversalTransformer": "kleene.machines",
 }
 

@@ -29,14 +29,38 @@ FAILED, BAD_INPUT = 1, 2
 
 ProgramArgument = Annotated[
     str,
-    typer.Argument(metavar="PROGRAM", help="A program of the library, FILE.py:NAME, or a compiled .safetensors file."),
+    typer.Argument(
+        metavar="PROGRAM",
+        help="A program of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, rnn:NAME, FILE.py:NAME, or a network "
+        "in a .safetensors file.",
+    ),
 ]
-SourceArgument = Annotated[str, typer.Argument(metavar="PROGRAM", help="A program of the library, or FILE.py:NAME.")]
+TransformerArgument = Annotated[
+    str, typer.Argument(metavar="PROGRAM", help="A transformer program of the library, or FILE.py:NAME.")
+]
+SourceArgument = Annotated[
+    str,
+    typer.Argument(metavar="PROGRAM", help="A program of the library, dfa:REGEX, dfa:NAME, tm:NAME or FILE.py:NAME."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
-DtypeOption = Annotated[str, typer.Option(help="Number type of the network: float32, float64 or bfloat16.")]
-RulesOption = Annotated[str, typer.Option(help="Hidden units: compact (few) or paper (one a transition rule).")]
+# None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Numbers of the network: float32 (Transformers' default), float64, bfloat16, or exact (the others')."
+    ),
+]
+RulesOption = Annotated[
+    str | None, typer.Option(help="Transformers: hidden units compact (few; the default) or paper (one a rule).")
+]
 ActivationOption = Annotated[
-    str, typer.Option(help="Activation: clipped, or relu (two plain units for each clipped one).")
+    str | None, typer.Option(help="Transformers: clipped (the default) or relu. Automata: relu (the default) or slu.")
+]
+FormOption = Annotated[
+    str | None, typer.Option(help="Automata: live transitions only (the default), or the textbook's |Q||Σ|+1 units.")
+]
+ConstructionOption = Annotated[
+    str | None, typer.Option(help="Turing machines: compact (the default), or merged, with the text's own timing.")
 ]
 
 
@@ -54,16 +78,21 @@ def root(
 
 @app.command("list")
 def list_programs(as_json: JsonOption = False) -> None:
-    """Show the programs of the library, with an input to try each on."""
-    from kleene.programs.alta.library import entries
+    """Show the programs of the libraries, with an input to try each on."""
+    from kleene.commands.listing import listed
 
-    found = [{"name": e.name, "summary": e.summary, "example": list(e.example)} for e in entries().values()]
+    found = listed()
     if as_json:
-        return _print_json(found)
+        return _print_json([{key: row[key] for key in ("name", "summary", "example")} for row in found])
     from rich.table import Table
 
     table = Table("program", "what it does", "try", box=None, header_style="bold")
+    kind = found[0]["kind"]
     for row in found:
+        if row["kind"] != kind:
+            table.add_section()
+            table.add_row()
+            kind = row["kind"]
         words = " ".join(shlex.quote(w) for w in row["example"])
         table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {words}")
     _console().print(table)
@@ -73,36 +102,37 @@ def list_programs(as_json: JsonOption = False) -> None:
 def run(
     program: ProgramArgument,
     words: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="The input, as `kleene list` shows it, or tokens.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="[INPUT]...", help="The input, as `kleene list` shows it: words, a word, or tokens."),
+    ] = None,
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
     ] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Show every variable at every layer and position.")] = False,
-    max_layers: Annotated[int | None, typer.Option(help="Layers to run at most.")] = None,
-    dtype: DtypeOption = "float32",
-    rules: RulesOption = "compact",
+    trace: Annotated[bool, typer.Option("--trace", help="Show what was done at every step.")] = False,
+    max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Turing machines: steps to take at most (10,000).")] = None,
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a program, or the network compiled from it, on an input."""
-    from kleene.running import run_named
+    from kleene.commands.subjects import run_named
 
-    for word in words:
+    for word in words or ():
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
-    outcome = run_named(program, words, compiled=compiled, max_layers=max_layers, dtype=dtype, rules=rules)
+    given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
+    given |= {"form": form, "construction": construction}
+    outcome = run_named(program, words or (), compiled=compiled, **given)
     if as_json:
         return _print_json(outcome.as_json(with_trace=trace))
     console = _console()
     if trace:
-        from kleene.traces.tables import as_table
-
-        console.print(as_table(outcome.trace))
-    shown = outcome.output
-    console.print(_words(shown) if isinstance(shown, list) else str(shown), highlight=False, soft_wrap=True)
-    what = "network" if outcome.compiled else "program"
-    state = "halted" if outcome.trace.halted else "ran"
-    console.print(f"{what} {state} after {outcome.trace.steps} layers in {outcome.seconds * 1000:.0f} ms", style="dim")
+        console.print(outcome.table(), highlight=False, markup=False)
+    console.print(outcome.shown, highlight=False, soft_wrap=True, markup=False)
+    console.print(outcome.closing, style="dim")
 
 
 @app.command("compile")
@@ -111,15 +141,18 @@ def compile_command(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")
     ] = None,
-    dtype: DtypeOption = "float32",
-    rules: RulesOption = "compact",
-    activation: ActivationOption = "clipped",
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compile a program into the weights of a Universal Transformer."""
-    from kleene.running import compile_named
+    """Compile a program into the weights of a network: a Universal Transformer, or a simple RNN."""
+    from kleene.commands.subjects import compile_named
 
-    network, measured = compile_named(program, dtype=dtype, rules=rules, activation=activation)
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
+    network, measured = compile_named(program, **options)
     if output is not None:
         network.save(output)
         measured["file"] = output
@@ -131,9 +164,9 @@ def compile_command(
 @app.command()
 def check(
     program: Annotated[
-        str | None, typer.Argument(metavar="[PROGRAM]", help="A program of the library, or FILE.py:NAME.")
+        str | None, typer.Argument(metavar="[PROGRAM]", help="A program, as for `kleene compile`.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Check every program of the library.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Check every program of the libraries.")] = False,
     samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
     max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
     random_programs: Annotated[int, typer.Option("--random", help="Check so many random programs instead.", min=0)] = 0,
@@ -144,19 +177,22 @@ def check(
         int | None, typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
-    dtype: DtypeOption = "float32",
-    rules: RulesOption = "compact",
-    activation: ActivationOption = "clipped",
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that program, network and an independent reference have the same traces. Exit status 1 if not."""
-    from kleene.running import check_named
+    from kleene.commands.checks import check_named
 
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
+    options |= {"form": form, "construction": construction}
     reports = check_named(
         program,
         samples=samples,
@@ -182,7 +218,7 @@ def check(
 
 
 def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
-    from kleene.running import fuzz_with_progress
+    from kleene.commands.checks import fuzz_with_progress
 
     tally = fuzz_with_progress(programs, seed, workers, resume, progress=not as_json and sys.stderr.isatty())
     compared = tally.done - tally.refused
@@ -215,7 +251,7 @@ def decode(
     as_json: JsonOption = False,
 ) -> None:
     """Run a program as a decoder: it writes tokens one after the other, each seen by the next."""
-    from kleene.running import decode_named
+    from kleene.commands.transformers import decode_named
 
     outcome = decode_named(program, words, compiled=compiled, tokens=tokens, cached=not uncached)
     if as_json:
@@ -226,18 +262,20 @@ def decode(
 
 @app.command()
 def certify(
-    program: SourceArgument,
+    program: TransformerArgument,
     length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
-    dtype: DtypeOption = "float32",
-    rules: RulesOption = "compact",
-    activation: ActivationOption = "clipped",
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say why the compiled network equals the program, up to a length. Exit status 1 if that cannot be said."""
     import kleene
-    from kleene.programs.lookup import find
+    from kleene.programs.lookup import find_transformer
 
-    network = kleene.compile(find(program)[0], dtype=dtype, rules=rules, activation=activation)
+    options = {"dtype": dtype, "rules": rules, "activation": activation}
+    given = {key: value for key, value in options.items() if value is not None}
+    network = kleene.compile(find_transformer(program)[0], **given)
     certificate = kleene.certify(network, length=length)
     if as_json:
         _print_json(certificate.as_json())
@@ -249,18 +287,18 @@ def certify(
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def rules(
-    program: SourceArgument,
+    program: TransformerArgument,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Take a program apart: what each variable costs, when it is written, by which source line, and what fired."""
+    from kleene.commands.transformers import read_tokens
     from kleene.explaining import anatomy
-    from kleene.programs.lookup import find
-    from kleene.running import read_tokens
+    from kleene.programs.lookup import find_transformer
 
-    found, entry = find(program)
+    found, entry = find_transformer(program)
     inputs = [entry.read(words) if entry is not None else read_tokens(words)] if words else []
     taken = anatomy(found, inputs)
     if as_json:
@@ -277,6 +315,54 @@ def rules(
     console.print(costs)
     console.print()
     console.print(cases)
+
+
+@app.command()
+def extract(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A network in a .safetensors file, rnn:NAME, or a program to compile.")
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the automaton to this .json, .dot or .svg file.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
+    ] = "reachable",
+    minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
+    max_states: Annotated[int | None, typer.Option(help="States at which to give up.", min=2)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the words that lstar tests with.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn a recurrent network back into the finite automaton that it is, or behaves like."""
+    from kleene.commands.extracting import extract_named
+
+    shown = not as_json and sys.stderr.isatty()
+    found = extract_named(file, method, minimise=minimise, max_states=max_states, seed=seed, progress=shown)
+    if output is not None:
+        found.save(output)
+    if as_json:
+        return _print_json(found.as_json())
+    typer.echo(str(found))
+
+
+@app.command()
+def view(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.py:NAME, or a network's file.")
+    ],
+    word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg file to write.")] = None,
+    dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
+) -> None:
+    """Draw an automaton or a Turing machine as a state diagram in SVG: to a file, or to where the output is sent."""
+    from kleene.commands.viewing import drawn
+
+    picture = drawn(program, word, dead=dead)
+    if output is None and not sys.stdout.isatty():
+        return typer.echo(picture)
+    from kleene.files import write_atomically
+
+    typer.echo(f"wrote {write_atomically(output or 'diagram.svg', picture.encode())}")
 
 
 @app.command()

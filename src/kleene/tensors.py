@@ -20,19 +20,28 @@ def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str
     return write_atomically(path, save(dense, {"kleene": json.dumps({"kind": kind} | header)}))
 
 
+def kind_of(path: Any) -> str:
+    """What a file that `write_tensors` wrote holds."""
+    return str(_read_header(Path(path), read_bytes(Path(path))).get("kind"))
+
+
 def read_tensors(path: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a file that `write_tensors` wrote."""
     path = Path(path)
     content = read_bytes(path)
+    header = _read_header(path, content)
+    if header.get("kind") != kind:
+        raise ModelFileError(f"{str(path)!r} holds a {header.get('kind')}, and a {kind} was expected")
+    return header, _arrays(path, content)
+
+
+def _read_header(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        header = _header(content)
+        return _header(content)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFileError(
             f"{str(path)!r} is not a file that Kleene wrote, or it is damaged ({error}); make it again"
         ) from None
-    if header.get("kind") != kind:
-        raise ModelFileError(f"{str(path)!r} holds a {header.get('kind')}, and a {kind} was expected")
-    return header, _arrays(path, content)
 
 
 def _header(content: bytes) -> dict[str, Any]:

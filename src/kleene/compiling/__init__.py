@@ -6,8 +6,12 @@ from typing import Any
 def compile(program: Any, **options: Any) -> Any:
     """The machine that does exactly what the program does.
 
-    A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
-    `rules` ("compact", "paper"), `activation` ("clipped", "relu").
+    - A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
+      `rules` ("compact", "paper"), `activation` ("clipped", "relu").
+    - A `DFA` becomes a `SimpleRNN` (Theorem 4.4); options: `form` ("live", "textbook"), `activation` ("relu", "slu"),
+      `dtype` ("exact", "float32", "float64").
+    - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
+      ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -16,11 +20,30 @@ def compile(program: Any, **options: Any) -> Any:
     True
     """
     from kleene.programs.alta.program import Program
+    from kleene.programs.automata import DFA
+    from kleene.programs.turing import TuringMachine
 
     if isinstance(program, Program):
         from kleene.compiling.transformer import compile_program
 
         return compile_program(program, **options)
+    if isinstance(program, DFA):
+        return _compile_dfa(program, **options)
+    if isinstance(program, TuringMachine):
+        from kleene.compiling.turing import compile_turing
+
+        return compile_turing(program, numbers=options.pop("dtype", "exact"), **options)
     raise TypeError(
-        f"kleene.compile takes a program, such as alta.program_spec returns, and got {type(program).__name__}"
+        f"kleene.compile takes a program, such as alta.program_spec returns, a kleene.DFA or a kleene.TuringMachine, "
+        f"and got {type(program).__name__}"
     )
+
+
+def _compile_dfa(dfa: Any, *, dtype: str = "exact", **options: Any) -> Any:
+    from kleene.compiling.automata import compile_dfa
+    from kleene.errors import CompileError
+
+    if dtype not in ("exact", "float32", "float64"):
+        raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")
+    network = compile_dfa(dfa, **options)
+    return network if dtype == "exact" else network.to_float(dtype)

@@ -4,34 +4,39 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from kleene.compiling.reports import Report
 from kleene.errors import HaltError, RunError, UndefinedAttentionError
 from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
+from kleene.programs.automata import DFA
+from kleene.programs.turing import TuringMachine
 from kleene.traces import Trace
 
 
-@dataclass(frozen=True)
-class Report:
-    """How many inputs were tried, on how many everything agreed, and the first disagreement in words."""
+def check(program: Any, *, name: str | None = None, **options: Any) -> Report:
+    """Compare a program, its network and an independent reference on all short inputs and on random longer ones.
 
-    program: str
-    agree: int
-    of: int
-    first_disagreement: str | None
-    seconds: float
+    `program` is a transformer program, an automaton or a Turing machine, or an entry of one of their libraries, which
+    brings its own reference. Options: `samples`, `max_length`, `seed`, `on_input` (called after each), and those of
+    `kleene.compile`; see `check_transformer`, `check_automaton` and `check_machine` for what is compared.
 
-    def __bool__(self) -> bool:
-        return self.agree == self.of
+    >>> from kleene.programs.alta.library import get
+    >>> bool(check(get("parity_relative"), samples=5, max_length=4))
+    True
+    """
+    from kleene.compiling.checking_words import check_automaton, check_machine
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    built = program if isinstance(program, Program | DFA | TuringMachine) else program.build()
+    if isinstance(built, Program):
+        return check_transformer(program, **options)
+    options |= {"contains": getattr(program, "contains", None)} | ({} if name is None else {"name": name})
+    return check_automaton(built, **options) if isinstance(built, DFA) else check_machine(built, **options)
 
 
-def check(
+def check_transformer(
     program: Any,
     *,
     samples: int = 100,
@@ -48,10 +53,6 @@ def check(
     `program` is a program, or an entry of the library, which brings its own inputs and plain-Python reference.
     The reference interpreter calls the MLP function itself, position by position; `reference`, if there is one,
     computes the output in its own way. `options` go to `kleene.compile`.
-
-    >>> from kleene.programs.alta.library import get
-    >>> bool(check(get("parity_relative"), samples=5, max_length=4))
-    True
     """
     entry = None if isinstance(program, Program) else program
     program = program if entry is None else entry.build()

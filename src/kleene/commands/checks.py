@@ -1,0 +1,66 @@
+"""Checks on the command line, with a bar that shows how far they are."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kleene.errors import InputError
+
+
+def check_named(
+    name: str | None, *, samples: int, max_length: int, seed: int, progress: bool, **options: Any
+) -> list[Any]:
+    """The reports for one program, or for everything in the libraries."""
+    from kleene.compiling.checking import check
+
+    reports = []
+    chosen = _everything() if name is None else [_one(name)]
+    given = {key: value for key, value in options.items() if value is not None}
+    with _bar("checking", len(chosen) * 2 * samples, progress) as (bar, task):
+        for shown, subject in chosen:
+            bar.update(task, description=shown)
+            asked = {"samples": samples, "max_length": max_length, "seed": seed, "on_input": lambda: bar.advance(task)}
+            reports.append(check(subject, name=shown, **asked, **given))
+    return reports
+
+
+def _one(name: str) -> tuple[str, Any]:
+    from kleene.commands.subjects import find_subject
+
+    program, entry, network = find_subject(name)
+    if network:
+        raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
+    return name, entry or program
+
+
+def _everything() -> list[tuple[str, Any]]:
+    from kleene.programs.alta import library as alta_library
+    from kleene.programs.automata import library as automata_library
+    from kleene.programs.turing import library as turing_library
+
+    shelves = (("", alta_library), ("dfa:", automata_library), ("tm:", turing_library))
+    return [(prefix + name, entry) for prefix, shelf in shelves for name, entry in shelf.entries().items()]
+
+
+def fuzz_with_progress(programs: int, seed: int, workers: int | None, resume: str | None, *, progress: bool) -> Any:
+    """The tally of so many random programs; on all cores, unless told otherwise, when there are many."""
+    from kleene.compiling.fuzzing import fuzz
+
+    with _bar("random programs", programs, progress) as (bar, task):
+
+        def show(tally: Any) -> None:
+            told = f"{tally.agree:,} agree, {len(tally.failures)} fail"
+            bar.update(task, completed=tally.done, description=told)
+
+        chosen = workers or ((os.cpu_count() or 1) if programs > 500 else 1)
+        return fuzz(programs, seed=seed, workers=chosen, resume=resume, on_program=show)
+
+
+@contextmanager
+def _bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        yield bar, bar.add_task(title, total=total)

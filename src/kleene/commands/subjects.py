@@ -1,0 +1,78 @@
+"""Finding what a person named, and sending it to the module for its kind."""
+
+import time
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from kleene.commands import tapes, transformers, words
+from kleene.commands.outcomes import Outcome
+from kleene.errors import InputError
+from kleene.memory import peak_memory_mb
+
+
+def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any) -> Outcome:
+    """Run what has that name: a program, the network compiled from it, or a network in a file."""
+    subject, entry, network = find_subject(name)
+    module = _module_of(subject)
+    chosen = _options(name, module, options)
+    if module is transformers:
+        return transformers.run(name, subject, entry, typed, compiled=compiled or network, **chosen)
+    return module.run(name, subject, typed, compiled=compiled or network, **chosen)
+
+
+def find_subject(name: str) -> tuple[Any, Any, bool]:
+    """The program or network, its library entry if it has one, and whether it is a network.
+
+    A network is a .safetensors file, or `rnn:NAME` from the shelf of networks that count.
+    """
+    if name.endswith(".safetensors"):
+        from kleene.machines.loading import load
+
+        return load(name), None, True
+    if name.startswith("rnn:"):
+        return _counter(name.removeprefix("rnn:")), None, True
+    from kleene.programs.lookup import find
+
+    return (*find(name), False)
+
+
+def _counter(name: str) -> Any:
+    from kleene.machines.rnn.library import NETWORKS
+
+    if name not in NETWORKS:
+        raise InputError(f"no network {name!r} on the shelf; there are {', '.join(NETWORKS)}")
+    return NETWORKS[name]()
+
+
+def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """The network, and how large it is and what compiling it took."""
+    import kleene.compiling.transformer  # noqa: F401  what takes a second the first time is not compiling
+    from kleene.compiling import compile
+
+    started = time.perf_counter()
+    subject, _, network = find_subject(name)
+    if network:
+        raise InputError(f"{name!r} is a network already; compile takes a program")
+    module = _module_of(subject)
+    chosen = _options(name, module, options)
+    network = compile(subject, **chosen)
+    seconds = time.perf_counter() - started
+    facts = {"program": name, **module.DEFAULTS, **chosen, **module.size_facts(network)}
+    return network, facts | {"seconds": round(seconds, 4), "peak_memory_mb": peak_memory_mb()}
+
+
+def _module_of(subject: Any) -> ModuleType:
+    if (hasattr(subject, "reading") and hasattr(subject, "rnn")) or hasattr(subject, "tape_alphabet"):
+        return tapes
+    return words if hasattr(subject, "accepts_batch") else transformers
+
+
+def _options(name: str, module: ModuleType, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given; one that is for another kind of program is refused."""
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given:
+        if key not in module.OPTIONS:
+            known = ", ".join(f"--{k.replace('_', '-')}" for k in module.OPTIONS)
+            raise InputError(f"--{key.replace('_', '-')} has no meaning for {name!r}; there are {known}")
+    return given
