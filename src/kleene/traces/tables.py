@@ -17,12 +17,15 @@ WIDEST = 24  # positions shown; a longer trace is cut in the middle
 
 
 def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
-    """A table with a row for each step and channel and a column for each position.
+    """A table with a row for each step and channel and a column for each position; channels are the columns of a trace
+    without positions.
 
     What changed since the step before is bold. Other traces of the same run stand beside the first, so that
     program and network can be read together; where one differs from the first it is marked ≠.
     """
     traces = (trace, *others)
+    if trace.axes == ("step",):
+        return _row_a_step(traces, title)
     positions = _columns(trace)
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("step", justify="right")
@@ -38,6 +41,20 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
             table.add_row(str(step) if row == 0 else "", Text(channel.name), *cells)
         if step < trace.steps:
             table.add_row()
+    return table
+
+
+def _row_a_step(traces: Sequence[Trace], title: str) -> Table:
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("step", justify="right")
+    columns = [(trace, channel) for trace in traces for channel in traces[0].channels]
+    for trace, channel in columns:
+        table.add_column(Text(f"{trace.source}\n{channel.name}" if len(traces) > 1 else channel.name), justify="right")
+    for step in range(max(trace.steps for trace in traces) + 1):
+        cells = [
+            _cell(trace, traces[0], c.name, step, 0) if step or not c.per_step else Text("") for trace, c in columns
+        ]
+        table.add_row(str(step), *cells)
     return table
 
 
