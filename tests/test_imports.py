@@ -53,9 +53,10 @@ def test_a_room_does_not_import_what_it_must_not_know(room, unknown):
     assert below(imports(room), *unknown) == set()
 
 
-def test_only_compiling_and_explaining_import_both_programs_and_machines():
+def test_only_compiling_explaining_and_the_commands_import_both_programs_and_machines():
     both = [r for r in ROOMS if all(below(imports(r), f"kleene.{part}") for part in ("programs", "machines"))]
-    assert both == ["compiling", "explaining"]
+    assert both == ["commands", "compiling", "explaining"]
+    assert not [r for r in ROOMS if r != "commands" and below(imports(r), "kleene.commands")]
 
 
 def test_the_command_line_imports_nothing_heavy_before_a_command_needs_it():
