@@ -388,7 +388,9 @@ def bench(
 
     table = Table("measurement", "value", "unit", "remark", box=None, header_style="bold")
     for row in rows:
-        table.add_row(row["name"], f"{row['value']:,.4g}", row["unit"], row.get("remark", ""))
+        value = row["value"]
+        shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+        table.add_row(row["name"], shown, row["unit"], row.get("remark", ""))
     _console().print(table)
 
 
@@ -412,7 +414,7 @@ def _print_json(content: Any) -> None:
 
 def _print_facts(facts: dict[str, Any]) -> None:
     for name, value in facts.items():
-        typer.echo(f"{name:16} {value:,}" if isinstance(value, int) else f"{name:16} {value}")
+        typer.echo(f"{name:16} {value:,}" if type(value) is int else f"{name:16} {value}")
 
 
 def _words(values: Any) -> str:

@@ -47,7 +47,7 @@ def run(
     closing += f", {done.ticks} ticks of the network" if compiled else ""
     if done.verdict == "running":
         closing += "; it has not halted: give more with --max-steps"
-    shown = f"{done.verdict}  tape: {tape if isinstance(tape, str) else ' '.join(tape)}"
+    shown = f"{done.verdict}  tape: {(tape if isinstance(tape, str) else ' '.join(tape)) or '(blank)'}"
     return Outcome(facts, shown, closing, lambda: "\n".join(done.lines(most=200)), lambda: _trace(done))
 
 

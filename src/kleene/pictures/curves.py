@@ -19,24 +19,26 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     panels: dict[str, list[tuple[float, float]]] = {}
+    unit = ""
     for row in rows:
         if "against" in row:
             panels.setdefault(row["against"], []).append((row["size"], row["value"]))
+            unit = "seconds" if row["unit"] == "s" else row["unit"]
     if not panels:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")
     figure = Figure(figsize=(3.2 * len(panels), 3), layout="constrained")
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (against, points) in zip(axes, panels.items()):
-        sizes, seconds = zip(*points)
-        ax.loglog(sizes, seconds, "o-", color="#0b6e99", markersize=4, linewidth=1.2)
+        sizes, costs = zip(*points)
+        ax.loglog(sizes, costs, "o-", color="#0b6e99", markersize=4, linewidth=1.2)
         ax.set_xticks(sizes, [f"{s:g}" for s in sizes])
         ax.minorticks_off()
         ax.set_xlabel(against)
         ax.grid(color="#dddddd", linewidth=0.6)
         ax.set_title(f"slope at the end {_slope(points):.2f}", fontsize=8, color="#555555")
     axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes[0].yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g}"))
-    axes[0].set_ylabel("seconds")
+    axes[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,g}"))
+    axes[0].set_ylabel(unit)
     figure.suptitle(title, fontsize=10)
     path = Path(path)
     stream = io.BytesIO()
