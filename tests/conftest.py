@@ -1,11 +1,15 @@
 """What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
 import os
+import sys
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
+
+from tests.command_line import Result
 
 # The machines' fields and functions say the shapes of their arrays. The other rooms refuse a user's bad input
 # themselves, with better words, and there are tests that they do.
@@ -13,3 +17,17 @@ install_import_hook("kleene.machines", "beartype.beartype")
 
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Calls the command line in this process."""
+    from kleene.cli import main
+
+    def call(*words: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["kleene", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Result(left.value.code or 0, *capsys.readouterr())
+
+    return call

@@ -2,7 +2,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -12,6 +11,7 @@ from kleene.errors import InputError
 from kleene.programs.alta.library import entries, parity
 from kleene.traces import Trace
 from kleene.traces.storage import from_json
+from tests.command_line import assert_refused
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
 
@@ -62,29 +62,6 @@ program = alta.program_spec(variables, {}, flip, "bit", 2, name="fickle")
 """
 
 
-class Result(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self):
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Calls the command line in this process."""
-
-    def call(*words: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["kleene", *words])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Result(left.value.code or 0, *capsys.readouterr())
-
-    return call
-
-
 @pytest.fixture
 def mine(tmp_path, monkeypatch) -> str:
     """A file with programs, in the folder where one stands."""
@@ -97,17 +74,6 @@ def kleene_command(*words: str) -> subprocess.CompletedProcess:
     """Calls the command line as a person does."""
     command = Path(sys.executable).with_name("kleene")
     return subprocess.run([command, *words], capture_output=True, text=True, timeout=120)
-
-
-def assert_refused(result: Result, *told: str) -> None:
-    """Bad input is one message on stderr, without a traceback, and exit status 2."""
-    assert result.status == 2
-    assert result.out == ""
-    assert result.err.startswith("kleene: ")
-    assert len(result.err.splitlines()) == 1
-    assert "an error of Kleene's own" not in result.err
-    for words in told:
-        assert words in result.err
 
 
 # --- looking around -------------------------------------------------------------------------------------------------

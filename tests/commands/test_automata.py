@@ -1,0 +1,141 @@
+"""Automata, Turing machines and recurrent networks on the command line."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import kleene
+from kleene.commands.listing import COUNTERS
+from kleene.machines.rnn.library import NETWORKS
+from kleene.traces.storage import from_json
+from tests.command_line import assert_refused
+
+EVEN = "dfa:(0|10*1)*"
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--compiled",), ("--compiled", "--form", "textbook"), ("--compiled", "--dtype", "float32")]
+)
+def test_an_automaton_is_run_on_a_word(run, more):
+    assert run("run", EVEN, "110", *more).out.splitlines()[0] == "accept"
+    assert run("run", EVEN, "100", *more).out.splitlines()[0] == "reject"
+    assert run("run", EVEN, *more).out.splitlines()[0] == "accept"  # the empty word
+
+
+def test_an_automatons_run_in_json_has_verdict_and_trace(run):
+    plain, compiled = (run("run", EVEN, "110", "--trace", "--json", *more).json for more in ((), ("--compiled",)))
+    assert (plain["verdict"], plain["accepted"], plain["steps"]) == ("accept", True, 3)
+    assert plain["trace"]["data"]["state"] == [0, 1, 0, 0]
+    assert from_json(plain["trace"]) == from_json(compiled["trace"])
+
+
+def test_a_turing_machine_is_run_and_its_network_too(run):
+    plain = run("run", "tm:palindrome", "abba", "--trace", "--json").json
+    assert (plain["verdict"], plain["steps"], plain["state"]) == ("accept", 15, "yes")
+    for construction, ticks in (("compact", 21), ("merged", 20)):
+        network = run(
+            "run", "tm:palindrome", "abba", "--compiled", "--construction", construction, "--trace", "--json"
+        ).json
+        assert network["configurations"] == plain["configurations"]
+        assert network["ticks"] == ticks
+
+
+def test_a_machine_that_goes_on_is_reported_as_such(run):
+    result = run("run", "tm:ping_pong", "x11x", "--max-steps", "50")
+    assert result.status == 0
+    assert result.out.startswith("running")
+    assert "it has not halted: give more with --max-steps" in result.out
+
+
+def test_a_machine_in_a_text_file_and_programs_in_a_python_file_are_found(run):
+    from kleene.programs.turing.library import get
+
+    Path("mine.tm").write_text(get("increment").build().to_text())
+    assert run("run", "tm:mine.tm", "111101", "--json").json["tape"] == "000011"
+    Path("mine.py").write_text("import kleene\nends = kleene.DFA.from_regex('(a|b)*abb')\n")
+    assert run("run", "mine.py:ends", "aabb", "--compiled", "--json").json["accepted"]
+
+
+def test_exact_networks_are_compiled_stored_and_run_again(run):
+    facts = run("compile", "tm:sipser", "-o", "sipser.safetensors", "--json").json
+    assert (facts["hidden_units"], facts["exact"]) == (58, True)
+    assert run("run", "sipser.safetensors", "1111", "--json").json["verdict"] == "accept"
+    assert run("run", "sipser.safetensors", "111", "--json").json["verdict"] == "reject"
+    facts = run("compile", "dfa:parity", "--form", "textbook", "-o", "parity.safetensors", "--json").json
+    assert (facts["hidden_units"], facts["form"]) == (5, "textbook")
+    assert run("run", "parity.safetensors", "111", "--json").json["accepted"]
+
+
+def test_an_automaton_is_extracted_from_a_file_and_written(run):
+    run("compile", "dfa:tomita_7", "-o", "net.safetensors")
+    found = run("extract", "net.safetensors", "--minimise", "-o", "found.json", "--json").json
+    assert found["states"] == 5
+    assert kleene.DFA.load("found.json").equivalent(kleene.DFA.from_regex("0*1*0*1*"))
+    assert kleene.DFA.from_json(json.dumps(found["automaton"])) == kleene.DFA.load("found.json")
+    for ending in ("dot", "svg"):
+        assert run("extract", "net.safetensors", "-o", f"found.{ending}").status == 0
+        assert Path(f"found.{ending}").stat().st_size > 100
+
+
+def test_an_automaton_is_learned_by_asking(run):
+    result = run("extract", "rnn:majority_relu", "--method", "lstar", "--max-states", "6", "--json").json
+    assert result["report"]["incomplete"]
+    run("compile", "dfa:parity", "--dtype", "float32", "-o", "net.safetensors")
+    learned = run("extract", "net.safetensors", "--method", "lstar", "--json").json
+    assert (learned["states"], learned["report"]["agreement"]) == (2, 1.0)
+
+
+def test_a_diagram_is_written_or_printed(run):
+    assert run("view", "dfa:divisible_by_20", "10100", "-o", "twenty.svg").out == "wrote twenty.svg\n"
+    words = set(ET.parse("twenty.svg").getroot().itertext())
+    assert {str(n) for n in range(20)} <= {word.strip() for word in words}
+    assert ET.fromstring(run("view", EVEN).out).tag.endswith("svg")
+    assert ET.fromstring(run("view", "tm:sipser").out).tag.endswith("svg")
+
+
+def test_automata_and_machines_are_checked(run):
+    for name in ("dfa:tomita_3", "tm:bump"):
+        found = run("check", name, "--samples", "20", "--json").json
+        assert found["agree"] == found["of"] > 30
+
+
+def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
+    assert list(COUNTERS) == list(NETWORKS)
+    for name, (_, example) in COUNTERS.items():
+        assert run("run", f"rnn:{name}", example, "--json").json["accepted"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", EVEN, "12"), "symbol 1 of the word is '2'"),
+        (("run", "dfa:(0|1", "0"), "(0|1"),
+        (("run", "dfa:missing.json", "0"), "missing.json"),
+        (("run", "tm:palindrom", "a"), "did you mean palindrome"),
+        (("run", "tm:missing.tm", "a"), "missing.tm"),
+        (("run", "tm:palindrome", "abc"), "'c'"),
+        (("run", "rnn:dyck2", "a"), "there are majority_relu"),
+        (("run", EVEN, "1", "--rules", "paper"), "--rules has no meaning"),
+        (("run", EVEN, "1", "--compiled", "--form", "small"), "'small'"),
+        (("compile", "tm:sipser", "--construction", "small"), "'small'"),
+        (("compile", "tm:sipser", "--dtype", "bfloat16"), "bfloat16"),
+        (("compile", EVEN, "--dtype", "bfloat16"), "bfloat16"),
+        (("compile", "rnn:dyck1"), "is a network already"),
+        (("extract", "rnn:majority_slu"), "needs integer weights, and recurrent"),
+        (("extract", "rnn:dyck1", "--max-states", "50"), "max_states"),
+        (("extract", EVEN, "--method", "guess"), "no extraction method 'guess'"),
+        (("view", "addition"), "draws automata and Turing machines"),
+        (("certify", EVEN), "takes a transformer program"),
+        (("rules", "tm:sipser"), "takes a transformer program"),
+        (("check", "rnn:dyck1"), "is a network"),
+    ],
+)
+def test_bad_input_is_refused_in_words(run, words, told):
+    assert_refused(run(*words), told)
