@@ -1,0 +1,158 @@
+"""Who answers a learner's questions about a network: whether it accepts a word, and whether a hypothesis is wrong.
+
+Words are asked in large batches, and an answer is kept. No teacher can tell whether a network and an automaton agree on
+all words, so a hypothesis is tested on all short words and on many random ones.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product, takewhile
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.programs.automata import DFA
+
+Word = str | tuple[str, ...]  # a text where every symbol is one character
+Places = tuple[int, ...]  # a word as the places of its symbols in the alphabet
+
+SHORT = 1000  # so many of the shortest words are tested
+LENGTHS = (4, 8, 16, 32)  # random words that test a hypothesis are up to 4 long, 5 to 8, 9 to 16, 17 to 32
+DRAWN = 150  # of each of them
+WALKS = 800  # words of the W-method that test a hypothesis
+
+
+class Teacher:
+    """A network that is asked about each word once."""
+
+    def __init__(self, alphabet: tuple[str, ...], accepts_batch: Callable[[list[Word]], Any]):
+        self.alphabet, self.size = alphabet, len(alphabet)
+        self.answers: dict[Places, bool] = {}
+        self._accepts_batch = accepts_batch
+        self._asked: set[Places] = set()
+        self._joined = all(len(symbol) == 1 for symbol in alphabet)
+
+    @classmethod
+    def of(cls, network: Any, alphabet: Sequence[str] | None) -> "Teacher":
+        """The teacher for a network with `accepts_batch`, or for a function of a word."""
+        symbols = tuple(getattr(network, "alphabet", ()) if alphabet is None else alphabet)
+        if not symbols or not all(isinstance(symbol, str) and symbol for symbol in symbols):
+            raise InputError(
+                f"L* needs an alphabet of texts, and this is {symbols!r}: give `alphabet=` with a function, which has "
+                f"none of its own, and name a network's tokens by texts"
+            )
+        if hasattr(network, "accepts_batch"):
+            return cls(symbols, network.accepts_batch)
+        if not callable(network):
+            raise InputError(
+                f"a {type(network).__name__} cannot be asked about words: L* learns from what has `accepts_batch`, or "
+                f"from a function of a word"
+            )
+        return cls(symbols, lambda words: [bool(network(word)) for word in words])
+
+    @property
+    def queries(self) -> int:
+        """How many words the learner asked about."""
+        return len(self._asked)
+
+    def word(self, places: Places) -> Word:
+        symbols = tuple(self.alphabet[place] for place in places)
+        return "".join(symbols) if self._joined else symbols
+
+    def ask(self, words: Sequence[Places]) -> np.ndarray:
+        """Whether the network accepts each word; those that it has not answered before are asked in one batch."""
+        new = [word for word in dict.fromkeys(words) if word not in self.answers]
+        if new:
+            said = np.asarray(self._accepts_batch([self.word(word) for word in new]), dtype=bool)
+            self.answers |= zip(new, said.tolist())
+        return np.array([self.answers[word] for word in words], dtype=bool)
+
+    def members(self, words: Sequence[Places]) -> np.ndarray:
+        """Whether the network accepts each of the words that the learner asks about."""
+        self._asked.update(words)
+        return self.ask(words)
+
+
+class Tester:
+    """Looks for a word on which an automaton and the network differ: first among those of earlier tests, whose answers
+    are known, then among new ones."""
+
+    def __init__(self, teacher: Teacher, rng: np.random.Generator):
+        self.teacher, self.rng = teacher, rng
+        self.codes = np.zeros((0, 0), dtype=np.int32)  # the words of all tests, one a row, filled up with 0
+        self.lengths, self.said = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        self._words: dict[Places, None] = {}
+
+    @property
+    def queries(self) -> int:
+        """How many different words have been in a test."""
+        return len(self._words)
+
+    def counterexample(self, dfa: DFA, access: Sequence[Places], suffixes: Sequence[Places]) -> Places | None:
+        """The shortest word found on which the automaton is wrong. `access` has a word for each of its states, and
+        `suffixes` are those by which they are told apart."""
+        if not self._words:
+            short = islice(all_words(self.teacher.size), SHORT)
+            self._add(list(takewhile(lambda word: len(word) <= LENGTHS[-1], short)))
+        known = self._wrong(dfa)
+        if known is not None:
+            return known
+        self._add(self._drawn(access, suffixes))
+        return self._wrong(dfa)
+
+    def _drawn(self, access: Sequence[Places], suffixes: Sequence[Places]) -> list[Places]:
+        """New words: random ones, random continuations of access words, and those of Chow's W-method, in which a short
+        walk from a state is followed by a suffix that tells where it led."""
+        size, rng = self.teacher.size, self.rng
+        words = random_words(size, LENGTHS, DRAWN, rng)
+        tails = random_words(size, LENGTHS, DRAWN, rng)
+        words += [access[start] + tail for start, tail in zip(rng.integers(len(access), size=len(tails)), tails)]
+        walks = list(islice(all_words(size), 1, 1 + size + size**2))
+        parts = [rng.integers(len(part), size=WALKS) for part in (access, walks, suffixes)]
+        return words + [access[a] + walks[b] + suffixes[c] for a, b, c in zip(*parts)]
+
+    def _add(self, words: list[Places]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._words]
+        self._words |= dict.fromkeys(new)
+        width = max([self.codes.shape[1], *map(len, new)])
+        rows = np.zeros((len(new), width), dtype=np.int32)
+        for row, word in zip(rows, new):
+            row[: len(word)] = word
+        old = np.pad(self.codes, ((0, 0), (0, width - self.codes.shape[1])))
+        self.codes = np.concatenate([old, rows])
+        self.lengths = np.append(self.lengths, [len(word) for word in new]).astype(np.int64)
+        self.said = np.append(self.said, self.teacher.ask(new)).astype(bool)
+
+    def _wrong(self, dfa: DFA) -> Places | None:
+        state = np.full(len(self.codes), dfa.start_code)
+        for position, column in enumerate(self.codes.T):
+            state = np.where(position < self.lengths, dfa.table[state, column], state)
+        differ = np.flatnonzero(dfa.accepting[state] != self.said)
+        if not len(differ):
+            return None
+        row = differ[int(np.argmin(self.lengths[differ]))]
+        return tuple(self.codes[row, : self.lengths[row]].tolist())
+
+
+def all_words(size: int) -> Iterator[Places]:
+    """All words over `size` symbols, shortest first, without end."""
+    length = 0
+    while True:
+        yield from product(range(size), repeat=length)
+        length += 1
+
+
+def random_words(size: int, lengths: Sequence[int], each: int, rng: np.random.Generator) -> list[Places]:
+    """`each` words for each of some rising lengths: no longer than it, and longer than the one before.
+
+    Half of them prefer some symbols to others: in many a language (1*, say) hardly any word is accepted whose symbols
+    are all equally likely.
+    """
+    words = []
+    for shorter, longest in zip((0, *lengths), lengths):
+        shares = rng.dirichlet(np.full(size, 0.5), size=each)
+        shares[::2] = 1 / size
+        limits = np.cumsum(shares, axis=1)[:, None, :-1]
+        drawn = (rng.random((each, longest, 1)) > limits).sum(axis=2)
+        words += [tuple(row[:n]) for row, n in zip(drawn.tolist(), rng.integers(shorter + 1, longest + 1, size=each))]
+    return words

@@ -1,0 +1,1 @@
+"""Pictures of programs, machines and what they cost. Nothing here needs jax."""

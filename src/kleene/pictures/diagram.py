@@ -1,0 +1,46 @@
+"""State diagrams of automata and Turing machines."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError
+from kleene.files import write_atomically
+from kleene.pictures.geometry import RADIUS, half_widths, label_sizes
+from kleene.pictures.graphs import Graph, graph_of
+from kleene.pictures.layouts import layouts
+from kleene.pictures.routing import Drawing, routed
+from kleene.pictures.svg import written
+from kleene.pictures.walks import Walk, walk_of
+
+MANY = 60  # states beyond which nobody can read a diagram
+
+
+def diagram(machine: Any, *, trace: Sequence[str] | None = None, dead: bool = True, force: bool = False) -> str:
+    """The state diagram of a DFA or Turing machine as SVG text that stands alone: no script, no font, no other file.
+
+    `trace` is a word whose path is shown in bold. With `dead=False` states from which nothing is accepted are left out,
+    and a note says so. More than 60 states are refused unless you `force` it. The same machine gives the same picture.
+    """
+    graph = graph_of(machine, dead=dead)
+    if len(graph.nodes) > MANY and not force:
+        raise InputError(
+            f"a diagram of {len(graph.nodes)} states cannot be read, and {MANY} is the limit. Minimise the automaton, "
+            f"leave its dead state out (dead=False), or say force=True to draw it all the same (it may take minutes)."
+        )
+    walk = Walk() if trace is None else walk_of(machine, graph, trace)
+    return written(graph, best_drawing(graph), walk)
+
+
+def save(machine: Any, path: Any, **options: Any) -> Path:
+    """The path of the file now holding the diagram; options as for `diagram`."""
+    return write_atomically(path, diagram(machine, **options).encode())
+
+
+def best_drawing(graph: Graph) -> Drawing:
+    """The easiest to read of several drawings of a graph. Rows and columns are what people know, and are preferred."""
+    widest = max((float(size[0]) for size in label_sizes(graph)), default=0.0)
+    gap = max(0.0, widest - 30) + 2 * max(0.0, float(half_widths(graph).max()) - RADIUS)
+    first, *others = (routed(graph, places) for places in layouts(graph, gap))
+    best = min(others, key=lambda drawing: drawing.cost, default=first)
+    return first if first.cost * 0.75 <= best.cost else best
