@@ -23,7 +23,7 @@ class Computation:
     """A run: its `verdict` ("running" when the steps ran out first), its `steps` and its `configurations`.
 
     There are `steps + 1` configurations, or only the last one where nothing was recorded. `states` and `symbols` are
-    all that the machine has, in its own order. `ticks` is how many symbols a network had read when its verdict came.
+    all that the machine has, in its own order. `ticks` is how many steps a network took from the end of the word on.
     Two computations are equal when verdict, steps and all configurations are.
     """
 

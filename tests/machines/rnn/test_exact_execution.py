@@ -112,7 +112,8 @@ def flip_flop():
 def test_a_run_stops_at_the_tick_that_sets_a_unit_to_stop_at(most):
     execution = ExactExecution(flip_flop(), stop=[3], most=most)
     assert execution.run(0, 100) == 2
-    assert execution.stopped and execution.coordinates[3] == 1
+    assert execution.stopped
+    assert execution.coordinates[3] == 1
     assert execution.run(0, 100) == 0
 
 

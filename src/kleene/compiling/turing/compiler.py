@@ -1,0 +1,103 @@
+"""Theorem 4.11: a Turing machine becomes a simple RNN with rational weights."""
+
+from collections.abc import Hashable
+from typing import Literal
+
+from kleene.compiling.turing.circuits import Circuit
+from kleene.compiling.turing.compact import Compact
+from kleene.compiling.turing.merged import BOTTOM, LOAD, REWIND, Merged
+from kleene.compiling.two_layer import as_simple_rnn
+from kleene.errors import CompileError
+from kleene.machines.rnn.exact import ExactMatrix
+from kleene.machines.rnn.tape_reading import TapeReading
+from kleene.machines.rnn.turing import TuringRNN
+from kleene.programs.turing import TuringMachine
+
+Construction = Literal["compact", "merged"]
+Numbers = Literal["exact", "float32", "float64"]
+MOST_MERGED = 5_000  # units; more would take minutes and gigabytes
+
+
+def compile_turing(
+    machine: TuringMachine, *, construction: Construction = "compact", numbers: Numbers = "exact"
+) -> TuringRNN:
+    """The network that runs the machine: configuration by configuration the same.
+
+    "merged" takes a tick for each step, as the notes do; "compact" has a fifth of the units, and takes one tick more in
+    all and one for every bump into the left end. Floating networks compute the same exactly, as long as the tape stays
+    within their limit, and refuse to go past it.
+
+    >>> from kleene.programs.turing import TuringMachine
+    >>> one = TuringMachine(transitions={("q", "1"): ("yes", "1", "R"), ("q", "_"): ("no", "_", "R")},
+    ...                     start="q", accept="yes", reject="no")
+    >>> network = compile_turing(one)
+    >>> network.run("1") == one.run("1"), network.run("1").ticks
+    (True, 4)
+    """
+    if construction not in ("compact", "merged"):
+        raise CompileError(f"the construction is {construction!r}; it can be 'compact' or 'merged'")
+    if numbers not in ("exact", "float32", "float64"):
+        raise CompileError(f"the numbers are {numbers!r}; they can be 'exact', 'float32' or 'float64'")
+    if construction == "merged":
+        _refuse_if_huge(machine)
+    base = 3 if numbers == "exact" else 4  # fourths are dyadic: floats hold them exactly
+    end = end_symbol(machine.input_alphabet)
+    circuit = Compact.of(machine, end, base) if construction == "compact" else Merged(machine, end, base)
+    network = network_of(machine, circuit, lead=2 if construction == "compact" else 1)
+    if numbers == "exact":
+        return network
+    from kleene.compiling.turing.floats import in_floats
+
+    return in_floats(network, numbers)
+
+
+def _refuse_if_huge(machine: TuringMachine) -> None:
+    """The merged construction has units for each transition and symbol, and nearly all of them are connected."""
+    symbols = len(machine.tape_alphabet) + 1
+    lefts = sum(move == "L" for _, _, move in machine.transitions.values())
+    units = symbols * (5 * lefts + 4 * (len(machine.transitions) - lefts) + 8) + 4
+    if units > MOST_MERGED:
+        raise CompileError(
+            f"the merged network of {machine.name} would have {units:,} units, and {MOST_MERGED:,} is the limit: its "
+            f"weights grow with the square. construction='compact' has far fewer"
+        )
+
+
+def end_symbol(alphabet: tuple[str, ...]) -> str:
+    """A symbol for the end of the input, which the alphabet does not have."""
+    end = "⊣"
+    while end in alphabet:
+        end += "'"
+    return end
+
+
+def network_of(machine: TuringMachine, made: Compact | Merged, lead: int) -> TuringRNN:
+    """The exact network of a construction's circuit."""
+    accepted, rejected = made.halted(machine.accept), made.halted(machine.reject)
+    step = made.circuit.step(made.start(), [accepted, rejected, -1 * accepted - rejected + 1])
+    rnn = as_simple_rnn(
+        step, activation="relu", alphabet=made.circuit.symbols, summary=f"the Turing machine {machine.name}"
+    )
+    inner = ExactMatrix.vstack([ExactMatrix.zeros(1, len(made.circuit.variables)), step.recurrent])
+    outer = ExactMatrix.hstack([step.start, step.outer])
+    return TuringRNN(rnn, inner, outer, _reading(machine, made, made.circuit, lead))
+
+
+def _reading(machine: TuringMachine, made: Compact | Merged, circuit: Circuit, lead: int) -> TapeReading:
+    states: dict[Hashable, int] = {state: code for code, state in enumerate(machine.states)}
+    states |= dict.fromkeys((LOAD, REWIND), len(machine.states))
+    symbols: dict[Hashable, int] = {symbol: code for code, symbol in enumerate((*machine.tape_alphabet, BOTTOM))}
+    roles = made.roles()
+    return TapeReading(
+        states=machine.states,
+        symbols=machine.tape_alphabet,
+        blank=machine.blank,
+        accept=machine.accept,
+        reject=machine.reject,
+        base=circuit.base,
+        lead=lead,
+        state_of=tuple(states.get(role.get("state"), -1) for role in roles),
+        scanned_of=tuple(symbols.get(role.get("scanned"), -1) for role in roles),
+        left_of=tuple(symbols.get(role.get("left"), -1) for role in roles),
+        right_of=tuple(symbols.get(role.get("right"), -1) for role in roles),
+    )

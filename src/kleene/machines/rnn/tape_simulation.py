@@ -1,0 +1,96 @@
+"""A Turing machine's computation, put together from what the ticks of a network did."""
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import RunError
+from kleene.machines.rnn.exact_execution import ExactExecution
+from kleene.machines.rnn.float_tapes import FloatExecution
+from kleene.machines.rnn.tape_reading import TapeReading
+from kleene.traces.computations import Computation, Configuration, Configurations
+
+CHUNK = 1 << 16  # ticks between two looks at what was done, where nothing is recorded
+
+
+Execution = ExactExecution | FloatExecution
+
+
+class Simulation:
+    """Runs of one network; what its execution works out is kept from one run to the next."""
+
+    def __init__(self, reading: TapeReading, execution: Execution, end: int):
+        self.reading, self.execution, self.end = reading, execution, end
+
+    def load(self, word: list[int]) -> None:
+        """Read the word, and go on until the machine begins."""
+        self.execution.begin()
+        self.execution.read([*word, self.end])
+        self.execution.run(self.end, len(word) + self.reading.lead)
+
+    def take_up(self, configuration: Configuration) -> None:
+        self.execution.begin(self.reading.coordinates(configuration))
+
+    def configuration(self) -> Configuration:
+        return self.reading.configuration(self.execution.coordinates)
+
+    def computation(self, first: Configuration, ticks: int, max_steps: int, record: bool) -> Computation:
+        """The run from that configuration on, of which there were so many ticks before."""
+        reading, moves, trail, steps = self.reading, _Moves(self.reading, record), array("q"), 0
+        while steps < max_steps and not self.execution.stopped:
+            # Every step is a tick, and a bump one more: a step that is still bouncing back is not counted yet.
+            ticks += self.execution.run(self.end, min(max_steps - steps, CHUNK), trail)
+            steps += moves.add(np.array(trail), self.execution.labels)
+            del trail[:]
+        last = self.configuration()
+        kept = moves.configurations(first) if record else _alone(reading, last)
+        assert kept[-1] == last, (kept[-1], last)
+        verdict: Any = reading.halting.get(reading.states.index(last.state), "running")
+        names = (reading.states, reading.symbols, reading.blank)
+        return Computation(verdict, steps, kept, *names, source="network", ticks=ticks)
+
+
+class _Moves:
+    """The states, moves and symbols written, tick by tick; a bounce off the left end is one step with the bump."""
+
+    def __init__(self, reading: TapeReading, record: bool):
+        self.reading, self.record = reading, record
+        self.ticks = [np.zeros((0, 4), dtype=np.int32)]  # state, whether about to bounce, move, written
+        self.seen: dict[int, list[int]] = {}
+
+    def add(self, trail: np.ndarray, labels: Mapping[int, Any]) -> int:
+        """How many steps the ticks of the trail completed."""
+        numbers, which = np.unique(trail, return_inverse=True)
+        rows = np.array([self._row(number, labels) for number in numbers.tolist()], dtype=np.int32).reshape(-1, 4)
+        if self.record:
+            self.ticks.append(rows[which])
+        return int((rows[which, 1] == 0).sum())
+
+    def _row(self, number: int, labels: Mapping[int, Any]) -> list[int]:
+        step = labels[number]
+        if step is None:
+            raise RunError(
+                "the network did something that is no step of a Turing machine; its hidden vector is no configuration. "
+                "Were its weights changed?"
+            )
+        return [step.state, step.scanned == self.reading.bottom, step.move, step.written]
+
+    def configurations(self, first: Configuration) -> Configurations:
+        reading = self.reading
+        states, bounces, moves, written = np.concatenate(self.ticks).T
+        kept = np.flatnonzero(bounces == 0)
+        bumped = np.append(0, bounces)[kept] == 1  # then the step wrote at the tick before, and this one put $ back
+        written = np.where(bumped, written[np.maximum(kept - 1, 0)], written[kept])
+        heads = np.maximum(first.head + np.cumsum(moves), 0)[kept]  # a machine may halt with a bump
+        tape = [reading.symbols.index(symbol) for symbol in first.tape]
+        begins = reading.states.index(first.state)
+        names = (reading.states, reading.symbols, reading.blank)
+        return Configurations(*names, tape, np.append(begins, states[kept]), np.append(first.head, heads), written)
+
+
+def _alone(reading: TapeReading, last: Configuration) -> Configurations:
+    """The last configuration, as the only one."""
+    tape, state = [reading.symbols.index(symbol) for symbol in last.tape], reading.states.index(last.state)
+    return Configurations(reading.states, reading.symbols, reading.blank, tape, [state], [last.head], [])

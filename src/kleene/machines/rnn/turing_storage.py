@@ -1,0 +1,88 @@
+"""Networks of Turing machines on disk: the simple RNN, its two layers, and the reading as plain data."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import KleeneError, ModelFileError
+from kleene.machines.rnn.exact import ExactMatrix
+from kleene.machines.rnn.storage import pack_matrix, packed, unpack_matrix, unpacked
+from kleene.machines.rnn.tape_reading import TapeReading
+from kleene.machines.rnn.turing import TuringRNN
+from kleene.tensors import read_tensors, write_tensors
+
+KIND = "turing rnn"
+VERSION = 1
+ROLES = ("state_of", "scanned_of", "left_of", "right_of")
+
+
+def save(network: TuringRNN, path: Any) -> Path:
+    """The path of the file now holding the network."""
+    rnn, arrays = packed(network.rnn)
+    header: dict[str, Any] = {"version": VERSION, "rnn": rnn, "layers": {}, "reading": {}}
+    for name in ("inner", "outer"):
+        matrix: ExactMatrix = getattr(network, name)
+        header["layers"][name] = {"shape": list(matrix.shape), "denominator": format(matrix.denominator, "x")}
+        arrays |= {f"{name}.{part}": array for part, array in pack_matrix(matrix).items()}
+    for field in fields(TapeReading):
+        value = getattr(network.reading, field.name)
+        if field.name in ROLES:
+            arrays[f"reading.{field.name}"] = np.array(value, dtype=np.int64)
+        else:
+            header["reading"][field.name] = list(value) if isinstance(value, tuple) else value
+    return write_tensors(path, KIND, header, arrays)
+
+
+def load(path: Any) -> TuringRNN:
+    """The network in a file; refuses one whose parts do not fit together."""
+    header, arrays = read_tensors(path, KIND)
+    try:
+        if header["version"] != VERSION:
+            raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
+        layers = {name: _layer(name, header, arrays) for name in ("inner", "outer")}
+        network = TuringRNN(unpacked(header["rnn"], arrays), **layers, reading=_reading(header["reading"], arrays))
+        _check(network)
+        return network
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, KleeneError) as error:
+        raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); compile it again") from None
+
+
+def _layer(name: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ExactMatrix:
+    parts = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+    described = header["layers"][name]
+    return unpack_matrix(described["shape"], described["denominator"], parts)
+
+
+def _reading(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TapeReading:
+    roles: dict[str, Any] = {name: tuple(arrays[f"reading.{name}"].tolist()) for name in ROLES}
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in described.items()
+    }
+    return TapeReading(**plain, **roles)
+
+
+def _check(network: TuringRNN) -> None:
+    """Refuse a reading that speaks of what is not there, and layers that are not those of the network."""
+    reading, rnn = network.reading, network.rnn
+    names = (reading.accept, reading.reject, reading.blank, *reading.states, *reading.symbols)
+    if not all(isinstance(name, str) for name in names) or reading.blank not in reading.symbols:
+        raise ValueError("its states and symbols are not described")
+    if not {reading.accept, reading.reject} <= set(reading.states) or reading.accept == reading.reject:
+        raise ValueError("its accept and reject states are not among its states")
+    whole = [reading.base, reading.lead, *(() if reading.limit is None else (reading.limit,))]
+    if not all(isinstance(value, int) and value > 0 for value in whole) or reading.base < 3:
+        raise ValueError("its base, lead or limit is no number")
+    highest = {"state_of": reading.setup, "scanned_of": reading.bottom} | dict.fromkeys(ROLES[2:], reading.bottom)
+    for name in ROLES:
+        codes = getattr(reading, name)
+        if len(codes) != network.outer.shape[0] or not all(-1 <= code <= highest[name] for code in codes):
+            raise ValueError(f"{name} of its reading does not fit")
+    if rnn.activation != "relu" or rnn.readout.shape[0] != 3 or (reading.limit is None) != rnn.is_exact:
+        raise ValueError("its weights are not those of a Turing machine's network")
+    product = network.inner @ network.outer
+    recurrent: Any = rnn.recurrent
+    same = recurrent == product if rnn.is_exact else (recurrent == product.to_float(recurrent.dtype)).all()
+    if not same:
+        raise ValueError("its layers do not multiply to its recurrent weights")

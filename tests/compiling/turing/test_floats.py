@@ -1,0 +1,88 @@
+"""Floating networks: exact up to a tape limit that is proven, and a refusal past it."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from kleene.compiling.turing import compile_turing
+from kleene.compiling.turing.floats import tape_limit
+from kleene.errors import CompileError, RunError
+from kleene.programs.turing.library import get, ping_pong_word, stored
+from kleene.programs.turing.random_machines import random_input, random_machine
+
+CASES = [(c, n) for c in ("compact", "merged") for n in ("float32", "float64")]
+
+
+@pytest.mark.parametrize(("construction", "numbers"), CASES)
+def test_up_to_the_limit_configurations_are_exact_and_past_it_the_run_is_refused(construction, numbers):
+    machine = stored("ping_pong")
+    network = compile_turing(machine, construction=construction, numbers=numbers)
+    limit = network.reading.limit
+    for cells in range(2, limit - 1):
+        word = ping_pong_word(cells)
+        assert network.run(word, 4 * cells).difference(machine.run(word, 4 * cells)) is None
+    for cells in (limit + 1, limit + 2, limit + 30):
+        with pytest.raises(RunError, match=f"{limit} cells.*exact"):
+            network.run(ping_pong_word(cells), 1000)
+
+
+def test_the_published_limits_hold_for_sipsers_machine():
+    limits = {(c, n): compile_turing(stored("sipser"), construction=c, numbers=n).reading.limit for c, n in CASES}
+    assert limits == {
+        ("compact", "float32"): 9, ("compact", "float64"): 24, ("merged", "float32"): 7, ("merged", "float64"): 22,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("construction", ["compact", "merged"])
+def test_a_walk_past_the_limit_is_refused_and_not_answered(construction):
+    machine = get("busy_beaver_4").build()
+    with pytest.raises(RunError, match="outgrown"):
+        compile_turing(machine, construction=construction, numbers="float32").run("")
+    done = compile_turing(machine, construction=construction, numbers="float64").run("")
+    assert done == machine.run("")
+    assert done.steps == 117
+
+
+@pytest.mark.parametrize("construction", ["compact", "merged"])
+def test_random_machines_are_right_or_refused(construction):
+    rng, finished = random.Random(7), 0
+    for _ in range(8):
+        machine = random_machine(rng, states=3)
+        network = compile_turing(machine, construction=construction, numbers="float32")
+        word = random_input(rng, machine, longest=4)
+        try:
+            done = network.run(word, 60)
+        except RunError:
+            continue
+        finished += 1
+        assert done.difference(machine.run(word, 60)) is None
+        assert network.resume(network.run(word, 5), 55) == done
+    assert finished > 3
+
+
+def test_every_number_of_a_run_is_the_exact_one():
+    machine = stored("sipser")
+    exact, floating = (compile_turing(machine, numbers=n) for n in ("float64", "float32"))
+    word = [*"111111", *[exact.end] * 40]
+    hidden = floating.rnn.hidden(word)
+    assert np.asarray(hidden).dtype == np.float32
+    assert (np.asarray(exact.rnn.hidden(word)) == hidden).all()
+    dyadic = [Fraction(float(value)) for value in np.asarray(hidden).ravel()]
+    assert all(4**9 % value.denominator == 0 for value in dyadic)
+
+
+def test_more_bits_allow_more_cells():
+    network = compile_turing(stored("sipser"), numbers="float64")
+    from kleene.compiling.turing.compact import Compact
+    from kleene.compiling.turing.compiler import network_of
+
+    exact = network_of(stored("sipser"), Compact.of(stored("sipser"), "⊣", 4), 2)
+    assert tape_limit(exact, 53) == network.reading.limit
+    assert tape_limit(exact, 113) == network.reading.limit + 30
+
+
+def test_exact_weights_are_not_rounded_to_floats():
+    with pytest.raises(CompileError, match="would be rounded"):
+        compile_turing(stored("sipser")).rnn.to_float("float64")
