@@ -366,8 +366,81 @@ def view(
 
 
 @app.command()
+def teach(
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK",
+            help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
+            "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm).",
+        ),
+    ],
+    machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; the one the task is meant for.")] = None,
+    hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
+    density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
+    strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.")] = 10,
+    first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0)] = 0,
+    iterations: Annotated[int | None, typer.Option(help="Updates; the paper's number if not given.")] = None,
+    test_every: Annotated[int | None, typer.Option(help="Updates between tests; a tenth of all.", min=1)] = None,
+    stop_after: Annotated[
+        int | None, typer.Option(help="Stop once all have generalised in so many tests in a row.", min=1)
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="Examples in an update.", min=1)] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
+    ] = None,
+    results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Teach a machine a task, with any amount of hints, many seeds and settings at once."""
+    from kleene.commands.teaching import teach_named
+
+    report, stored = teach_named(
+        task,
+        machine=machine,
+        hints=hints,
+        densities=density,
+        strengths=strength,
+        checkpoint=checkpoint,
+        results=results,
+        stop_after=stop_after,
+        progress=not as_json and sys.stderr.isatty(),
+        lesson_options={} if batch is None else {"batch": batch},
+        seeds=seeds,
+        first_seed=first_seed,
+        iterations=iterations,
+        test_every=test_every,
+    )
+    if as_json:
+        return _print_json(report.as_json() | ({} if stored is None else {"file": str(stored)}))
+    from kleene.commands.comparing import table_of
+
+    _console().print(table_of([report.as_json()]))
+    typer.echo(f"{report.rate:,.0f} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
+
+
+@app.command()
+def results(
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Where `kleene teach --results` kept them.")
+    ] = "results",
+    as_json: JsonOption = False,
+) -> None:
+    """List and compare what was taught."""
+    from kleene.commands.comparing import stored, table_of
+
+    found = stored(folder)
+    if as_json:
+        return _print_json([{key: value for key, value in row.items() if key != "rows"} for row in found])
+    _console().print(table_of(found))
+
+
+@app.command()
 def bench(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan or automata.")] = "alta",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata or teach.")
+    ] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
     plot: Annotated[
         str | None, typer.Option(help="Draw how cost grows with size into this .svg, .png or .pdf.")

@@ -1,0 +1,43 @@
+"""Results side by side."""
+
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError
+
+
+def stored(folder: str) -> list[dict[str, Any]]:
+    """Every results file of a folder, with the file's name."""
+    from kleene.teaching.results import listed
+
+    if not Path(folder).is_dir():
+        raise InputError(f"there is no folder {folder!r}; `kleene teach … --results FOLDER` makes one")
+    found = listed(folder)
+    if not found:
+        raise InputError(f"there are no results in {folder!r}; `kleene teach … --results {folder}` puts them there")
+    return [{"file": path.name} | content for path, content in found]
+
+
+def table_of(results: list[dict[str, Any]]) -> Any:
+    """A row for every setting of every result."""
+    from rich.table import Table
+
+    heads = ("lesson", "hints", "density", "λ", "seeds", "generalise", "95%", "first, median", "loss", "diverged")
+    table = Table(*heads, box=None, header_style="bold")
+    for result in results:
+        for row in result["settings"]:
+            hits = sorted(hit for hit in row["first_hit"] if hit is not None)
+            low, high = row["interval"]
+            table.add_row(
+                result["lesson"],
+                row["hints"],
+                f"{row['density']:g}",
+                f"{row['strength']:g}",
+                str(row["seeds"]),
+                str(row["generalised"]),
+                f"{low:.0%}–{high:.0%}",
+                f"{hits[len(hits) // 2]:,}" if len(hits) * 2 > row["seeds"] else "·",
+                "·" if row["loss"] is None else f"{row['loss']:.4f}",
+                str(len(row["diverged"])),
+            )
+    return table

@@ -1,0 +1,71 @@
+"""Teaching on the command line: a grid of settings and seeds, with a bar, checkpoints and a results file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kleene.errors import InputError
+
+
+def teach_named(
+    task: str,
+    *,
+    machine: str | None,
+    hints: str,
+    densities: str,
+    strengths: str | None,
+    checkpoint: str | None,
+    results: str | None,
+    stop_after: int | None,
+    progress: bool,
+    lesson_options: dict[str, Any],
+    **grid: Any,
+) -> tuple[Any, Any]:
+    """The report of the grid, and the file that it was stored in, if it was."""
+    from kleene.teaching.catalog import lesson
+    from kleene.teaching.loop import Plan, teach
+    from kleene.teaching.reports import Report
+    from kleene.teaching.results import store
+
+    taught = lesson(task, machine, **lesson_options)
+    plan = Plan.grid(
+        taught,
+        kinds=taught.kinds if hints == "all" else tuple(part.strip() for part in hints.split(",")),
+        densities=_numbers("density", densities),
+        strengths=(getattr(taught, "default_strength", 1.0),) if strengths is None else _numbers("strength", strengths),
+        **grid,
+    )
+    with _watched(plan, progress) as watch:
+        measured, _ = teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=watch)
+    report = Report(plan, measured)
+    return report, None if results is None else store(report, results)
+
+
+def _numbers(name: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--{name} is {text!r}; give a number, or several with commas, such as 1,0.1") from None
+
+
+@contextmanager
+def _watched(plan: Any, shown: bool) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        task = bar.add_task(f"{plan.runs} runs: compiling", total=plan.iterations)
+
+        def watch(now: Any) -> None:
+            last = now.tests[-1]
+            loss, accuracy = (last[name][last["alive"]].mean() for name in ("loss", "accuracy"))
+            told = f"loss {loss:.3f}, accuracy {accuracy:.0%}, {last['generalises'].sum()} of {plan.runs} generalise"
+            bar.update(task, completed=now.iteration, description=told)
+
+        yield watch

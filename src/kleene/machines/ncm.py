@@ -1,0 +1,53 @@
+"""Differentiable neural computational machines: a controller and a processor that take turns, and the trace they leave.
+
+At each step the controller turns (feedback, state, input) into (command, state, output), and the processor
+(command, memory) into (feedback, memory). Whoever writes these two functions has a machine that runs, records its trace
+and can be taught with hints on any part of it; nothing else has to know about it.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import jax
+from jaxtyping import PyTree
+
+Trace = dict[str, PyTree]  # what a run records, by name; every array has the step as its first axis
+
+
+class Start(NamedTuple):
+    """What a run begins with."""
+
+    feedback: PyTree
+    state: PyTree
+    memory: PyTree
+
+
+class Machine(Protocol):
+    """A ∂NCM. All three functions are of one run, unbatched: batch with `jax.vmap`."""
+
+    def control(self, feedback: PyTree, state: PyTree, entry: PyTree) -> tuple[PyTree, PyTree, PyTree]:
+        """The controller κ: (command, state, output)."""
+        ...
+
+    def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
+        """The processor π: (feedback, memory)."""
+        ...
+
+    def emit(self, output: PyTree, feedback: PyTree) -> PyTree:
+        """What is said in the end, once the processor has answered; a machine that has said it all returns `output`."""
+        ...
+
+
+def run(machine: Machine, start: Start, entries: PyTree, *, unroll: int = 1) -> Trace:
+    """The trace of one run: `command`, `feedback`, `state`, `output` and `memory` after each step.
+
+    `entries` has the step as the first axis of each of its arrays.
+    """
+
+    def step(before: Start, entry: PyTree) -> tuple[Start, Trace]:
+        command, state, output = machine.control(before.feedback, before.state, entry)
+        feedback, memory = machine.process(command, before.memory)
+        output = machine.emit(output, feedback)
+        recorded: dict[str, Any] = {"command": command, "feedback": feedback, "state": state}
+        return Start(feedback, state, memory), recorded | {"output": output, "memory": memory}
+
+    return jax.lax.scan(step, start, entries, unroll=unroll)[1]

@@ -1,0 +1,229 @@
+"""The loop: runs keep apart, resume exactly, spread over devices, and one that diverges stops alone."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from kleene.errors import InputError, ModelFileError
+from kleene.teaching import checkpoints
+from kleene.teaching.loop import Plan, teach
+from kleene.teaching.reports import Report, interval
+from kleene.teaching.results import listed, load, store
+
+
+class Slope:
+    """A lesson small enough to see through: find the slope of a line; hints tell it, and kind 2 ruins it."""
+
+    name, kinds, default_iterations, lengths = "slope", ("none", "told", "poison"), 40, (1, 2)
+    optimiser = optax.sgd(0.1)
+
+    def __init__(self, slope=3.0):
+        self.slope = slope
+
+    def facts(self):
+        return {"slope": self.slope}
+
+    def fresh(self, key):
+        return {"slope": jax.random.normal(key)}
+
+    def beginning(self):
+        return jnp.array(0)
+
+    def advance(self, model, progress, key, setting):
+        return progress + 1
+
+    def examples(self, key, progress, setting):
+        return jax.random.normal(key, (4,))
+
+    def loss(self, model, batch, setting):
+        error = (batch * (model["slope"] - self.slope)) ** 2
+        told = jnp.where(setting.kind == 1, setting.strength * (model["slope"] - self.slope) ** 2, 0.0)
+        ruin = jnp.where(setting.kind == 2, jnp.log(-jnp.ones(())), 0.0)
+        return error.mean() + told + ruin, {"accuracy": (error < 0.01).mean()}
+
+    def test(self, model, key):
+        error = jnp.abs(model["slope"] - self.slope)
+        return {"accuracy_by_length": jnp.stack([error < 0.01, error < 0.001]).astype(jnp.float32), "error": error}
+
+    def generalises(self, tested):
+        return (tested["accuracy_by_length"] == 1).all(axis=-1)
+
+
+def plan(lesson=None, **options):
+    return Plan.grid(
+        lesson or Slope(), **{"kinds": ("none", "told"), "seeds": 3, "iterations": 30, "test_every": 10} | options
+    )
+
+
+def weights(learners):
+    return np.asarray(learners.model["slope"])
+
+
+def test_a_grid_has_every_setting_with_every_seed_and_none_once():
+    made = plan(densities=(1.0, 0.5), strengths=(1.0, 0.1))
+    assert [(s["kind"], s["density"], s["strength"]) for s in made.settings] == [
+        ("none", 0, 0), ("told", 1, 1), ("told", 1, 0.1), ("told", 0.5, 1), ("told", 0.5, 0.1),
+    ]  # fmt: skip
+    assert made.runs == 15
+    assert made.setting().kind.tolist() == [0] * 3 + [1] * 12
+
+
+def test_hints_help_and_the_report_says_so():
+    made = plan()
+    progress, _ = teach(made)
+    none, told = Report(made, progress).settings()
+    assert told["generalised"] == 3
+    assert none["generalised"] < 3 or max(told["first_hit"]) <= min(hit for hit in none["first_hit"] if hit)
+    assert set(told["accuracy_by_length"]) == {"1", "2"}
+    assert told["diverged"] == []
+
+
+def test_a_run_among_many_is_the_run_that_it_would_be_alone():
+    _, together = teach(plan())
+    _, alone = teach(plan(kinds=("told",), seeds=1, first_seed=2))
+    assert weights(together)[5] == pytest.approx(weights(alone)[0], rel=1e-6)
+
+
+def test_runs_of_a_seed_begin_alike_and_hints_of_no_strength_change_nothing():
+    _, with_none = teach(plan(kinds=("none",)))
+    _, with_nothing = teach(plan(kinds=("told",), strengths=(0.0,)))
+    assert (weights(with_none) == weights(with_nothing)).all()
+
+
+def test_a_run_that_diverges_stops_alone_and_is_named():
+    made = plan(kinds=("poison", "told"))
+    progress, learners = teach(made)
+    poisoned, told = Report(made, progress).settings()
+    assert (poisoned["diverged"], poisoned["generalised"], poisoned["loss"]) == ([0, 1, 2], 0, None)
+    assert (told["diverged"], told["generalised"]) == ([], 3)
+    assert np.isfinite(weights(learners)).all()
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_plan_that_was_killed_goes_on_to_the_very_same_result(tmp_path):
+    file = tmp_path / "slope.safetensors"
+
+    def kill(progress):
+        if progress.iteration == 20:
+            raise Killed
+
+    with pytest.raises(Killed):
+        teach(plan(), checkpoint=file, on_test=kill)
+    seen = []
+    progress, resumed = teach(plan(), checkpoint=file, on_test=lambda p: seen.append(p.iteration))
+    whole, at_once = teach(plan())
+    assert seen == [30]
+    for a, b in zip(jax.tree.leaves(resumed), jax.tree.leaves(at_once)):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    assert [t["error"].tolist() for t in progress.tests] == [t["error"].tolist() for t in whole.tests]
+    assert [t["generalises"].dtype for t in progress.tests] == [np.dtype(bool)] * 3
+
+
+def test_a_checkpoint_of_another_plan_or_that_is_damaged_is_refused(tmp_path):
+    file = tmp_path / "slope.safetensors"
+    teach(plan(), checkpoint=file)
+    with pytest.raises(ModelFileError, match="another plan: seeds differ"):
+        teach(plan(seeds=4), checkpoint=file)
+    with pytest.raises(ModelFileError, match="another plan: lesson differ"):
+        teach(plan(Slope(2.0)), checkpoint=file)
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(ModelFileError, match="damaged"):
+        teach(plan(), checkpoint=file)
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path, monkeypatch):
+    file = tmp_path / "slope.safetensors"
+    teach(plan(iterations=10), checkpoint=file)
+    before = file.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoints, "write_tensors", full)
+    file.rename(tmp_path / "kept")
+    with pytest.raises(ModelFileError, match=r"could not be written.*No space left"):
+        teach(plan(), checkpoint=file)
+    assert (tmp_path / "kept").read_bytes() == before
+
+
+def test_a_plan_stops_early_when_all_have_generalised():
+    made = plan(kinds=("told",), iterations=1000)
+    progress, _ = teach(made, stop_after=2)
+    assert progress.iteration < 1000
+    assert all(test["generalises"].all() for test in progress.tests[-2:])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"kinds": ("shouted",)}, "no hints of kind 'shouted' for slope; there are none, told, poison"),
+        ({"densities": (1.5,)}, "the density is 1.5"),
+        ({"strengths": (-1.0,)}, "the strength is -1.0"),
+        ({"strengths": (float("nan"),)}, "the strength is nan"),
+        ({"seeds": 0}, "seeds is 0"),
+        ({"iterations": 0}, "iterations is 0"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(options, told):
+    with pytest.raises(InputError, match=told.replace(".", r"\.")):
+        plan(**options)
+
+
+def test_results_are_stored_once_for_each_plan_and_read_again(tmp_path):
+    made = plan()
+    progress, _ = teach(made)
+    file = store(Report(made, progress), tmp_path)
+    assert store(Report(made, progress), tmp_path) == file
+    content = load(file)
+    assert len(content["rows"]) == 3 * made.runs
+    assert content["rows"][-1].keys() >= {"iteration", "seed", "kind", "density", "strength", "loss", "accuracy_at_2"}
+    assert content["versions"].keys() >= {"kleene", "jax", "python", "device"}
+    (tmp_path / "other.json").write_text("{}")
+    assert [path for path, _ in listed(tmp_path)] == [file]
+    with pytest.raises(ModelFileError, match="not a results file"):
+        load(tmp_path / "other.json")
+
+
+def test_the_interval_of_a_share_holds_the_share_and_is_never_empty():
+    for hits in range(11):
+        low, high = interval(hits, 10)
+        assert 0 <= low <= hits / 10 <= high <= 1
+        assert high - low > 0.2
+
+
+SPREAD = """
+import json, sys, jax
+sys.path.insert(0, ".")
+from tests.teaching.test_loop import plan, weights
+from kleene.teaching.loop import teach
+progress, learners = teach(plan(seeds=4))
+print(json.dumps([len(learners.model["slope"].sharding.device_set), weights(learners).tolist()]))
+"""
+
+
+def test_runs_are_spread_over_devices_without_changing_what_they_learn():
+    found = []
+    for devices in (1, 4):
+        flags = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "JAX_PLATFORMS": "cpu"}
+        done = subprocess.run(
+            [sys.executable, "-c", SPREAD],
+            env=os.environ | flags,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        )
+        found.append(SimpleNamespace(**dict(zip(("devices", "weights"), json.loads(done.stdout)))))
+    assert [one.devices for one in found] == [1, 4]
+    assert found[0].weights == pytest.approx(found[1].weights, rel=1e-6)
