@@ -5,7 +5,7 @@ from typing import Any
 
 
 def demo(console: Any) -> None:
-    """Compile parity, addition and SCAN, run program and network side by side, and print a certificate."""
+    """Compile programs of every kind, run program and network side by side, and print a certificate."""
     import kleene
     from kleene.programs.alta.library import get
     from kleene.tasks.scan import interpret
@@ -60,10 +60,38 @@ def demo(console: Any) -> None:
     _print_size(console, network)
     certificate = kleene.certify(network, length=100)
     console.print(str(certificate), highlight=False)
-    if answer != a + b or not same or left != right or not obeyed or not certificate:
+    alike = _recurrent(console)
+    if answer != a + b or not same or left != right or not obeyed or not certificate or not alike:
         raise SystemExit(1)
     console.rule("Next")
     console.print("kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all")
+
+
+def _recurrent(console: Any) -> bool:
+    """Show an automaton and a Turing machine inside recurrent networks; whether both do what they should."""
+    import kleene
+    from kleene.programs.turing.library import get
+
+    console.rule("4. A regular expression and a Turing machine, as recurrent networks with exact weights")
+    even = kleene.DFA.from_regex("(0|10*1)*")
+    network = kleene.compile(even)
+    back = kleene.extract(network).minimise()
+    console.print(
+        f"(0|10*1)* → automaton of {len(even.states)} states → network of {network.size.hidden_units} units → "
+        f"automaton of {len(back.states)} states, "
+        f"{'the same language' if back.equivalent(even) else 'ANOTHER LANGUAGE'}",
+        highlight=False,
+    )
+    machine = get("palindrome").build()
+    turing = kleene.compile(machine)
+    run, expected = turing.run("abba"), machine.run("abba")
+    console.print("\n".join(run.lines(most=8)), highlight=False, markup=False)
+    console.print(
+        f"{run.verdict} after {run.steps} steps in a network of {turing.size.hidden_units} units; every configuration "
+        f"{'equal to' if run == expected else 'DIFFERENT FROM'} the machine's\n",
+        highlight=False,
+    )
+    return back.equivalent(even) and run == expected and run.verdict == "accept"
 
 
 def _print_size(console: Any, network: Any) -> None:
