@@ -1,13 +1,12 @@
 """How a cost grows: measured points against size, one panel for each thing that grows."""
 
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.files import write_atomically
+from kleene.pictures.figures import BLUE, GRID, new_figure, save_figure
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
@@ -15,7 +14,6 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
 
     Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
     """
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     panels: dict[str, list[tuple[float, float]]] = {}
@@ -26,27 +24,21 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
             unit = "seconds" if row["unit"] == "s" else row["unit"]
     if not panels:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")
-    figure = Figure(figsize=(3.2 * len(panels), 3), layout="constrained")
+    figure = new_figure(3.2 * len(panels), 3)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (against, points) in zip(axes, panels.items()):
         sizes, costs = zip(*points)
-        ax.loglog(sizes, costs, "o-", color="#0b6e99", markersize=4, linewidth=1.2)
+        ax.loglog(sizes, costs, "o-", color=BLUE, markersize=4, linewidth=1.2)
         ax.set_xticks(sizes, [f"{s:g}" for s in sizes])
         ax.minorticks_off()
         ax.set_xlabel(against)
-        ax.grid(color="#dddddd", linewidth=0.6)
+        ax.grid(color=GRID, linewidth=0.6)
         ax.set_title(f"slope at the end {_slope(points):.2f}", fontsize=8, color="#555555")
     axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,g}"))
     axes[0].set_ylabel(unit)
     figure.suptitle(title, fontsize=10)
-    path = Path(path)
-    stream = io.BytesIO()
-    try:
-        figure.savefig(stream, format=path.suffix.removeprefix(".") or "svg", metadata=_metadata(path))
-    except ValueError as error:
-        raise InputError(f"a picture cannot be written as {path.name!r}: {error}") from None
-    return write_atomically(path, stream.getvalue())
+    return save_figure(figure, path)
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:
@@ -55,7 +47,3 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
         return math.nan
     (x, y), (x2, y2) = points[-2:]
     return math.log(y2 / y) / math.log(x2 / x)
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    return {"Date": None} if path.suffix == ".svg" else {}  # so that the same measurements give the same file

@@ -1,0 +1,1 @@
+"""The tables and figures of the texts, by name, each with the text's own numbers beside ours."""

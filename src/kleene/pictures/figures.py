@@ -1,0 +1,34 @@
+"""Figures in one style, written atomically as .svg, .png or .pdf."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError
+from kleene.files import write_atomically
+
+INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
+COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of that size in inches; it opens no window."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Any, path: Any) -> Path:
+    """The path of the file now holding the figure. The same figure gives the same file."""
+    path = Path(path)
+    ending = path.suffix.removeprefix(".") or "svg"
+    stream = io.BytesIO()
+    try:
+        # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.
+        from matplotlib import rc_context
+
+        with rc_context({"svg.hashsalt": "kleene"}):
+            figure.savefig(stream, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+    except ValueError as error:
+        raise InputError(f"a picture cannot be written as {path.name!r}: {error}") from None
+    return write_atomically(path, stream.getvalue())
