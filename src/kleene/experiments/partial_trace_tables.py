@@ -1,7 +1,8 @@
 """What "Training Neural Machines with Partial Traces" reports, so that ours can stand beside it.
 
 Percentages of runs that generalise, by hint kind, density and λ (figure 9). Cells that cannot be read in the text are
-None, and so are the baselines, of which it gives two in words. Errors of the NRAM are percentages on its test set (figure 12).
+None, and so are the baselines, of which it gives two in words. Errors of the NRAM are percentages on its test set
+(figure 12).
 """
 
 from dataclasses import dataclass

@@ -1,24 +1,16 @@
 """The experiments of "Training Neural Machines with Partial Traces", and one of ours with automaton states as hints."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from kleene.experiments.experiment import Experiment, Size
 from kleene.experiments.partial_trace_tables import NRAM, NTM
+from kleene.pictures.teaching import against_size, generalisation_grids
 from kleene.teaching.catalog import lesson
 from kleene.teaching.loop import Plan
-from kleene.teaching.reports import interval
-
-Size = Literal["quick", "full"]
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A figure or table of the text: what it shows, the plans that have to be run for it, and the text's numbers."""
-
-    name: str
-    shows: str
-    plans: tuple[Plan, ...]
-    paper: dict[str, Any]
+from kleene.teaching.reports import Report
 
 
 def ntm_table(task: str, size: Size = "quick") -> Experiment:
@@ -31,7 +23,7 @@ def ntm_table(task: str, size: Size = "quick") -> Experiment:
     taught = lesson(task)
     if size == "full":
         grid: dict[str, Any] = {"densities": (1.0, 0.5, 0.1, 0.01), "strengths": table.strengths, "seeds": 10}
-        schedule = {"iterations": 100_000, "test_every": 5_000}
+        schedule: dict[str, Any] = {"iterations": 100_000, "test_every": 5_000}
         plans = (
             Plan.grid(taught, kinds=("none",), seeds=40, **schedule),
             Plan.grid(taught, kinds=tuple(table.rows), **grid, **schedule),
@@ -40,7 +32,27 @@ def ntm_table(task: str, size: Size = "quick") -> Experiment:
         kinds = ("none", *table.rows)
         plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, iterations=1_000, test_every=250),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
-    return Experiment(f"figure-{table.figure}-{task}", f"which runs generalise, {task}, NTM", plans, paper)
+    title = f"runs that generalise in %, {task}, NTM"
+    return Experiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
+
+
+def draw_table(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+    """The paper's table and ours as heat maps; the baseline stands in every column."""
+    rows = [row for report in reports for row in report.settings()]
+    share = {(r["hints"], r["density"], r["strength"]): 100 * r["generalised"] / r["seeds"] for r in rows}
+    columns = sorted({(r["density"], r["strength"]) for r in rows if r["hints"] != "none"}, reverse=True)
+    kinds = ["none", *experiment.paper["rows"]]
+    theirs = {
+        (kind, *column): value
+        for kind, values in experiment.paper["rows"].items()
+        for column, value in zip(experiment.paper["columns"], values)
+    }
+    tables = {
+        "paper": [[theirs.get((kind, *c), experiment.paper["baseline"]) for c in columns] for kind in kinds],
+        "ours": [[share.get((kind, *c), share.get((kind, 0.0, 0.0))) for c in columns] for kind in kinds],
+    }
+    names = [f"{density:.0%}\nλ {strength:g}" for density, strength in columns]
+    return generalisation_grids(kinds, names, tables, path, title=experiment.shows)
 
 
 def nram_errors(task: str, size: Size = "quick") -> Experiment:
@@ -49,21 +61,38 @@ def nram_errors(task: str, size: Size = "quick") -> Experiment:
     kinds = tuple(NRAM[task]) if size == "full" else ("none", "corners", "full")
     seeds = 20 if size == "full" else 6
     plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), seeds=seeds)
-    return Experiment(f"figure-12-{task}", f"errors on the test set, {task}, NRAM", (plan,), dict(NRAM[task]))
+    title = f"errors on the test set in %, {task}, NRAM"
+    return Experiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors)
+
+
+def draw_errors(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+    """The mean error by difficulty and kind, and the spread from the 10th to the 90th of 100 seeds."""
+    series = {}
+    for report in reports:
+        for number, setting in enumerate(report.plan.settings):
+            runs = slice(number * len(report.plan.seeds), (number + 1) * len(report.plan.seeds))
+            wrong = 100 * (1 - report.progress.tests[-1]["accuracy_by_length"][runs])
+            low, high = np.percentile(wrong, [10, 90], axis=0)
+            name = setting["kind"] + (f" {setting['density']:.0%}" if 0 < setting["density"] < 1 else "")
+            series[name] = (list(report.plan.lesson.lengths), wrong.mean(axis=0), low, high)
+    return against_size(series, path, across="difficulty", up="% wrong", title=experiment.shows)
 
 
 def state_hints(language: str = "tomita_4", machine: str = "rnn", size: Size = "quick") -> Experiment:
     """Ours: how soon a recurrent network learns a regular language, by the share of an automaton's states revealed."""
     taught = lesson(f"dfa:{language}", machine)
-    schedule = (
-        {"iterations": 2_000, "test_every": 100} if size == "quick" else {"iterations": 10_000, "test_every": 100}
-    )
+    schedule: dict[str, Any] = {"iterations": 2_000 if size == "quick" else 10_000, "test_every": 100}
     seeds = 6 if size == "quick" else 20
     plan = Plan.grid(taught, kinds=("none", "scattered"), densities=(0.1, 1.0), seeds=seeds, **schedule)
-    return Experiment(f"state-hints-{language}-{machine}", f"{language} with states as hints, {machine}", (plan,), {})
+    title = f"words wrong in %, {language} with states as hints, {machine}"
+    return Experiment(f"state-hints-{language}-{machine}", title, (plan,), {}, draw_errors)
 
 
-def percent(hits: int, of: int) -> dict[str, Any]:
-    """A share of runs in percent, with its 95% interval."""
-    low, high = interval(hits, of)
-    return {"percent": 100 * hits / of, "interval": [round(100 * low, 1), round(100 * high, 1)], "runs": of}
+def experiments(size: Size = "quick") -> dict[str, Any]:
+    """A function without arguments for each experiment, by name."""
+    found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, size) for task in NTM}
+    found |= {f"nram-{task}": lambda task=task: nram_errors(task, size) for task in NRAM}
+    for language in ("tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_7"):
+        for machine in ("rnn", "lstm"):
+            found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, size)
+    return found

@@ -5,7 +5,7 @@ At each step the controller turns (feedback, state, input) into (command, state,
 and can be taught with hints on any part of it; nothing else has to know about it.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 from jaxtyping import PyTree
@@ -21,6 +21,7 @@ class Start(NamedTuple):
     memory: PyTree
 
 
+@runtime_checkable
 class Machine(Protocol):
     """A ∂NCM. All three functions are of one run, unbatched: batch with `jax.vmap`."""
 
