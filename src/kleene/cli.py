@@ -437,6 +437,30 @@ def results(
 
 
 @app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="An experiment of a text; without one, they are listed.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="The text's own size; otherwise one for a CPU.")] = False,
+    folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
+    as_json: JsonOption = False,
+) -> None:
+    """Run an experiment of the texts again, and put our numbers beside theirs."""
+    from kleene.commands.reproducing import listed, reproduce_named
+
+    if name is None:
+        names = listed()
+        return _print_json(names) if as_json else typer.echo("\n".join(names))
+    content = reproduce_named(name, full=full, folder=folder, progress=not as_json and sys.stderr.isatty())
+    if as_json:
+        return _print_json(content)
+    from kleene.commands.comparing import table_of
+
+    _console().print(table_of([content | {"lesson": content["shows"]}]))
+    typer.echo(f"kept in {folder}/{content['name']}.json and .svg")
+
+
+@app.command()
 def bench(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata or teach.")

@@ -129,9 +129,7 @@ def teach(
     """
     from kleene.teaching.checkpoints import restored, stored
 
-    setting, learners = _spread(plan.setting()), _spread(_fresh(plan))
-    one_step = functools.partial(_advance, plan.lesson)
-    advance = jax.jit(one_step, static_argnames="iterations", donate_argnums=1, compiler_options=compiler_options())
+    setting, learners, advance = teaching_program(plan)
     test = jax.jit(jax.vmap(plan.lesson.test), compiler_options=compiler_options())
     progress = Progress()
     if checkpoint is not None:
@@ -149,6 +147,13 @@ def teach(
         if on_test is not None:
             on_test(progress)
     return progress, learners
+
+
+def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
+    """The settings and fresh learners of all runs, and the jitted function that teaches them some iterations more."""
+    one_step = functools.partial(_advance, plan.lesson)
+    advance = jax.jit(one_step, static_argnames="iterations", donate_argnums=1, compiler_options=compiler_options())
+    return _spread(plan.setting()), _spread(_fresh(plan)), advance
 
 
 def compiler_options() -> dict[str, Any]:
