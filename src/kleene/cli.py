@@ -209,6 +209,7 @@ def check(
     else:
         for report in reports:
             mark = "agree" if report else "DISAGREE"
+            mark += f", {report.refused} refused: the tape outgrew the network" if report.refused else ""
             typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
         typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
         if first:
@@ -323,7 +324,7 @@ def extract(
         str, typer.Argument(metavar="FILE", help="A network in a .safetensors file, rnn:NAME, or a program to compile.")
     ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the automaton to this .json, .dot or .svg file.")
+        str | None, typer.Option("--output", "-o", help="Write the automaton to this .json, .dot, .gv or .svg file.")
     ] = None,
     method: Annotated[
         str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
@@ -334,8 +335,10 @@ def extract(
     as_json: JsonOption = False,
 ) -> None:
     """Turn a recurrent network back into the finite automaton that it is, or behaves like."""
-    from kleene.commands.extracting import extract_named
+    from kleene.commands.extracting import check_output, extract_named
 
+    if output is not None:
+        check_output(output)  # before what may take long
     shown = not as_json and sys.stderr.isatty()
     found = extract_named(file, method, minimise=minimise, max_states=max_states, seed=seed, progress=shown)
     if output is not None:
@@ -353,16 +356,21 @@ def view(
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg file to write.")] = None,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Draw it even if it has too many states to be read.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Draw an automaton or a Turing machine as a state diagram in SVG: to a file, or to where the output is sent."""
     from kleene.commands.viewing import drawn
 
-    picture = drawn(program, word, dead=dead)
-    if output is None and not sys.stdout.isatty():
+    picture, states = drawn(program, word, dead=dead, force=force)
+    if output is None and not as_json and not sys.stdout.isatty():
         return typer.echo(picture)
     from kleene.files import write_atomically
 
-    typer.echo(f"wrote {write_atomically(output or 'diagram.svg', picture.encode())}")
+    file = str(write_atomically(output or "diagram.svg", picture.encode()))
+    if as_json:
+        return _print_json({"file": file, "states": states})
+    typer.echo(f"wrote {file}")
 
 
 @app.command()

@@ -23,6 +23,10 @@ class RunError(KleeneError):
     """A run could not go on."""
 
 
+class OutgrownError(RunError):
+    """A Turing machine's tape is longer than a floating network can hold exactly."""
+
+
 class Reason(IntEnum):
     """Why a head's output is undefined at a position."""
 

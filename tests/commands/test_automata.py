@@ -135,7 +135,31 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("certify", EVEN), "takes a transformer program"),
         (("rules", "tm:sipser"), "takes a transformer program"),
         (("check", "rnn:dyck1"), "is a network"),
+        (("check", "dfa:parity", "--rules", "paper"), "--rules has no meaning"),
+        (("check", "tm:bump", "--form", "live"), "--form has no meaning"),
+        (("check", "--all", "--form", "live"), "give it with a PROGRAM"),
+        (("run", "dfa:parity", "11", "--form", "bogus"), "add --compiled"),
+        (("run", "parity_relative", "1", "--rules", "paper"), "add --compiled"),
+        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv or .svg"),
+        (("extract", "tm:bump"), "need not be a regular language"),
     ],
 )
 def test_bad_input_is_refused_in_words(run, words, told):
     assert_refused(run(*words), told)
+
+
+def test_a_diagrams_file_and_size_in_json(run):
+    assert run("view", EVEN, "--json").json == {"file": "diagram.svg", "states": 2}
+    assert Path("diagram.svg").stat().st_size > 100
+    assert_refused(run("view", "dfa:(a|b)*a(a|b){6}", "-o", "large.svg"), "--force")
+
+
+def test_an_automaton_in_a_gv_file_is_found(run):
+    assert run("extract", EVEN, "-o", "even.gv").status == 0
+    assert run("run", "dfa:even.gv", "110", "--json").json["accepted"]
+
+
+def test_options_that_would_do_nothing_are_refused(run):
+    run("compile", "tm:sipser", "-o", "sipser.safetensors")
+    assert_refused(run("run", "sipser.safetensors", "11", "--construction", "merged"), "is a network already")
+    assert run("run", "sipser.safetensors", "11", "--max-steps", "50").status == 0

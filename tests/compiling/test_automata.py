@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kleene
 from kleene.compiling.automata import compile_dfa
 from kleene.errors import CompileError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.programs.alta.library import get as get_program
 from kleene.programs.automata import DFA
 from kleene.programs.automata.random_automata import random_dfa, random_word
+from kleene.programs.turing.library import get as get_machine
 from tests.compiling.dfas import dfas, long_words
 from tests.machines.rnn.networks import all_words
 
@@ -172,3 +175,16 @@ def test_unknown_forms_and_activations_are_refused():
         compile_dfa(parity(), form="small")
     with pytest.raises(CompileError, match="'relu' or 'slu', not 'tanh'"):
         compile_dfa(parity(), activation="tanh")
+
+
+@pytest.mark.parametrize("program", [parity(), get_machine("bump").build(), get_program("parity_relative").build()])
+def test_an_option_that_there_is_not_is_refused_with_those_that_there_are(program):
+    with pytest.raises(CompileError, match=r"without an option 'foo'; there are .*dtype"):
+        kleene.compile(program, foo=1)
+
+
+def test_words_that_outgrow_a_floating_network_are_counted_apart():
+    report = kleene.check(get_machine("palindrome").build(), dtype="float32", samples=30, max_length=20)
+    assert report
+    assert report.refused > 0
+    assert report.of + report.refused == 60

@@ -144,3 +144,9 @@ def test_cases_that_can_hold_at_once_are_found():
 def test_what_cannot_be_compiled_has_no_certificate():
     with pytest.raises(CompileError):
         kleene.certify(kleene.compile(parity.sum_modulo(), dtype="bfloat16"), length=5)
+
+
+def test_networks_of_other_kinds_have_no_certificate():
+    network = kleene.compile(kleene.DFA.from_regex("a*"))
+    with pytest.raises(InputError, match="this is a SimpleRNN"):
+        kleene.certify(network, length=3)

@@ -140,9 +140,25 @@ def test_a_rational_read_out_is_fine():
 
 
 def test_floats_other_networks_and_unknown_methods_are_refused_with_advice():
-    with pytest.raises(InputError, match="this network's are floats; use method='lstar'"):
+    with pytest.raises(InputError, match="this network's are floats; use the method lstar"):
         extract(worked_example().to_float())
-    with pytest.raises(InputError, match="this is a dict; method='lstar'"):
+    with pytest.raises(InputError, match="this is a dict; give such a network"):
         extract({})
     with pytest.raises(InputError, match="the methods are 'reachable' and 'lstar'"):
         extract(worked_example(), method="guess")
+
+
+def test_what_is_no_network_of_an_automaton_is_refused_in_fitting_words():
+    from kleene.compiling.turing import compile_turing
+    from kleene.programs.turing.library import stored
+
+    even = DFA.from_regex("(0|10*1)*")
+    for method in ("reachable", "lstar"):
+        with pytest.raises(InputError, match="need not be a regular language"):
+            extract(compile_turing(stored("bump")), method)
+        with pytest.raises(InputError, match="max_states is 'x'"):
+            extract(compile_dfa(even), method, max_states="x")
+    with pytest.raises(InputError, match="an automaton already"):
+        extract(even)
+    with pytest.raises(InputError, match="this is a NoneType; give such a network"):
+        extract(None)

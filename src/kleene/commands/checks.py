@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kleene.commands import tapes, transformers, words
+from kleene.commands.subjects import find_subject, options_for
 from kleene.errors import InputError
 
 
@@ -16,7 +18,7 @@ def check_named(
 
     reports = []
     chosen = _everything() if name is None else [_one(name)]
-    given = {key: value for key, value in options.items() if value is not None}
+    given = _for_all(options) if name is None else options_for(name, chosen[0][1], options)
     with _bar("checking", len(chosen) * 2 * samples, progress) as (bar, task):
         for shown, subject in chosen:
             bar.update(task, description=shown)
@@ -25,9 +27,16 @@ def check_named(
     return reports
 
 
-def _one(name: str) -> tuple[str, Any]:
-    from kleene.commands.subjects import find_subject
+def _for_all(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given; one that not every kind of program has is refused."""
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given:
+        if not all(key in module.OPTIONS for module in (tapes, transformers, words)):
+            raise InputError(f"--{key} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
+    return given
 
+
+def _one(name: str) -> tuple[str, Any]:
     program, entry, network = find_subject(name)
     if network:
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")

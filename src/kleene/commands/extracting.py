@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.commands.subjects import find_subject
+from kleene.programs.automata.storage import ENDINGS, check_ending
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,17 @@ class Extracted:
         return {"states": len(self.dfa.states), "automaton": json.loads(self.dfa.to_json())} | facts
 
     def save(self, path: str) -> Path:
-        """The path of the .json, .dot or .svg file now holding the automaton."""
+        """The path of the file now holding the automaton, or its picture."""
         if Path(path).suffix == ".svg":
             from kleene.pictures.diagram import save
 
             return save(self.dfa, path)
         return self.dfa.save(path)
+
+
+def check_output(path: str) -> None:
+    """Refuse a file that no automaton can be written to."""
+    check_ending(Path(path), (*ENDINGS, ".svg"))
 
 
 def extract_named(

@@ -15,7 +15,8 @@ def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any
     """Run what has that name: a program, the network compiled from it, or a network in a file."""
     subject, entry, network = find_subject(name)
     module = _module_of(subject)
-    chosen = _options(name, module, options)
+    chosen = options_for(name, subject, options)
+    _refuse_idle(name, chosen, compiled=compiled, network=network)
     if module is transformers:
         return transformers.run(name, subject, entry, typed, compiled=compiled or network, **chosen)
     return module.run(name, subject, typed, compiled=compiled or network, **chosen)
@@ -55,7 +56,7 @@ def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
     if network:
         raise InputError(f"{name!r} is a network already; compile takes a program")
     module = _module_of(subject)
-    chosen = _options(name, module, options)
+    chosen = options_for(name, subject, options)
     network = compile(subject, **chosen)
     seconds = time.perf_counter() - started
     facts = {"program": name, **module.DEFAULTS, **chosen, **module.size_facts(network)}
@@ -63,16 +64,28 @@ def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _module_of(subject: Any) -> ModuleType:
+    if hasattr(subject, "build"):  # an entry of a library
+        subject = subject.build()
     if (hasattr(subject, "reading") and hasattr(subject, "rnn")) or hasattr(subject, "tape_alphabet"):
         return tapes
     return words if hasattr(subject, "accepts_batch") else transformers
 
 
-def _options(name: str, module: ModuleType, options: dict[str, Any]) -> dict[str, Any]:
+def options_for(name: str, subject: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given; one that is for another kind of program is refused."""
+    module = _module_of(subject)
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if key not in module.OPTIONS:
             known = ", ".join(f"--{k.replace('_', '-')}" for k in module.OPTIONS)
             raise InputError(f"--{key.replace('_', '-')} has no meaning for {name!r}; there are {known}")
     return given
+
+
+def _refuse_idle(name: str, chosen: dict[str, Any], *, compiled: bool, network: bool) -> None:
+    """Refuse an option that says how to compile, where nothing is compiled."""
+    idle = [key for key in chosen if key not in ("max_steps", "max_layers")]
+    if idle and network:
+        raise InputError(f"--{idle[0]} says how to compile a program, and {name!r} is a network already; leave it out")
+    if idle and not compiled:
+        raise InputError(f"--{idle[0]} says how to compile a program; add --compiled to run the network")

@@ -2,6 +2,14 @@
 
 from typing import Any
 
+from kleene.errors import CompileError
+
+OPTIONS = {
+    "transformer program": ("dtype", "rules", "activation"),
+    "DFA": ("form", "activation", "dtype"),
+    "TuringMachine": ("construction", "dtype"),
+}
+
 
 def compile(program: Any, **options: Any) -> Any:
     """The machine that does exactly what the program does.
@@ -24,12 +32,15 @@ def compile(program: Any, **options: Any) -> Any:
     from kleene.programs.turing import TuringMachine
 
     if isinstance(program, Program):
+        _check_options("transformer program", options)
         from kleene.compiling.transformer import compile_program
 
         return compile_program(program, **options)
     if isinstance(program, DFA):
+        _check_options("DFA", options)
         return _compile_dfa(program, **options)
     if isinstance(program, TuringMachine):
+        _check_options("TuringMachine", options)
         from kleene.compiling.turing import compile_turing
 
         return compile_turing(program, numbers=options.pop("dtype", "exact"), **options)
@@ -41,9 +52,14 @@ def compile(program: Any, **options: Any) -> Any:
 
 def _compile_dfa(dfa: Any, *, dtype: str = "exact", **options: Any) -> Any:
     from kleene.compiling.automata import compile_dfa
-    from kleene.errors import CompileError
 
     if dtype not in ("exact", "float32", "float64"):
         raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")
     network = compile_dfa(dfa, **options)
     return network if dtype == "exact" else network.to_float(dtype)
+
+
+def _check_options(kind: str, options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in OPTIONS[kind]:
+            raise CompileError(f"a {kind} is compiled without an option {name!r}; there are {', '.join(OPTIONS[kind])}")

@@ -76,6 +76,11 @@ def certify(network: UniversalTransformer, *, length: int, program: Program | No
     >>> certify(kleene.compile(parity.relative()), length=1000).valid
     True
     """
+    if not isinstance(network, UniversalTransformer):
+        raise InputError(
+            f"a certificate speaks of a transformer program's network, and this is a {type(network).__name__}; "
+            f"kleene.check compares an automaton or a Turing machine with its network"
+        )
     if length < 1:
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program if program is not None else (network.origin.program if network.origin is not None else None)

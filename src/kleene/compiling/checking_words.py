@@ -9,9 +9,10 @@ from typing import Any
 
 from kleene.compiling import compile
 from kleene.compiling.reports import Report
-from kleene.errors import CompileError
+from kleene.errors import CompileError, OutgrownError
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
+from kleene.traces.computations import Computation
 
 MAX_STEPS = 2_000  # of a Turing machine; one that is still running then is compared as far as it went
 
@@ -65,7 +66,10 @@ def check_machine(
     on_input: Callable[[], None] | None = None,
     **options: Any,
 ) -> Report:
-    """Compare machine and network configuration by configuration, and their verdicts with `contains`."""
+    """Compare machine and network configuration by configuration, and their verdicts with `contains`.
+
+    A word on which every floating network says that its tape is too long is counted as refused.
+    """
     started = time.perf_counter()
     if "construction" in options:
         networks = [compile(machine, **options)]
@@ -73,19 +77,28 @@ def check_machine(
         networks = [compile(machine, construction="compact", **options)]
         with contextlib.suppress(CompileError):  # too large for it
             networks.append(compile(machine, construction="merged", **options))
-    problems = []
+    problems, refused = [], 0
     for word in some_words(machine.input_alphabet, samples, max_length, seed):
         mine = machine.run(word, max_steps=MAX_STEPS)
-        differences = (mine.difference(network.run(word, max_steps=MAX_STEPS)) for network in networks)
-        problem = next((difference for difference in differences if difference), None)
-        if problem is None and contains is not None and mine.verdict != "running":
-            expected = "accept" if contains("".join(word)) else "reject"
-            if mine.verdict != expected:
-                problem = f"the verdict is {mine.verdict}, the plain reference says {expected}"
-        problems.append(problem and f"{name} on {_shown(word)}: {problem}")
+        theirs = [run for network in networks if (run := _run(network, word)) is not None]
+        refused += not theirs
+        if theirs:
+            problem = next((found for run in theirs if (found := mine.difference(run))), None)
+            if problem is None and contains is not None and mine.verdict != "running":
+                expected = "accept" if contains("".join(word)) else "reject"
+                if mine.verdict != expected:
+                    problem = f"the verdict is {mine.verdict}, the plain reference says {expected}"
+            problems.append(problem and f"{name} on {_shown(word)}: {problem}")
         if on_input is not None:
             on_input()
-    return _report(name, problems, started)
+    return _report(name, problems, started, refused)
+
+
+def _run(network: Any, word: Sequence[str]) -> Computation | None:
+    try:
+        return network.run(word, max_steps=MAX_STEPS)
+    except OutgrownError:
+        return None
 
 
 def some_words(alphabet: tuple[str, ...], samples: int, longest: int, seed: int) -> list[tuple[str, ...]]:
@@ -105,7 +118,7 @@ def _shown(word: Sequence[str]) -> str:
     return repr("".join(word)) if all(len(symbol) == 1 for symbol in word) else repr(list(word))
 
 
-def _report(name: str, problems: list[str | None], started: float) -> Report:
+def _report(name: str, problems: list[str | None], started: float, refused: int = 0) -> Report:
     agree = sum(problem is None for problem in problems)
     first = next((problem for problem in problems if problem), None)
-    return Report(name, agree, len(problems), first, round(time.perf_counter() - started, 3))
+    return Report(name, agree, len(problems), first, round(time.perf_counter() - started, 3), refused)

@@ -6,13 +6,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """How many inputs were tried, on how many everything agreed, and the first disagreement in words."""
+    """How many inputs were compared, on how many everything agreed, and the first disagreement in words.
+
+    `refused` are further inputs, on which the network said that it cannot be exact, and nothing was compared.
+    """
 
     program: str
     agree: int
     of: int
     first_disagreement: str | None
     seconds: float
+    refused: int = 0
 
     def __bool__(self) -> bool:
         return self.agree == self.of

@@ -9,11 +9,13 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from kleene.counts import checked_count
 from kleene.errors import InputError, RunError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.plain_execution import ExactVector, PlainReadout, PlainStepper
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.sparse_execution import LiveUnits, SparseReadout, SparseStepper, TooLargeError
+from kleene.machines.rnn.turing import TuringRNN
 from kleene.programs.automata import DFA
 
 MAX_STATES = 100_000
@@ -36,6 +38,11 @@ def extract(network: Any, method: Literal["reachable", "lstar"] = "reachable", *
     >>> extract(compile_dfa(even)).equivalent(even)
     True
     """
+    if isinstance(network, TuringRNN):
+        raise InputError(
+            "this network runs a Turing machine, and the words that a Turing machine accepts need not be a regular "
+            "language: there may be no finite automaton to extract"
+        )
     if method == "reachable":
         return reachable_automaton(network, **options)
     if method == "lstar":
@@ -51,6 +58,7 @@ def reachable_automaton(network: SimpleRNN, *, max_states: int = MAX_STATES) -> 
     The states of a network of at most 8 units that are all 0 or 1 are named by their vectors, such as "10"; else they
     are q0, q1, … in breadth-first order. States that only the vectors tell apart are kept: `minimise` merges them.
     """
+    max_states = checked_count(max_states, "max_states", "it is a number of states, 1 or more", least=1)
     _refuse_unless_integer(network)
     states, table, accepting = _reachable(network, max_states)
     names = _names(network, states)
@@ -105,7 +113,7 @@ def _explored(network: _Vectors, max_states: int) -> tuple[list[Vector], list[li
             raise RunError(
                 f"words reach more than max_states = {max_states} different hidden vectors of this network. "
                 f"A ReLU network that counts reaches infinitely many, and its language need not be regular; "
-                f"if it has finitely many, give a larger max_states. method='lstar' learns an automaton from queries."
+                f"if it has finitely many, give a larger max_states. The method lstar learns an automaton from queries."
             )
     return [network.as_tuple(vector) for vector in found], table, accepting
 
@@ -166,14 +174,18 @@ class _PlainVectors:
 
 
 def _refuse_unless_integer(network: Any) -> None:
+    if isinstance(network, DFA):
+        raise InputError("this is an automaton already; extract takes a network, such as kleene.compile makes of it")
     if not isinstance(network, SimpleRNN):
+        other = "the method lstar learns from any network that accepts words"
+        if not hasattr(network, "accepts_batch"):
+            other = "give such a network, as kleene.compile makes of a DFA"
         raise InputError(
-            f"Theorem 4.6 takes a SimpleRNN with integer weights, and this is a {type(network).__name__}; "
-            f"method='lstar' learns from any network that accepts words"
+            f"Theorem 4.6 takes a SimpleRNN with integer weights, and this is a {type(network).__name__}; {other}"
         )
     if not network.is_exact:
         raise InputError(
-            "Theorem 4.6 needs exact integer weights, and this network's are floats; use method='lstar' for it"
+            "Theorem 4.6 needs exact integer weights, and this network's are floats; use the method lstar for it"
         )
     for name in ("recurrent", "inputs", "bias", "start"):
         weight = getattr(network, name)
@@ -183,7 +195,7 @@ def _refuse_unless_integer(network: Any) -> None:
             place = f"{weight.rows[broken[0]]}, {weight.columns[broken[0]]}"
             raise InputError(
                 f"Theorem 4.6 needs integer weights, and {name}[{place}] is {weight.value(broken[0])}: with it the "
-                f"hidden vectors need not be finitely many. method='lstar' learns an automaton from queries"
+                f"hidden vectors need not be finitely many. The method lstar learns an automaton from queries"
             )
 
 

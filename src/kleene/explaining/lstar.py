@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.counts import checked_count
 from kleene.explaining.teachers import Places, Teacher, Tester, Word, random_words
 from kleene.programs.automata import DFA
 
@@ -98,8 +98,8 @@ def learn(
     >>> found.states, found.agreement, found.incomplete
     (3, 1.0, False)
     """
-    if max_states < 2:
-        raise InputError(f"max_states is {max_states}; give 2 at least, since the first hypothesis may need them")
+    needed = "give 2 at least, since the first hypothesis may need them"
+    max_states = checked_count(max_states, "max_states", needed, least=2)
     teacher = Teacher.of(network, alphabet)
     tester = Tester(teacher, np.random.default_rng([seed, 0]))
     rounds = Rounds(teacher, tester, max_states, progress)

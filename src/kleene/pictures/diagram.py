@@ -26,7 +26,8 @@ def diagram(machine: Any, *, trace: Sequence[str] | None = None, dead: bool = Tr
     if len(graph.nodes) > MANY and not force:
         raise InputError(
             f"a diagram of {len(graph.nodes)} states cannot be read, and {MANY} is the limit. Minimise the automaton, "
-            f"leave its dead state out (dead=False), or say force=True to draw it all the same (it may take minutes)."
+            f"leave its dead state out (dead=False, or --no-dead), or draw it all the same (force=True, or --force), "
+            f"which may take minutes."
         )
     walk = Walk() if trace is None else walk_of(machine, graph, trace)
     return written(graph, best_drawing(graph), walk)

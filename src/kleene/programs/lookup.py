@@ -17,8 +17,8 @@ def find(name: str) -> tuple[Any, Any]:
     """The program, and its library entry (None for one that is not from a library).
 
     `NAME` is a transformer program of the library, `FILE.py:NAME` a program in a file or a function there that makes
-    one. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json` or `dfa:FILE.dot` one in a file, and `dfa:REGEX` that
-    of any other text; `tm:NAME` is a Turing machine of the shelf, `tm:FILE.tm` one in a file.
+    one. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json`, `dfa:FILE.dot` or `dfa:FILE.gv` one in a file, and
+    `dfa:REGEX` that of any other text; `tm:NAME` is a Turing machine of the shelf, `tm:FILE.tm` one in a file.
 
     >>> find("dfa:(a|b)*abb")[0]
     <DFA of 4 states over a b>
@@ -46,10 +46,11 @@ def find_transformer(name: str) -> tuple[Program, Any]:
 
 def _automaton(text: str) -> tuple[DFA, Any]:
     from kleene.programs.automata.library import entries
+    from kleene.programs.automata.storage import ENDINGS
 
     if text in entries():
         return entries()[text].build(), entries()[text]
-    if text.endswith((".json", ".dot")):
+    if text.endswith(ENDINGS):
         return DFA.load(text), None
     return DFA.from_regex(text), None
 

@@ -1,12 +1,13 @@
 """What a Turing machine did, or a network that simulates one: its configurations, and how it ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from kleene.errors import RunError
 from kleene.traces.channels import Channel
 from kleene.traces.configurations import Configuration as Configuration
 from kleene.traces.configurations import Configurations as Configurations
@@ -143,3 +144,28 @@ class Computation:
         gap = "" if isinstance(configuration.tape, str) else " "
         shown = gap.join(["…"] * (first > 0) + cells[first:last] + ["…"] * (len(cells) > last))
         return f"{step:>{len(str(self.steps))}}  {configuration.state:<{wide}}  {shown}"
+
+
+def accepted(done: Computation, who: str, word: Any, max_steps: int) -> bool:
+    """Whether the run accepts; a RunError where it has not halted, for then nobody knows."""
+    if done.verdict == "running":
+        raise RunError(
+            f"{who} has not halted on {word!r} after {max_steps} steps; give a larger max_steps, or use run and resume "
+            f"to look at what it does"
+        )
+    return done.verdict == "accept"
+
+
+def continued(before: Computation, after: Computation) -> Computation:
+    """Two parts of a run as one: the second begins with the configuration that the first ended with."""
+    kept: Any = after.configurations
+    if before.recorded:
+        kept = _joined(before.configurations, after.configurations)
+    return replace(after, steps=before.steps + after.steps, configurations=kept)
+
+
+def _joined(before: Sequence[Configuration], after: Sequence[Configuration]) -> Sequence[Configuration]:
+    if not isinstance(before, Configurations) or not isinstance(after, Configurations):
+        return (*before, *after[1:])
+    states, heads = np.append(before.state_codes, after.state_codes[1:]), np.append(before.heads, after.heads[1:])
+    return replace(before, state_codes=states, heads=heads, writes=np.append(before.writes, after.writes))

@@ -1,6 +1,7 @@
 """Words over an alphabet: checked, and as codes that count along the alphabet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +16,16 @@ def word_codes(word: Word, alphabet: tuple[str, ...], whose: str = "the alphabet
     >>> word_codes("abba", ("a", "b"))
     [0, 1, 1, 0]
     """
-    places = {symbol: code for code, symbol in enumerate(alphabet)}
+    word, places = whole_word(word), {symbol: code for code, symbol in enumerate(alphabet)}
     try:
         return [places[symbol] for symbol in word]
     except (KeyError, TypeError):
         raise InputError(_complaint(word, places, whose)) from None
+
+
+def whole_word(word: Any) -> Any:
+    """The word as something that can be gone through more than once: a list where it was an iterator."""
+    return list(word) if isinstance(word, Iterable) and not isinstance(word, Sequence) else word
 
 
 def _complaint(word: object, places: dict[str, int], whose: str) -> str:
@@ -31,7 +37,7 @@ def _complaint(word: object, places: dict[str, int], whose: str) -> str:
     return f"symbol {position} of the word is {symbol!r}, which is not in {whose}: {known}{hint}"
 
 
-def padded_codes(words: Sequence[Word], alphabet: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def padded_codes(words: Iterable[Word], alphabet: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Words of unequal length as one array of codes (batch, position), filled up with zeros, and their lengths.
 
     Texts over one-character alphabets are looked up all at once: 10,000 words of 20 symbols take a few milliseconds.
@@ -39,6 +45,7 @@ def padded_codes(words: Sequence[Word], alphabet: tuple[str, ...]) -> tuple[np.n
     >>> padded_codes(["ab", "b"], ("a", "b"))[0].tolist()
     [[0, 1], [1, 0]]
     """
+    words = [whole_word(word) for word in words]
     in_one_go = all(isinstance(word, str) for word in words) and all(len(symbol) == 1 for symbol in alphabet)
     codes = _text_codes("".join(map(str, words)), alphabet) if in_one_go else None
     if codes is None:

@@ -6,7 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kleene.compiling.turing import compile_turing
+from kleene.compiling.turing import compile_turing, floats
+from kleene.compiling.turing.compact import Compact
+from kleene.compiling.turing.compiler import network_of
 from kleene.compiling.turing.floats import tape_limit
 from kleene.errors import CompileError, RunError
 from kleene.programs.turing.library import get, ping_pong_word, stored
@@ -75,9 +77,6 @@ def test_every_number_of_a_run_is_the_exact_one():
 
 def test_more_bits_allow_more_cells():
     network = compile_turing(stored("sipser"), numbers="float64")
-    from kleene.compiling.turing.compact import Compact
-    from kleene.compiling.turing.compiler import network_of
-
     exact = network_of(stored("sipser"), Compact.of(stored("sipser"), "⊣", 4), 2)
     assert tape_limit(exact, 53) == network.reading.limit
     assert tape_limit(exact, 113) == network.reading.limit + 30
@@ -86,3 +85,11 @@ def test_more_bits_allow_more_cells():
 def test_exact_weights_are_not_rounded_to_floats():
     with pytest.raises(CompileError, match="would be rounded"):
         compile_turing(stored("sipser")).rnn.to_float("float64")
+
+
+def test_a_machine_of_too_many_kinds_of_configurations_gets_a_smaller_limit_and_not_a_larger_one(monkeypatch):
+    exact = network_of(stored("palindrome"), Compact.of(stored("palindrome"), "⊣", 4), 2)
+    proven = tape_limit(exact, 53)
+    for looks in (1, 30, 300):
+        monkeypatch.setattr(floats, "LOOKS", looks)
+        assert 2 <= tape_limit(exact, 53) <= proven

@@ -1,17 +1,21 @@
 """Exact networks, run sparsely in int64 or plainly in Python's integers, do what whole matrices of Fractions do."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import kleene.machines.rnn.execution as execution
 import kleene.machines.rnn.sparse_execution as sparse_execution
+from kleene.compiling.automata import compile_dfa
 from kleene.errors import InputError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.plain_execution import PlainStepper
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.sparse_execution import SparseStepper, TooLargeError
+from kleene.programs.automata import DFA
 from tests.machines.rnn.networks import (
     all_words,
     large_integers,
@@ -154,3 +158,20 @@ def test_symbols_may_be_longer_than_a_character():
 def test_no_words_at_all_are_a_batch_too():
     assert doubling().accepts_batch([]).shape == (0,)
     assert len(doubling().run_batch([])) == 0
+
+
+def test_one_long_word_does_not_cost_what_a_batch_of_them_costs():
+    network, word, seconds = compile_dfa(DFA.from_regex("(0|10*1)*")), "0110" * 1500, []
+    for words in ([word], [word] * (execution.FEW + 1)):
+        began = time.process_time()
+        assert network.accepts_batch(words).all()
+        seconds.append(time.process_time() - began)
+    assert seconds[0] < seconds[1] / 2
+
+
+@given(networks(small_integers))
+@settings(max_examples=20)
+def test_few_words_and_many_are_accepted_alike(network):
+    words = [*all_words(network.alphabet, 3)]
+    many = network.accepts_batch([*words, *[network.alphabet[0]] * execution.FEW])
+    assert [network.accepts(word) for word in words] == many[: len(words)].tolist()

@@ -150,3 +150,19 @@ def test_gradients_flow_through_a_run_of_a_batch():
 def test_a_step_of_an_exact_network_says_what_to_use_instead():
     with pytest.raises(RunError, match="to_float"):
         library.dyck1()(np.zeros(3, dtype=np.float32), np.zeros(2, dtype=np.float32))
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("-inf")])
+def test_a_threshold_is_finite(threshold):
+    network = library.a_n_b_n()
+    with pytest.raises(CompileError, match="the threshold is"):
+        SimpleRNN(**network.weights(), **(network.description() | {"threshold": threshold}))
+
+
+def test_a_trace_of_numbers_past_floats_says_where_the_exact_ones_are():
+    network = library.a_n_b_n()
+    start = ExactMatrix.column([10**400, 0, 0, 1])
+    network = SimpleRNN(**(network.weights() | {"start": start}), **network.description())
+    with pytest.raises(RunError, match=r"at step 0 .*`hidden\(word\)`"):
+        network.run("ab")
+    assert network.hidden("")[0, 0] == 10**400

@@ -8,10 +8,11 @@ import pytest
 from safetensors.numpy import load_file
 
 from kleene.compiling.turing import compile_turing
-from kleene.errors import InputError, ModelFileError, RunError
+from kleene.errors import InputError, ModelFileError, OutgrownError, RunError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.turing import TuringRNN
+from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import ping_pong_word, stored
 from kleene.tensors import read_tensors, write_tensors
 
@@ -201,6 +202,11 @@ def damaged(tmp_path, change):
         lambda header, arrays: header["reading"].update(base=2),
         lambda header, arrays: header["reading"].update(limit=9),
         lambda header, arrays: header["reading"].update(symbols=[1, 2, 3]),
+        lambda header, arrays: header["reading"].update(symbols=header["reading"]["symbols"][::-1]),
+        lambda header, arrays: header["reading"].update(
+            accept=header["reading"]["reject"], reject=header["reading"]["accept"]
+        ),
+        lambda header, arrays: header["rnn"].update(threshold="1/0"),
         lambda header, arrays: arrays.pop("inner.rows"),
         lambda header, arrays: arrays.update({"reading.state_of": np.array([0, 1])}),
         lambda header, arrays: arrays.update({"reading.left_of": arrays["reading.left_of"] + 90}),
@@ -210,3 +216,48 @@ def damaged(tmp_path, change):
 def test_a_damaged_file_is_refused(tmp_path, change):
     with pytest.raises(ModelFileError, match="does not hold a whole network"):
         TuringRNN.load(damaged(tmp_path, change))
+
+
+def with_a_wall() -> TuringMachine:
+    """It goes right until a y after the first one, rubbing out what it passes, and comes back to the wall of x."""
+    table = {
+        ("s", "x"): ("s", "x", "R"), ("s", "y"): ("go", "y", "R"), ("go", "e"): ("go", "_", "R"),
+        ("go", "y"): ("back", "y", "L"), ("back", "_"): ("back", "_", "L"), ("back", "y"): ("back", "y", "L"),
+        ("back", "x"): ("Y", "x", "R"),
+    }  # fmt: skip
+    rest = {(q, a): ("N", a, "R") for q in ("s", "go", "back") for a in "xye_" if (q, a) not in table}
+    return TuringMachine(transitions=table | rest, start="s", accept="Y", reject="N")
+
+
+def test_a_floating_network_does_not_take_up_a_tape_that_it_cannot_hold():
+    machine = with_a_wall()
+    word, near = "xy" + "e" * 40 + "y", "xyeey"
+    network = compile_turing(machine, numbers="float32")
+    with pytest.raises(OutgrownError, match="outgrown"):
+        network.resume(machine.run(word, machine.run(word).steps - 1, record=False))
+    done = network.resume(machine.run(near, machine.run(near).steps - 1, record=False))
+    assert done == machine.run(near, record=False)
+
+
+def test_of_a_computation_of_the_machine_no_ticks_are_counted():
+    machine, network = MACHINES["palindrome"], NETWORKS["palindrome", "compact"]
+    assert network.resume(machine.run("abba", 4)) == machine.run("abba")
+    assert network.resume(machine.run("abba", 4)).ticks is None
+
+
+def test_a_run_whose_steps_do_not_lead_to_its_end_is_told_to_the_user(monkeypatch):
+    simulation = compile_turing(MACHINES["sipser"])._simulation
+    simulation.load([0, 0])
+    first = simulation.configuration()
+    monkeypatch.setattr(simulation, "configuration", lambda: first)
+    with pytest.raises(RunError, match="its steps lead to"):
+        simulation.computation(first, 0, 5, True)
+
+
+def test_a_limit_beyond_the_number_type_is_refused(tmp_path):
+    path = compile_turing(MACHINES["sipser"], numbers="float32").save(tmp_path / "network.safetensors")
+    header, arrays = read_tensors(path, "turing rnn")
+    header["reading"]["limit"] = 10**9
+    write_tensors(path, "turing rnn", {k: v for k, v in header.items() if k != "kind"}, arrays)
+    with pytest.raises(ModelFileError, match="limit is larger"):
+        TuringRNN.load(path)

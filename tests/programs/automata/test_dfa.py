@@ -1,3 +1,4 @@
+import copy
 import pickle
 import random
 import re
@@ -277,3 +278,37 @@ def test_all_words_are_listed_short_ones_first():
     assert list(words(("a", "b"), 2)) == ["", "a", "b", "aa", "ab", "ba", "bb"]
     assert len(set(product("ab", repeat=3))) == sum(len(w) == 3 for w in words(("a", "b"), 3))
     assert re.fullmatch("[ab]*", "".join(words(("a", "b"), 3)))
+
+
+def test_nothing_of_an_automaton_can_be_changed():
+    dfa = DFA(**PARITY)
+    with pytest.raises(TypeError):
+        dfa.transitions["q0", "0"] = "q1"
+    for array in (dfa.table, dfa.accepting):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    again = pickle.loads(pickle.dumps(dfa))
+    assert (again, hash(again), copy.deepcopy(dfa)) == (dfa, hash(dfa), dfa)
+
+
+def test_states_that_are_equal_under_two_names_are_refused():
+    for states in ((1, True), ("q", 2, 2.0)):
+        with pytest.raises(ProgramError, match="are equal"):
+            DFA(**PARITY | {"states": states})
+
+
+def test_states_that_cannot_be_looked_up_are_refused():
+    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+        DFA(**PARITY | {"states": (("q0", []), "q1")})
+    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+        DFA.from_table([("q", "a", "q")], start=["q"], accept=[])
+    with pytest.raises(ProgramError, match="accept has"):
+        DFA.from_table([("q", "a", "q")], start="q", accept=[["q"]])
+
+
+def test_a_word_may_be_an_iterator():
+    dfa = DFA(**PARITY)
+    assert dfa.run(iter("110")) == dfa.run("110")
+    assert dfa.accepts(iter("111"))
+    assert dfa.accepts_batch(iter([iter("1"), "11"])).tolist() == [True, False]
+    assert dfa.run_batch(iter(["1", iter("10")]))[1] == dfa.run("10")

@@ -1,11 +1,12 @@
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
-from kleene.programs.automata import DFA
+from kleene.programs.automata import DFA, regex
 from kleene.programs.automata.library import words
 
 
@@ -101,6 +102,8 @@ def test_any_character_can_be_a_symbol(symbol):
         (".", r"names no symbol"),
         ("(" * 5000 + "a" + ")" * 5000, r"nests parentheses too deeply"),
         ("((a{99}){99}){99}", r"more than 20000 places"),
+        ("a{20001}", r"a repetition of more than 20000 times is asked for at position 1"),
+        ("a{2," + "9" * 6000 + "}", r"a repetition of more than 20000 times"),
         (7, r"the regular expression is 7, and a text was expected"),
     ],
 )
@@ -112,3 +115,21 @@ def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, said):
 def test_a_symbol_outside_the_given_alphabet_is_named_with_its_place():
     with pytest.raises(ProgramError, match="'ab2' has '2' at position 2, which is not in the alphabet: a b"):
         DFA.from_regex("ab2", alphabet="ab")
+
+
+def test_counted_options_are_quick():
+    began = time.perf_counter()
+    assert len(DFA.from_regex("a{0,1000}").states) == 1002
+    assert time.perf_counter() - began < 3
+    assert DFA.from_regex("(){20000}((){9}){9}b").accepts("b")
+    assert DFA.from_regex("a{" + "0" * 6000 + "2}").accepts("aa")
+
+
+def test_an_automaton_that_grows_without_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(regex, "MOST_STATES", 500)
+    assert len(DFA.from_regex("(a|b)*a(a|b){7}").states) == 256
+    with pytest.raises(ProgramError, match=r"is given up after 50[0-9] states"):
+        DFA.from_regex("(a|b)*a(a|b){20}")
+    monkeypatch.setattr(regex, "MOST_WORK", 100)
+    with pytest.raises(ProgramError, match="is given up"):
+        DFA.from_regex("(a|b)*a(a|b){7}")

@@ -64,9 +64,9 @@ def test_an_automaton_is_saved_and_loaded(tmp_path, ending):
 
 def test_files_that_hold_no_automaton_are_refused(tmp_path):
     dfa = get("parity").build()
-    with pytest.raises(ModelFileError, match=r"saved as .json or .dot, and 'a.txt' is neither"):
+    with pytest.raises(ModelFileError, match=r"'a.txt' cannot be .* its name ends in .json, .dot or .gv"):
         dfa.save(tmp_path / "a.txt")
-    with pytest.raises(ModelFileError, match=r"read from .json or .dot"):
+    with pytest.raises(ModelFileError, match=r"its name ends in .json, .dot or .gv"):
         DFA.load(tmp_path / "a.txt")
     with pytest.raises(ModelFileError, match="there is no file"):
         DFA.load(tmp_path / "a.json")
@@ -225,3 +225,18 @@ def test_the_whole_shelf_survives_every_format():
     for entry in entries().values():
         dfa = entry.build()
         assert DFA.from_json(dfa.to_json()) == DFA.from_dot(dfa.to_dot()) == dfa
+
+
+def test_texts_that_nest_without_end_are_refused():
+    with pytest.raises(ProgramError, match="nested too deeply"):
+        DFA.from_dot("digraph {" + "{" * 100_000)
+    with pytest.raises(ProgramError, match="nested too deeply"):
+        DFA.from_json("[" * 1_000_000)
+
+
+def test_an_automaton_of_automata_lib_that_reads_numbers_is_refused():
+    peer = Library(
+        states={0}, input_symbols={"a", 1}, transitions={0: {"a": 0, 1: 0}}, initial_state=0, final_states={0}
+    )
+    with pytest.raises(ProgramError, match="the alphabet has 1; symbols are texts"):
+        DFA.from_automata(peer)

@@ -3,6 +3,7 @@ import random
 import time
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,3 +204,19 @@ def test_random_machines_are_the_same_for_the_same_seed_and_bump_and_walk_far():
         far += max(heads) > len(word) + 5
         halts += done.verdict != "running"
     assert min(bumps, far, halts) > 40
+
+
+def test_a_machine_cannot_be_changed_and_can_be_copied():
+    machine = get("palindrome").build()
+    with pytest.raises(TypeError):
+        machine.transitions["q", "a"] = ("q", "a", "R")
+    again = pickle.loads(pickle.dumps(machine))
+    assert (again, hash(again), again.name) == (machine, hash(machine), machine.name)
+
+
+def test_a_budget_is_a_whole_number_of_any_kind_but_no_truth():
+    machine = get("palindrome").build()
+    assert machine.run("abba", max_steps=np.int64(3)).steps == 3
+    for budget in (True, 2.0, "2", None):
+        with pytest.raises(InputError, match="it is a number of steps, 0 or more"):
+            machine.run("abba", max_steps=budget)

@@ -8,7 +8,7 @@ past it. (In base 3 longer tapes fit, but every step rounds, and how that adds u
 """
 
 from dataclasses import replace
-from itertools import product
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from kleene.machines.rnn.tape_reading import TapeReading
 from kleene.machines.rnn.turing import TuringRNN
 
 NONE = 10**6  # the exponent of a row that has no terms
+LOOKS = 4_000  # sets of configurations looked at, at most
 
 
 def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
@@ -30,66 +31,85 @@ def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
 
 
 def tape_limit(network: TuringRNN, bits: int) -> int:
-    """How many cells a tape may have so that no sum of the network needs more bits than that."""
-    rows = _Rows(network)
-    return min(rows.deepest(bits, variables) for variables in _situations(network.reading))
+    """How many cells a tape may have so that no sum of the network needs more bits than that.
+
+    A set of configurations is judged by the most that each variable can be in any of them, which can only tell too
+    few cells. The set that tells the fewest is split, until it is a single kind of configuration. A machine that has
+    too many of them gets the proven limit that was reached by then.
+    """
+    rows, parts = _Rows(network), _parts(network.reading)
+    waiting: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
+    looks = 0
+    while looks < LOOKS and len(waiting[0][2]) < len(parts):
+        _, _, chosen = heappop(waiting)
+        looks += len(parts[len(chosen)])
+        for part in parts[len(chosen)]:
+            further = (*chosen, part)
+            # Of sets that tell the same the smallest comes first.
+            heappush(waiting, (rows.deepest(bits, _most(network.reading, further, parts)), -len(further), further))
+    return waiting[0][0]
 
 
-def _situations(reading: TapeReading) -> list[np.ndarray]:
-    """The most that each variable can be in each kind of configuration: state, scanned symbol, tops of the stacks."""
+def _parts(reading: TapeReading) -> list[list[int]]:
+    """What a kind of configuration is made of, by variables: state, scanned symbol, tops of the stacks; -1 is none."""
     roles = list(enumerate(zip(reading.state_of, reading.scanned_of)))
     states = [k for k, (state, _) in roles if state >= 0]
     symbols = [k for k, (state, symbol) in roles if state < 0 <= symbol]  # none where a variable is for both at once
-    tops = ([None, *reading.left_stack], [None, *reading.right_stack])
-    found = []
-    for on in product(states, symbols or [None], *tops):
-        most = np.zeros(len(roles))
-        most[[*reading.left_stack, *reading.right_stack]] = 1 / reading.base
-        most[[k for k in on if k is not None]] = 1
-        found.append(most)
-    return found
+    return [states, symbols or [-1], [-1, *reading.left_stack], [-1, *reading.right_stack]]
+
+
+def _most(reading: TapeReading, chosen: tuple[int, ...], parts: list[list[int]]) -> np.ndarray:
+    """The most that each variable can be where the first parts are chosen, and the others may be any."""
+    most = np.zeros(len(reading.state_of) + 1)  # the last is for -1
+    most[[*reading.left_stack, *reading.right_stack]] = 1 / reading.base
+    most[[*chosen, *(k for part in parts[len(chosen) :] for k in part)]] = 1
+    return most[:-1]
 
 
 class _Rows:
-    """The network's rows with the exponents of their weights: how coarse and how large their terms are."""
+    """The network's rows with the exponents of their weights: how coarse and how large their terms are.
+
+    Matrices are kept by column, since of few variables and units at a time it is known that they can be other than 0.
+    """
 
     def __init__(self, network: TuringRNN):
         reading, weights = network.reading, {n: w.to_float() for n, w in network.rnn.weights().items()}
         self.stacked = np.zeros(len(reading.state_of), dtype=bool)
         self.stacked[[*reading.left_stack, *reading.right_stack]] = True
-        self.inner, self.outer = network.inner.to_float(), network.outer.to_float()
-        self.recurrent, self.readout = weights["recurrent"], weights["readout"]
         resting = weights["inputs"] + weights["bias"]
         self.highest, self.largest = resting.max(axis=1), np.abs(resting).max(axis=1)
         self.rest_exponent = _exponents(resting).min(axis=1)
+        self.inner = np.ascontiguousarray(network.inner.to_float().T)
         self.inner_exponents = _exponents(self.inner)
+        later = [network.outer.to_float(), weights["readout"], weights["recurrent"]]
+        self.later = np.ascontiguousarray(np.concatenate(later).T)
+        self.later_exponents = _exponents(self.later)
+        before = len(later[0]) + len(later[1])  # rows that nothing is added to
+        self.later_largest = np.append(np.zeros(before), self.largest)
+        self.later_rest = np.append(np.full(before, NONE), self.rest_exponent)
 
     def deepest(self, bits: int, most: np.ndarray) -> int:
         """The depth of stacks up to which all sums are exact where no variable is larger than that.
 
         A unit is a multiple of 2^plain and of 2^(fine − 2 depth): of the coarser parts, and of the stack in it.
         """
-        units = np.maximum(np.where(self.inner > 0, self.inner, 0) @ most + self.highest, 0)
         # Other states' variables are exactly 0 here, and what they would add or take away with them.
-        here = self.inner_exponents + np.where(most > 0, 0, NONE)
-        fine = here[:, self.stacked].min(axis=1)
-        plain = np.minimum(here[:, ~self.stacked].min(axis=1), self.rest_exponent)
-        inner = (np.abs(self.inner) @ most + self.largest, fine, plain)
-        live = units > 0
+        there = np.flatnonzero(most)
+        weights, exponents, most, stacked = (
+            part[there] for part in (self.inner, self.inner_exponents, most, self.stacked)
+        )
+        units = np.maximum(most @ np.maximum(weights, 0) + self.highest, 0)
+        fine = exponents[stacked].min(axis=0)
+        plain = np.minimum(exponents[~stacked].min(axis=0), self.rest_exponent)
+        inner = _depth(bits, most @ np.abs(weights) + self.largest, fine, plain)
+        live = np.flatnonzero(units)
         # The run checks that what it has is no finer than the depth allows before it goes on.
-        held = (units[live], np.maximum(fine[live], 0), plain[live])
-        outer, readout = self._summed(self.outer[:, live], *held), self._summed(self.readout[:, live], *held)
-        size, thin, thick = self._summed(self.recurrent[:, live], *held)
-        recurrent = (size + self.largest, thin, np.minimum(thick, self.rest_exponent))
-        return min(_depth(bits, *rows) for rows in (inner, outer, readout, recurrent))
-
-    @staticmethod
-    def _summed(weights: np.ndarray, units: np.ndarray, fine: np.ndarray, plain: np.ndarray) -> tuple:
-        exponents = _exponents(weights)
-        if not weights.shape[1]:
-            nothing = np.full(len(weights), NONE)
-            return np.zeros(len(weights)), nothing, nothing
-        return np.abs(weights) @ units, (exponents + fine).min(axis=1), (exponents + plain).min(axis=1)
+        held = np.maximum(fine[live], 0)
+        later = self.later_exponents[live]
+        sizes = units[live] @ np.abs(self.later[live]) + self.later_largest
+        thin = (later + held[:, None]).min(axis=0, initial=NONE)
+        thick = np.minimum((later + plain[live][:, None]).min(axis=0, initial=NONE), self.later_rest)
+        return min(inner, _depth(bits, sizes, thin, thick))
 
 
 def _depth(bits: int, sizes: np.ndarray, fine: np.ndarray, plain: np.ndarray) -> int:

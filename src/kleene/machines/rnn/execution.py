@@ -1,6 +1,6 @@
 """Which way a simple recurrent network is run: exactly and sparsely, exactly and plainly, or in jax."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,14 +8,19 @@ import numpy as np
 from kleene.machines.rnn import float_execution
 from kleene.machines.rnn.plain_execution import PlainReadout, PlainStepper, whole
 from kleene.machines.rnn.sparse_execution import SparseReadout, SparseStepper, TooLargeError
-from kleene.traces.words import Word, padded_codes, word_codes
+from kleene.traces.words import Word, padded_codes, whole_word, word_codes
 
 if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN
 
 
-def codes(network: "SimpleRNN", words: Sequence[Word]) -> tuple[np.ndarray, np.ndarray]:
+FEW = 8  # words; up to here stepping one after the other is faster, if few units are live
+NARROW = 16  # units
+
+
+def codes(network: "SimpleRNN", words: Iterable[Word]) -> tuple[np.ndarray, np.ndarray]:
     """The symbols' numbers, (batch, step), filled up with 0, and the words' lengths."""
+    words = [whole_word(word) for word in words]
     if len(words) == 1:
         word_codes(words[0], network.alphabet)  # so that its errors do not speak of "word 0"
     return padded_codes(words, network.alphabet)
@@ -26,7 +31,7 @@ def hidden(network: "SimpleRNN", word: Word) -> np.ndarray:
     tokens, _ = codes(network, [word])
     if not network.is_exact:
         return float_execution.hidden(network, tokens)[0]
-    found = np.zeros((len(word) + 1, network.hidden_units), dtype=object)
+    found = np.zeros((tokens.shape[1] + 1, network.hidden_units), dtype=object)
     for step, state in enumerate(PlainStepper(network).states(tokens[0].tolist())):
         for unit in state.live:
             found[step, unit] = state.value(unit)
@@ -43,13 +48,22 @@ def outputs(network: "SimpleRNN", word: Word) -> np.ndarray:
     return np.array([[whole(value) for value in readout.outputs(state)] for state in states], dtype=object)
 
 
-def accepts_batch(network: "SimpleRNN", words: Sequence[Word]) -> np.ndarray:
+def in_one_go(network: "SimpleRNN", words: int) -> bool:
+    """Whether so many words are best stepped all together, in int64.
+
+    Of a network with a reading a unit is live at a time, and one after the other takes microseconds a step.
+    """
+    narrow = network.reading is not None or network.hidden_units <= NARROW
+    return network.is_integer and not (words <= FEW and narrow)
+
+
+def accepts_batch(network: "SimpleRNN", words: Iterable[Word]) -> np.ndarray:
     """Whether each word is accepted."""
     tokens, lengths = codes(network, words)
     if not network.is_exact:
         return float_execution.accepts(network, tokens, lengths)
-    accepted, decided = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=bool)
-    if network.is_integer:
+    accepted, decided = np.zeros(len(lengths), dtype=bool), np.zeros(len(lengths), dtype=bool)
+    if in_one_go(network, len(lengths)):
         _accept_sparsely(network, tokens, lengths, accepted, decided)
     if not decided.all():
         stepper, readout = PlainStepper(network), PlainReadout(network)

@@ -36,11 +36,12 @@ class FloatExecution:
         self.begin()
 
     def begin(self, coordinates: Mapping[int, Fraction] | None = None) -> None:
-        """Go back to the network's start, or to any other variables."""
+        """Go back to the network's start, or to any other variables, if floats can hold them."""
         self.hidden = self.start if coordinates is None else None
         self.variables = self.outer @ self.start
         if coordinates is not None:
             self.variables = np.zeros(len(self.outer), dtype=self.recurrent.dtype)
+            self.check(np.array(list(coordinates.values()), dtype=object))
             for k, value in coordinates.items():
                 self.variables[k] = float(value)
         self.stopped = False

@@ -35,18 +35,22 @@ class PlainStepper:
     def __init__(self, network: Any):
         recurrent, inputs, bias = network.recurrent, network.inputs, network.bias
         self.denominator = lcm(recurrent.denominator, inputs.denominator, bias.denominator)
-        self.columns = _columns(recurrent, self.denominator)
-        self.resting = _resting(inputs, bias, self.denominator)
-        self.awake = [[unit for unit, n in resting.items() if n > 0] for resting in self.resting]
+        self.columns = _Columns(recurrent, self.denominator)
+        self.inputs = _Columns(inputs, self.denominator)
+        self.biases = dict(zip(bias.rows.tolist(), bias.over(self.denominator)))
+        self.resting: dict[int, dict[int, int]] = {}  # for each symbol seen, what W x + b gives every unit
+        self.awake: dict[int, list[int]] = {}  # those of them that it makes positive
         self.clips = network.activation == "slu"
         start = network.start
         self.start = ExactVector(dict(zip(start.rows.tolist(), start.numerators)), start.denominator)
 
     def step(self, state: ExactVector, symbol: int) -> ExactVector:
         """σ(V h + W x + b) for one symbol."""
+        if symbol not in self.resting:
+            self._prepare(symbol)
         sums = dict.fromkeys(self.awake[symbol], 0)  # of the units that nothing touches, only these become positive
         for unit, value in state.live.items():
-            for row, weight in self.columns.get(unit, ()):
+            for row, weight in self.columns[unit]:
                 sums[row] = sums.get(row, 0) + weight * value
         resting, one = self.resting[symbol], self.denominator * state.denominator
         live = {}
@@ -55,6 +59,12 @@ class PlainStepper:
             if n > 0:
                 live[unit] = min(n, one) if self.clips else n
         return ExactVector.reduced(live, one)
+
+    def _prepare(self, symbol: int) -> None:
+        resting = dict(self.biases)
+        for row, n in self.inputs[symbol]:
+            resting[row] = resting.get(row, 0) + n
+        self.resting[symbol], self.awake[symbol] = resting, [unit for unit, n in resting.items() if n > 0]
 
     def states(self, symbols: Iterable[int]) -> Iterator[ExactVector]:
         """The start, and the hidden vector after each symbol."""
@@ -70,7 +80,7 @@ class PlainReadout:
 
     def __init__(self, network: Any):
         self.denominator = lcm(network.readout.denominator, network.readout_bias.denominator)
-        self.columns = _columns(network.readout, self.denominator)
+        self.columns = _Columns(network.readout, self.denominator)
         self.bias = [0] * network.readout.shape[0]
         for row, n in zip(network.readout_bias.rows.tolist(), network.readout_bias.over(self.denominator)):
             self.bias[row] = n
@@ -79,7 +89,7 @@ class PlainReadout:
     def outputs(self, state: ExactVector) -> list[Fraction]:
         sums = [n * state.denominator for n in self.bias]
         for unit, value in state.live.items():
-            for row, weight in self.columns.get(unit, ()):
+            for row, weight in self.columns[unit]:
                 sums[row] += weight * value
         return [Fraction(n, self.denominator * state.denominator) for n in sums]
 
@@ -92,17 +102,15 @@ def whole(value: Fraction) -> int | Fraction:
     return floor(value) if value.denominator == 1 else value
 
 
-def _columns(matrix: ExactMatrix, denominator: int) -> dict[int, list[tuple[int, int]]]:
-    columns: dict[int, list[tuple[int, int]]] = {}
-    for row, column, n in zip(matrix.rows.tolist(), matrix.columns.tolist(), matrix.over(denominator)):
-        columns.setdefault(column, []).append((row, n))
-    return columns
+class _Columns(dict[int, list[tuple[int, int]]]):
+    """The entries (row, numerator) of each column, made when it is first looked at: a word needs few of them."""
 
+    def __init__(self, matrix: ExactMatrix, denominator: int):
+        self.matrix, self.factor = matrix, denominator // matrix.denominator
 
-def _resting(inputs: ExactMatrix, bias: ExactMatrix, denominator: int) -> list[dict[int, int]]:
-    """For each symbol what W x + b gives every unit."""
-    biases = dict(zip(bias.rows.tolist(), bias.over(denominator)))
-    resting = [dict(biases) for _ in range(inputs.shape[1])]
-    for row, symbol, n in zip(inputs.rows.tolist(), inputs.columns.tolist(), inputs.over(denominator)):
-        resting[symbol][row] = resting[symbol].get(row, 0) + n
-    return resting
+    def __missing__(self, column: int) -> list[tuple[int, int]]:
+        starts, rows, order = self.matrix.by_column
+        places = slice(starts[column], starts[column + 1])
+        numbers = [self.matrix.numerators[k] * self.factor for k in order[places].tolist()]
+        self[column] = list(zip(rows[places].tolist(), numbers))
+        return self[column]

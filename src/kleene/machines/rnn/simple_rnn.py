@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
+from numbers import Rational, Real
 from typing import Any, Literal
 
 import equinox as eqx
@@ -195,6 +197,10 @@ def _check(network: SimpleRNN) -> None:
         raise CompileError(f"the activation is {network.activation!r}; it can be 'relu', 'slu' or 'tanh'")
     if exact and network.activation == "tanh":
         raise CompileError("tanh of a rational is not rational, so exact weights need the activation 'relu' or 'slu'")
+    if not isinstance(network.threshold, Real) or (
+        not isinstance(network.threshold, Rational) and not isfinite(network.threshold)
+    ):
+        raise CompileError(f"the threshold is {network.threshold!r}; outputs are compared with it, so give a number")
     if len(set(network.alphabet)) < len(network.alphabet):
         raise CompileError(f"a symbol stands twice in the alphabet {network.alphabet}")
     _check_shapes(network)

@@ -29,7 +29,7 @@ def load(path: Any) -> SimpleRNN:
         if header["version"] != VERSION:
             raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
         return unpacked(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, KleeneError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError) as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); make it again") from None
 
 

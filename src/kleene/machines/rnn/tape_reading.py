@@ -8,7 +8,7 @@ from math import lcm
 
 import numpy as np
 
-from kleene.errors import RunError
+from kleene.errors import OutgrownError, RunError
 from kleene.traces.computations import Configuration, as_tape
 
 Coordinates = Mapping[int, Fraction]
@@ -167,11 +167,11 @@ class TapeReading:
         return Fraction(number, self.base ** len(stack))
 
     def check(self, numbers: np.ndarray) -> None:
-        """Refuse floating numbers that need stacks deeper than can be computed exactly."""
+        """Refuse numbers, floats or Fractions, that need stacks deeper than floats can compute exactly."""
         assert self.limit is not None
         scaled = numbers * self.base**self.limit  # a power of 2 times a float is exact
         if (scaled != np.floor(scaled)).any():
-            raise RunError(
-                f"the tape has outgrown this network: up to {self.limit} cells on either side of the head its "
-                f'{numbers.dtype} numbers are exact; compile the machine with dtype="exact", which has no limit'
+            raise OutgrownError(
+                f"the tape has outgrown this network: up to {self.limit} cells on either side of the head its floating "
+                f'numbers are exact; compile the machine with dtype="exact", which has no limit'
             )

@@ -46,7 +46,8 @@ class Simulation:
             del trail[:]
         last = self.configuration()
         kept = moves.configurations(first) if record else _alone(reading, last)
-        assert kept[-1] == last, (kept[-1], last)
+        if kept[-1] != last:
+            raise RunError(f"the network ends with {last}, but its steps lead to {kept[-1]}; were its weights changed?")
         verdict: Any = reading.halting.get(reading.states.index(last.state), "running")
         names = (reading.states, reading.symbols, reading.blank)
         return Computation(verdict, steps, kept, *names, source="network", ticks=ticks)

@@ -1,12 +1,14 @@
 """The traces of simple recurrent networks: what was read, the state that the hidden vector means, the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kleene.errors import RunError
 from kleene.machines.rnn import float_execution
-from kleene.machines.rnn.execution import codes
+from kleene.machines.rnn.execution import codes, in_one_go
 from kleene.machines.rnn.plain_execution import PlainReadout, PlainStepper
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.sparse_execution import SparseReadout, SparseStepper, TooLargeError
@@ -17,16 +19,16 @@ if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN
 
 
-def run_batch(network: "SimpleRNN", words: Sequence[Word]) -> TraceBatch:
+def run_batch(network: "SimpleRNN", words: Iterable[Word]) -> TraceBatch:
     """The traces of many words: `state` where the network has a reading, else the `hidden` vectors as floats."""
     tokens, lengths = codes(network, words)
     channels = _channels(network)
-    shape = (len(words), tokens.shape[1] + 1)
+    shape = (len(lengths), tokens.shape[1] + 1)
     data = {c.name: np.full((*shape, *c.entry_shape), c.empty, dtype=c.dtype) for c in channels}
     read = np.arange(tokens.shape[1]) < lengths[:, None]
     data["symbol"][:, 1:] = np.where(read, tokens, -1)
     _fill(network, tokens, lengths, data)
-    halted = np.ones(len(words), dtype=bool)
+    halted = np.ones(len(lengths), dtype=bool)
     return TraceBatch(channels, data, lengths, lengths, halted, "accepting", "network", axes=("step",))
 
 
@@ -43,7 +45,7 @@ def _fill(network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray, data: d
     if not network.is_exact:
         _fill_floating(network, tokens, lengths, data)
         return
-    if network.is_integer and network.reading is not None:
+    if network.reading is not None and in_one_go(network, len(lengths)):
         try:
             _fill_sparsely(network, network.reading, tokens, lengths, data)
             return
@@ -71,7 +73,17 @@ def _fill_plainly(network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray,
                 data["state"][row, step] = network.reading.state(values)
             else:
                 data["hidden"][row, step] = 0
-                data["hidden"][row, step, list(values)] = [float(value) for value in values.values()]
+                data["hidden"][row, step, list(values)] = _floats(values.values(), step)
+
+
+def _floats(values: Iterable[int | Fraction], step: int) -> list[float]:
+    try:
+        return [float(value) for value in values]
+    except OverflowError:
+        raise RunError(
+            f"at step {step} a hidden unit is too large for a float, which is what traces hold; `hidden(word)` and "
+            f"`outputs(word)` have the exact numbers"
+        ) from None
 
 
 def _fill_floating(network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:

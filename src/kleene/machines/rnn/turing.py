@@ -6,8 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from kleene.counts import checked_count
 from kleene.errors import InputError, RunError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.exact_execution import ExactExecution
@@ -16,7 +15,7 @@ from kleene.machines.rnn.simple_rnn import SimpleRNN, Size
 from kleene.machines.rnn.tape_reading import TapeReading
 from kleene.machines.rnn.tape_simulation import Execution, Simulation
 from kleene.machines.rnn.tape_steps import step_of
-from kleene.traces.computations import Computation, Configuration, Configurations
+from kleene.traces.computations import Computation, Configuration, accepted, continued
 from kleene.traces.words import Word, word_codes
 
 
@@ -53,25 +52,29 @@ class TuringRNN:
         Up to `max_steps` steps of the machine are taken; then the verdict is "running". With `record=False` only the
         last configuration is kept.
         """
-        _check_budget(max_steps)
+        budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         codes = word_codes(word, self.input_alphabet, "the input alphabet of the network")
         simulation = self._simulation
         simulation.load(codes)
         first = simulation.configuration()
         self._check_start(first, codes)
-        return simulation.computation(first, len(codes) + self.reading.lead, max_steps, record)
+        return simulation.computation(first, len(codes) + self.reading.lead, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:
-        """The computation taken up to `max_steps` steps further; one that has halted comes back as it is."""
-        _check_budget(max_steps)
+        """The computation taken up to `max_steps` steps further; one that has halted comes back as it is.
+
+        It may be the machine's own, of which no ticks were counted: then none are counted here.
+        """
+        budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         if (computation.states, computation.symbols) != (self.reading.states, self.reading.symbols):
             raise InputError("the computation is one of another machine; resume one that this network began")
         if computation.verdict != "running":
             return computation
         simulation, last = self._simulation, computation.last
         simulation.take_up(last)
-        more = simulation.computation(last, computation.ticks or 0, max_steps, computation.recorded)
-        return _joined(computation, more)
+        more = simulation.computation(last, computation.ticks or 0, budget, computation.recorded)
+        done = continued(computation, more)
+        return done if computation.ticks is not None else replace(done, ticks=None)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
         """The run on each word. What was worked out for one word makes the next ones faster."""
@@ -79,13 +82,7 @@ class TuringRNN:
 
     def accepts(self, word: Word, max_steps: int = 10_000) -> bool:
         """Whether the network accepts the word; a RunError where it has not halted within `max_steps`."""
-        done = self.run(word, max_steps, record=False)
-        if done.verdict == "running":
-            raise RunError(
-                f"the network has not halted on {word!r} after {max_steps} steps; give a larger max_steps, or use run "
-                f"and resume to look at what it does"
-            )
-        return done.verdict == "accept"
+        return accepted(self.run(word, max_steps, record=False), "the network", word, max_steps)
 
     @cached_property
     def _simulation(self) -> Simulation:
@@ -114,19 +111,3 @@ class TuringRNN:
         from kleene.machines.rnn.turing_storage import load
 
         return load(path)
-
-
-def _check_budget(max_steps: Any) -> None:
-    if not isinstance(max_steps, int) or max_steps < 0:
-        raise InputError(f"max_steps is {max_steps!r}; it is a number of steps, 0 or more")
-
-
-def _joined(before: Computation, after: Computation) -> Computation:
-    """Two parts of a run as one."""
-    a, b = before.configurations, after.configurations
-    if before.recorded:
-        assert isinstance(a, Configurations)
-        assert isinstance(b, Configurations)
-        states, heads = np.append(a.state_codes, b.state_codes[1:]), np.append(a.heads, b.heads[1:])
-        b = replace(a, state_codes=states, heads=heads, writes=np.append(a.writes, b.writes))
-    return replace(after, steps=before.steps + after.steps, configurations=b)

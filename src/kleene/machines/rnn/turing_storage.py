@@ -45,7 +45,7 @@ def load(path: Any) -> TuringRNN:
         network = TuringRNN(unpacked(header["rnn"], arrays), **layers, reading=_reading(header["reading"], arrays))
         _check(network)
         return network
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, KleeneError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError) as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); compile it again") from None
 
 
@@ -79,10 +79,33 @@ def _check(network: TuringRNN) -> None:
         codes = getattr(reading, name)
         if len(codes) != network.outer.shape[0] or not all(-1 <= code <= highest[name] for code in codes):
             raise ValueError(f"{name} of its reading does not fit")
+    if network.input_alphabet != reading.symbols[: len(network.input_alphabet)]:
+        raise ValueError("its input alphabet is not at the beginning of its symbols")
     if rnn.activation != "relu" or rnn.readout.shape[0] != 3 or (reading.limit is None) != rnn.is_exact:
         raise ValueError("its weights are not those of a Turing machine's network")
-    product = network.inner @ network.outer
-    recurrent: Any = rnn.recurrent
-    same = recurrent == product if rnn.is_exact else (recurrent == product.to_float(recurrent.dtype)).all()
-    if not same:
+    if reading.limit is not None and reading.limit * (reading.base.bit_length() - 1) > _bits(rnn.recurrent):
+        raise ValueError("its limit is larger than its numbers allow")
+    if not _same(rnn.recurrent, network.inner @ network.outer):
         raise ValueError("its layers do not multiply to its recurrent weights")
+    if not _same(rnn.readout, _verdicts(reading) @ network.outer):
+        raise ValueError("its outputs do not tell whether its machine has halted")
+
+
+def _verdicts(reading: TapeReading) -> ExactMatrix:
+    """How the coordinates give the outputs: has accepted, has rejected, and, less 1, neither of them."""
+    entries = {}
+    for k in reading.stops:
+        row = 0 if reading.halting[reading.state_of[k]] == "accept" else 1
+        entries |= {(row, k): 1, (2, k): -1}
+    return ExactMatrix.from_entries((3, len(reading.state_of)), entries)
+
+
+def _same(weight: Any, exact: ExactMatrix) -> bool:
+    if isinstance(weight, ExactMatrix):
+        return weight == exact
+    return bool((weight == exact.to_float(weight.dtype)).all())
+
+
+def _bits(weight: Any) -> int:
+    """How many binary digits the weight's floats have."""
+    return int(np.finfo(weight.dtype).nmant) + 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kleene.errors import InputError, ProgramError
 from kleene.programs.automata.comparing import check_alphabets
+from kleene.programs.automata.validation import checked_alphabet
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA
@@ -30,12 +31,10 @@ def from_automata(automaton: Any) -> "DFA":
     from automata.fa.nfa import NFA
 
     if isinstance(automaton, NFA):
-        return named_in_order(Library.from_nfa(automaton), tuple(sorted(automaton.input_symbols)))
+        return named_in_order(Library.from_nfa(automaton), _alphabet(automaton))
     if not isinstance(automaton, Library):
         raise InputError(f"{type(automaton).__name__} was given, and an automata-lib DFA or NFA was expected")
-    alphabet = tuple(sorted(automaton.input_symbols))
-    if not alphabet:
-        raise ProgramError("the automaton has no input symbols; give it at least one")
+    alphabet = _alphabet(automaton)
     complete = _complete(automaton)
     order = _in_order(complete, alphabet)
     states = [*order, *sorted((q for q in complete.states if q not in set(order)), key=str)]
@@ -58,6 +57,12 @@ def combined(a: "DFA", b: "DFA", how: Literal["union", "intersection"]) -> "DFA"
     check_alphabets(a, b)
     both = getattr(to_automata(a), how)(to_automata(b), minify=True)
     return named_in_order(both, a.alphabet)
+
+
+def _alphabet(automaton: Any) -> tuple[str, ...]:
+    if not automaton.input_symbols:
+        raise ProgramError("the automaton has no input symbols; give it at least one")
+    return checked_alphabet(automaton.input_symbols)
 
 
 def _complete(automaton: Any) -> Any:

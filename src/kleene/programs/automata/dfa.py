@@ -1,14 +1,16 @@
 """A deterministic finite automaton: checked when it is built, run on one word or on many at once."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from kleene.programs.automata.validation import (
+    check_hashable,
     checked_accept,
     checked_alphabet,
     checked_start,
@@ -17,7 +19,7 @@ from kleene.programs.automata.validation import (
     rows_as_transitions,
 )
 from kleene.traces import Channel, Trace, TraceBatch
-from kleene.traces.words import Word, padded_codes, word_codes
+from kleene.traces.words import Word, padded_codes, whole_word, word_codes
 
 State = Hashable
 
@@ -44,18 +46,23 @@ class DFA:
 
     def __post_init__(self) -> None:
         states, alphabet = checked_states(self.states), checked_alphabet(self.alphabet)
-        fields = {
+        found = {
             "states": states,
             "alphabet": alphabet,
-            "transitions": checked_transitions(self.transitions, states, alphabet),
+            "transitions": MappingProxyType(checked_transitions(self.transitions, states, alphabet)),
             "start": checked_start(self.start, states),
             "accept": checked_accept(self.accept, states),
         }
-        for name, value in fields.items():
+        for name, value in found.items():
             object.__setattr__(self, name, value)
 
     def __hash__(self) -> int:
         return hash((self.states, self.alphabet, self.start, self.accept, self.table.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles, which cannot be made of the read-only view of the transitions."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return partial(DFA, **given | {"transitions": dict(self.transitions)}), ()
 
     def __repr__(self) -> str:
         return f"<DFA of {len(self.states)} states over {' '.join(self.alphabet)}>"
@@ -76,12 +83,12 @@ class DFA:
         """The code of the next state for each [state, symbol]; codes count along `states` and `alphabet`."""
         codes = {state: code for code, state in enumerate(self.states)}
         rows = [[codes[self.transitions[state, symbol]] for symbol in self.alphabet] for state in self.states]
-        return np.array(rows, dtype=np.int32)
+        return _read_only(np.array(rows, dtype=np.int32))
 
     @cached_property
     def accepting(self) -> np.ndarray:
         """Whether each state accepts, in the order of `states`."""
-        return np.array([state in self.accept for state in self.states])
+        return _read_only(np.array([state in self.accept for state in self.states]))
 
     @cached_property
     def start_code(self) -> int:
@@ -129,6 +136,7 @@ class DFA:
 
     def run(self, word: Word) -> Trace:
         """The trace of the word: `symbol`, `state` and `accepting` at every step, the start being step 0."""
+        word = whole_word(word)
         word_codes(word, self.alphabet)  # the errors of a batch would speak of "word 0"
         return self.run_batch([word])[0]
 
@@ -146,7 +154,7 @@ class DFA:
             "state": np.where(real, path, -1).astype(np.int32),
             "accepting": np.where(real, self.accepting[path], -1).astype(np.int32),
         }
-        halted = np.ones(len(words), dtype=bool)
+        halted = np.ones(len(lengths), dtype=bool)
         return TraceBatch(self.channels, data, lengths, lengths, halted, "accepting", source="program", axes=("step",))
 
     # Other automata from this one.
@@ -215,6 +223,7 @@ class DFA:
         alphabet: Iterable[str] | None = None,
     ) -> "DFA":
         """The automaton whose transitions are the rows (state, symbol, next state), in any order."""
+        check_hashable(start)
         transitions = rows_as_transitions(rows)
         states = dict.fromkeys([start, *(q for q, _ in transitions), *transitions.values()])
         symbols = alphabet if alphabet is not None else dict.fromkeys(a for _, a in transitions)
@@ -223,7 +232,7 @@ class DFA:
             alphabet=tuple(symbols),
             transitions=transitions,
             start=start,
-            accept=frozenset(accept),
+            accept=tuple(accept) if isinstance(accept, str) else accept,  # type: ignore[arg-type]  checked first
         )
 
     @classmethod
@@ -267,13 +276,18 @@ class DFA:
 
     @classmethod
     def load(cls, path: Any) -> "DFA":
-        """The automaton in a `.json` or `.dot` file."""
+        """The automaton in a `.json`, `.dot` or `.gv` file."""
         from kleene.programs.automata.storage import load
 
         return load(Path(path))
 
     def save(self, path: Any) -> Path:
-        """The path of the `.json` or `.dot` file now holding the automaton."""
+        """The path of the `.json`, `.dot` or `.gv` file now holding the automaton."""
         from kleene.programs.automata.storage import save
 
         return save(self, Path(path))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array

@@ -40,7 +40,10 @@ def read_graph(text: str) -> Graph:
     if reader.next.text != "{":
         reader.name()  # the graph's own
     reader.sign("{")
-    reader.statements({}, {})
+    try:
+        reader.statements({}, {})
+    except RecursionError:
+        raise ProgramError("the DOT text cannot be read: its subgraphs are nested too deeply") from None
     return reader.graph
 
 

@@ -1,16 +1,17 @@
-"""From a regular expression to its smallest automaton: Glushkov's construction, then automata-lib."""
+"""From a regular expression to its smallest automaton: Glushkov's construction, sets of places, then automata-lib."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kleene.errors import ProgramError
-from kleene.programs.automata.regex_syntax import Either, Node, Sequence, Symbols, parse
+from kleene.programs.automata.regex_syntax import LARGEST, Either, Node, Repeated, Sequence, Symbols, parse
 from kleene.programs.automata.validation import checked_alphabet
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA
 
-LARGEST = 20_000  # places of symbols, counted repetitions written out
+MOST_STATES = 200_000  # of the automaton before it is made smallest
+MOST_WORK = 20_000_000  # places looked at on the way there, which takes some ten seconds
 
 
 class _Places:
@@ -32,10 +33,7 @@ class _Places:
             return any(empty), set().union(*first), set().union(*last)
         if isinstance(node, Sequence):
             return self.chained(self.build(part) for part in node.parts)
-        copies = [self.build(node.part) for _ in range(node.least)]
-        if node.most is None:
-            return self.chained([*copies, self.looped(node.part)])
-        return self.chained([*copies, *((True, *self.build(node.part)[1:]) for _ in range(node.most - node.least))])
+        return self.repeated(node)
 
     def place(self, node: Symbols) -> tuple[bool, set[int], set[int]]:
         if len(self.symbols) > LARGEST:
@@ -52,18 +50,32 @@ class _Places:
     def chained(self, parts: Iterable[tuple[bool, set[int], set[int]]]) -> tuple[bool, set[int], set[int]]:
         empty, first, last = True, set(), set()
         for part_empty, part_first, part_last in parts:
-            for place in last:
-                self.following[place] |= part_first
+            self.link(last, part_first)
             first = first | part_first if empty else first
             last = last | part_last if part_empty else part_last
             empty = empty and part_empty
         return empty, first, last
 
-    def looped(self, part: Node) -> tuple[bool, set[int], set[int]]:
-        _, first, last = self.build(part)
+    def repeated(self, node: Repeated) -> tuple[bool, set[int], set[int]]:
+        """Copies one after the other, a(a(a)?)?, of which the word may end after any that is not required.
+
+        A part that can be empty is repeated without its empty word: then none of the copies is required.
+        """
+        empty, first, last = self.build(node.part)
+        least = 0 if empty else node.least
+        begin, end, ends = first, last, set(last) if least <= 1 else set()
+        for copy in range(2, (max(least, 1) if node.most is None else node.most) + 1):
+            before, (_, begin, end) = end, self.build(node.part)
+            self.link(before, begin)
+            if copy >= least:
+                ends |= end
+        if node.most is None:
+            self.link(end, begin)
+        return least == 0, first, ends
+
+    def link(self, last: set[int], first: set[int]) -> None:
         for place in last:
             self.following[place] |= first
-        return True, first, last
 
 
 def from_regex(regex: str, alphabet: Iterable[str] | None) -> "DFA":
@@ -86,24 +98,57 @@ def from_regex(regex: str, alphabet: Iterable[str] | None) -> "DFA":
 
 def _determinised(tree: Node, regex: str, alphabet: tuple[str, ...]) -> "DFA":
     from automata.fa.dfa import DFA as Library
-    from automata.fa.nfa import NFA
 
     from kleene.programs.automata.conversion import named_in_order
 
     places = _Places(regex, alphabet)
     empty, first, last = places.build(tree)
     places.following[0] = first
-    transitions: dict[int, dict[str, Any]] = {}
-    for place, following in enumerate(places.following):
-        transitions[place] = {}
-        for target in following:
-            for symbol in places.symbols[target]:
-                transitions[place].setdefault(symbol, set()).add(target)
-    nfa = NFA(
+    sets, transitions = _sets_of_places(places)
+    ends = last | {0} if empty else last
+    automaton = Library(
         states=set(transitions),
         input_symbols=set(alphabet),
         transitions=transitions,
         initial_state=0,
-        final_states=last | {0} if empty else last,
+        final_states={number for number, held in enumerate(sets) if not ends.isdisjoint(held)},
+        allow_partial=True,
     )
-    return named_in_order(Library.from_nfa(nfa), alphabet)
+    return named_in_order(automaton.minify(), alphabet)
+
+
+def _sets_of_places(places: _Places) -> tuple[list[frozenset[int]], dict[int, dict[str, int]]]:
+    """The sets of places that a word can lead to, the start's first, and where each symbol leads from each of them.
+
+    Their number can double with each place of the expression, so it has a limit.
+    """
+    followers = [_by_symbol(places, following) for following in places.following]
+    numbers: dict[frozenset[int], int] = {frozenset([0]): 0}
+    found, transitions, work = list(numbers), {}, 0
+    for number, held in enumerate(found):
+        reached: dict[str, set[int]] = {}
+        for place in held:
+            for symbol, targets in followers[place].items():
+                reached.setdefault(symbol, set()).update(targets)
+                work += len(targets)
+        if len(found) > MOST_STATES or work > MOST_WORK:
+            raise ProgramError(
+                f"the regular expression {places.regex!r} is given up after {len(found):,} states of its automaton: an "
+                f"automaton can be exponentially larger than its expression. Use smaller repetitions"
+            )
+        transitions[number] = {}
+        for symbol, targets in reached.items():
+            following = frozenset(targets)
+            if following not in numbers:
+                numbers[following] = len(found)
+                found.append(following)
+            transitions[number][symbol] = numbers[following]
+    return found, transitions
+
+
+def _by_symbol(places: _Places, following: set[int]) -> dict[str, list[int]]:
+    targets: dict[str, list[int]] = {}
+    for place in following:
+        for symbol in places.symbols[place]:
+            targets.setdefault(symbol, []).append(place)
+    return targets

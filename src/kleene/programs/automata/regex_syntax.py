@@ -15,6 +15,7 @@ from typing import NoReturn
 from kleene.errors import ProgramError
 
 SPECIAL = "|*+?{}()[].\\"
+LARGEST = 20_000  # places of symbols, counted repetitions written out; so no count can be larger
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,15 @@ class _Reader:
         while self.next == "|":
             self.at += 1
             options.append(self.sequence())
+        if all(option == EMPTY for option in options):
+            return EMPTY
         return options[0] if len(options) == 1 else Either(tuple(options))
 
     def sequence(self) -> Node:
         parts = []
         while self.next and self.next not in "|)":
             parts.append(self.repeated())
+        parts = [part for part in parts if part != EMPTY]
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
     def repeated(self) -> Node:
@@ -84,7 +88,7 @@ class _Reader:
             return part
         if self.next and self.next in "*+?{":
             self.fail(f"there is a second repetition {self.next!r} (put the first one in parentheses)", self.at)
-        return Repeated(part, *bounds)
+        return EMPTY if part == EMPTY or bounds[1] == 0 else Repeated(part, *bounds)
 
     def bounds(self) -> tuple[int, int | None] | None:
         """The repetition that stands here, if there is one."""
@@ -100,11 +104,17 @@ class _Reader:
         if end < 0 or not numbers or not (low or high):
             self.fail("{ is not followed by {n}, {n,}, {,m} or {n,m} (write \\{ for the character)", place)
         self.at = end + 1
-        least = int(low or 0)
-        most = least if not comma else int(high) if high else None
+        least = self.count(low, place)
+        most = least if not comma else self.count(high, place) if high else None
         if most is not None and least > most:
             self.fail(f"{{{low},{high}}} asks for at least {least} and at most {most}", place)
         return least, most
+
+    def count(self, digits: str, place: int) -> int:
+        number = int(digits.lstrip("0")[:9] or 0)  # nine digits are too many already, and thousands cannot be read
+        if number > LARGEST:
+            self.fail(f"a repetition of more than {LARGEST} times is asked for", place)
+        return number
 
     def atom(self) -> Node:
         place, character = self.at, self.next

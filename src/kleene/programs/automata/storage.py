@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA
 
 FORMAT = "kleene.dfa/1"
+ENDINGS = (".json", ".dot", ".gv")
 
 
 def to_json(dfa: "DFA") -> str:
@@ -42,6 +43,8 @@ def from_json(content: str | Mapping[str, Any]) -> "DFA":
             content = json.loads(content)
         except ValueError as error:
             raise ProgramError(f"the text is not JSON: {error}") from None
+        except RecursionError:
+            raise ProgramError("the text is no automaton in JSON: it is nested too deeply") from None
     if not isinstance(content, Mapping):
         raise ProgramError(f"the JSON holds a {type(content).__name__}, and an object with the automaton was expected")
     if content.get("format", FORMAT) != FORMAT:
@@ -65,22 +68,27 @@ def from_json(content: str | Mapping[str, Any]) -> "DFA":
     )
 
 
+def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file whose name does not end in one of these."""
+    if path.suffix not in endings:
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise ModelFileError(f"{path.name!r} cannot be the file of an automaton; its name ends in {known}")
+
+
 def save(dfa: "DFA", path: Path) -> Path:
-    """The path of the file now holding the automaton; its ending chooses between `.json` and `.dot`."""
+    """The path of the file now holding the automaton; its ending chooses between JSON and Graphviz."""
     from kleene.programs.automata.dot import to_dot
 
-    if path.suffix not in (".json", ".dot", ".gv"):
-        raise ModelFileError(f"an automaton is saved as .json or .dot, and {path.name!r} is neither")
+    check_ending(path)
     text = to_json(dfa) if path.suffix == ".json" else to_dot(dfa)
     return write_atomically(path, text.encode())
 
 
 def load(path: Path) -> "DFA":
-    """The automaton in a `.json` or `.dot` file."""
+    """The automaton in a file that `save` or another program wrote."""
     from kleene.programs.automata.dot import from_dot
 
-    if path.suffix not in (".json", ".dot", ".gv"):
-        raise ModelFileError(f"an automaton is read from .json or .dot, and {path.name!r} is neither")
+    check_ending(path)
     content = read_bytes(path)
     try:
         return from_json(content.decode()) if path.suffix == ".json" else from_dot(content.decode())

@@ -13,13 +13,30 @@ def checked_states(states: Any) -> tuple[Hashable, ...]:
         raise ProgramError("there are no states; an automaton needs at least its start state")
     names: dict[str, Any] = {}
     for state in found:
-        if not isinstance(state, Hashable):
-            raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with texts or numbers")
+        check_hashable(state)
         if str(state) in names:
             both = f"{names[str(state)]!r} and {state!r}"
             raise ProgramError(f"two states are called {state}: {both}; give every state a name of its own")
         names[str(state)] = state
+    if len(set(found)) < len(found):  # as 1 and True are, and 1.0
+        first, second = next((p, q) for n, q in enumerate(found) for p in found[:n] if p == q)
+        raise ProgramError(f"the states {first!r} and {second!r} are equal; give every state a name of its own")
     return found
+
+
+def check_hashable(state: Any) -> None:
+    """Refuse a state that cannot be looked up."""
+    if not _hashable(state):
+        raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with texts or numbers")
+
+
+def _hashable(thing: Any) -> bool:
+    """Whether it can be looked up; a tuple with a list in it only claims so."""
+    try:
+        hash(thing)
+    except TypeError:
+        return False
+    return True
 
 
 def checked_alphabet(alphabet: Any) -> tuple[str, ...]:
@@ -72,7 +89,7 @@ def _check_entry(key: Any, target: Any, states: set, symbols: set) -> None:
         raise ProgramError(
             f"transitions has an entry for {key!r}, but {symbol!r} is not in the alphabet: {_sorted(symbols)}"
         )
-    if not isinstance(target, Hashable) or target not in states:
+    if not _hashable(target) or target not in states:
         raise ProgramError(
             f"state {state!r} goes to {target!r} on symbol {symbol!r}, but {target!r} is not one of the "
             f"{_some(states)}; add it to `states`, or fix transitions[{state!r}, {symbol!r}]"
@@ -99,7 +116,7 @@ def checked_accept(accept: Any, states: tuple[Hashable, ...]) -> frozenset[Hasha
         raise ProgramError(f"accept is {accept!r}; give the accepting states as a list, as in accept=[{accept!r}]")
     found = list(accept)
     for state in found:
-        if not isinstance(state, Hashable) or state not in states:
+        if not _hashable(state) or state not in states:
             raise ProgramError(f"accept has {state!r}, which is not one of the {_some(set(states))}")
     return frozenset(found)
 
@@ -108,7 +125,7 @@ def rows_as_transitions(rows: Iterable[Any]) -> dict[tuple[Hashable, str], Hasha
     """Rows (state, symbol, next state) as a table; two rows for the same state and symbol are refused."""
     table: dict[tuple[Hashable, str], Hashable] = {}
     for number, row in enumerate(rows):
-        if not isinstance(row, (tuple, list)) or len(row) != 3 or not all(isinstance(x, Hashable) for x in row):
+        if not isinstance(row, (tuple, list)) or len(row) != 3 or not all(map(_hashable, row)):
             raise ProgramError(f"row {number} of the table is {row!r}; write (state, symbol, next state)")
         state, symbol, target = row
         if (state, symbol) in table:

@@ -1,15 +1,17 @@
 """A Turing machine: its table, checked when it is built, and its run."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
-from kleene.errors import InputError, ProgramError, RunError
+from kleene.counts import checked_count
+from kleene.errors import InputError, ProgramError
 from kleene.programs.turing import simulator
 from kleene.programs.turing.validation import checked_alphabet, checked_name, checked_transitions, missing
-from kleene.traces.computations import Computation
+from kleene.traces.computations import Computation, accepted
 from kleene.traces.words import Word, word_codes
 
 Move = Literal["L", "R"]
@@ -51,7 +53,7 @@ class TuringMachine:
         inputs = checked_alphabet(self.input_alphabet, self.blank) or found
         entered = [*(q for q, _ in table), *(r for r, _, _ in table.values())]
         working = [q for q in dict.fromkeys([self.start, *entered]) if q not in (self.accept, self.reject)]
-        object.__setattr__(self, "transitions", table)
+        object.__setattr__(self, "transitions", MappingProxyType(table))
         object.__setattr__(self, "input_alphabet", inputs)
         object.__setattr__(self, "states", (*working, self.accept, self.reject))
         object.__setattr__(self, "tape_alphabet", (*dict.fromkeys((*inputs, *found)), self.blank))
@@ -73,6 +75,11 @@ class TuringMachine:
     def __hash__(self) -> int:
         return hash((self.states, self.tape_alphabet, self.input_alphabet, tuple(self.transitions.items())))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and pickles, which cannot be made of the read-only view of the transitions."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        return partial(TuringMachine, **given | {"transitions": dict(self.transitions)}), ()
+
     def __repr__(self) -> str:
         states, symbols = len(self.states), " ".join(self.tape_alphabet)
         return f"<TuringMachine {self.name}: {states} states, tape symbols {symbols}>"
@@ -82,17 +89,17 @@ class TuringMachine:
 
         With `record=False` only the last configuration is kept: faster, and no memory but the tape.
         """
-        _check_budget(max_steps)
+        budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         whose = f"the input alphabet of {self.name}"
         codes = word_codes(word, self.input_alphabet, whose)
-        return simulator.run(self, self._linked, codes, max_steps, record)
+        return simulator.run(self, self._linked, codes, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:
         """The computation taken up to `max_steps` steps further; one that has halted comes back as it is.
 
         What was recorded before stays recorded, and what comes after is recorded only then.
         """
-        _check_budget(max_steps)
+        budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         if (computation.states, computation.symbols) != (self.states, self.tape_alphabet):
             raise InputError(
                 f"the computation is one of another machine: its states are {' '.join(computation.states)}, those of "
@@ -100,7 +107,7 @@ class TuringMachine:
             )
         if computation.verdict != "running":
             return computation
-        return simulator.resume(self, self._linked, computation, max_steps)
+        return simulator.resume(self, self._linked, computation, budget)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
         """The run on each word."""
@@ -108,13 +115,7 @@ class TuringMachine:
 
     def accepts(self, word: Word, max_steps: int = 10_000) -> bool:
         """Whether the machine accepts the word; a RunError where it has not halted within `max_steps`."""
-        done = self.run(word, max_steps, record=False)
-        if done.verdict == "running":
-            raise RunError(
-                f"{self.name} has not halted on {word!r} after {max_steps} steps; give a larger max_steps, or use run "
-                f"and resume to look at what it does"
-            )
-        return done.verdict == "accept"
+        return accepted(self.run(word, max_steps, record=False), self.name, word, max_steps)
 
     @cached_property
     def _linked(self) -> simulator.Linked:
@@ -145,8 +146,3 @@ class TuringMachine:
         from kleene.files import write_atomically
 
         return write_atomically(Path(path), self.to_text().encode())
-
-
-def _check_budget(max_steps: Any) -> None:
-    if not isinstance(max_steps, int) or max_steps < 0:
-        raise InputError(f"max_steps is {max_steps!r}; it is a number of steps, 0 or more")

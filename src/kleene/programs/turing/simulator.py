@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.traces.computations import Computation, Configurations, Verdict
+from kleene.traces.computations import Computation, Configurations, Verdict, continued
 
 if TYPE_CHECKING:
     from kleene.programs.turing.machine import TuringMachine
@@ -109,8 +109,8 @@ def resume(machine: "TuringMachine", table: Linked, before: Computation, max_ste
     at = _progress(table.states[last.state], last.head, [table.symbols[s] for s in last.tape], table.blank)
     word = list(at.cells)
     taken = (_advance_recorded if before.recorded else _advance)(table, at, max_steps)
-    kept: Any = _joined(before.configurations, _recorded(machine, word, at)) if before.recorded else _last(machine, at)
-    return _computation(machine, at, before.steps + taken, kept)
+    kept = _recorded(machine, word, at) if before.recorded else _last(machine, at)
+    return continued(before, _computation(machine, at, taken, kept))
 
 
 def _progress(state: int, head: int, cells: list[int], blank: int) -> _Progress:
@@ -125,19 +125,6 @@ def _recorded(machine: "TuringMachine", word: list[int], at: _Progress) -> Confi
 
 def _last(machine: "TuringMachine", at: _Progress) -> Configurations:
     return Configurations(machine.states, machine.tape_alphabet, machine.blank, at.cells, [at.state], [at.head], [])
-
-
-def _joined(before: Any, after: Configurations) -> Any:
-    """The configurations of both, the last one before being the first one after."""
-    if not isinstance(before, Configurations):
-        return (*before, *after[1:])
-    states, heads = (np.concatenate([a, b[1:]]) for a, b in _pairs(before, after, "state_codes", "heads"))
-    (writes,) = (np.concatenate([a, b]) for a, b in _pairs(before, after, "writes"))
-    return Configurations(before.states, before.symbols, before.blank, before.start_tape, states, heads, writes)
-
-
-def _pairs(before: Configurations, after: Configurations, *names: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(np.asarray(getattr(before, name)), np.asarray(getattr(after, name))) for name in names]
 
 
 def _computation(machine: "TuringMachine", at: _Progress, steps: int, kept: Any) -> Computation:
