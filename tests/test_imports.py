@@ -53,10 +53,18 @@ def test_a_room_does_not_import_what_it_must_not_know(room, unknown):
     assert below(imports(room), *unknown) == set()
 
 
-def test_only_compiling_explaining_and_the_commands_import_both_programs_and_machines():
+def test_only_the_rooms_between_import_both_programs_and_machines():
     both = [r for r in ROOMS if all(below(imports(r), f"kleene.{part}") for part in ("programs", "machines"))]
-    assert both == ["commands", "compiling", "explaining"]
-    assert not [r for r in ROOMS if r != "commands" and below(imports(r), "kleene.commands")]
+    assert both == ["commands", "compiling", "explaining", "teaching"]
+
+
+def test_what_is_taken_apart_need_not_have_been_taught_here():
+    assert below(imports("explaining"), "kleene.teaching") == set()
+
+
+@pytest.mark.parametrize("room", ["commands", "experiments"])
+def test_nobody_but_the_commands_imports_the_doors_of_the_house(room):
+    assert not [r for r in ROOMS if r not in ("commands", room) and below(imports(r), f"kleene.{room}")]
 
 
 def test_the_command_line_imports_nothing_heavy_before_a_command_needs_it():

@@ -27,10 +27,11 @@ def teach_named(
     from kleene.teaching.reports import Report
     from kleene.teaching.results import store
 
-    taught = lesson(task, machine, **lesson_options)
+    asked = None if hints == "all" else tuple(part.strip() for part in hints.split(","))
+    taught = lesson(task, machine, hints=asked, **lesson_options)
     plan = Plan.grid(
         taught,
-        kinds=taught.kinds if hints == "all" else tuple(part.strip() for part in hints.split(",")),
+        kinds=taught.kinds if asked is None else asked,
         densities=_numbers("density", densities),
         strengths=(getattr(taught, "default_strength", 1.0),) if strengths is None else _numbers("strength", strengths),
         **grid,

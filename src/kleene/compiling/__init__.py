@@ -8,6 +8,7 @@ OPTIONS = {
     "transformer program": ("dtype", "rules", "activation"),
     "DFA": ("form", "activation", "dtype"),
     "TuringMachine": ("construction", "dtype"),
+    "Circuit": (),
 }
 
 
@@ -20,6 +21,7 @@ def compile(program: Any, **options: Any) -> Any:
       `dtype` ("exact", "float32", "float64").
     - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
       ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
+    - A `Circuit` becomes an `NRAM` whose controller wires it, step by step.
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -29,6 +31,7 @@ def compile(program: Any, **options: Any) -> Any:
     """
     from kleene.programs.alta.program import Program
     from kleene.programs.automata import DFA
+    from kleene.programs.circuits import Circuit
     from kleene.programs.turing import TuringMachine
 
     if isinstance(program, Program):
@@ -39,6 +42,11 @@ def compile(program: Any, **options: Any) -> Any:
     if isinstance(program, DFA):
         _check_options("DFA", options)
         return _compile_dfa(program, **options)
+    if isinstance(program, Circuit):
+        _check_options("Circuit", options)
+        from kleene.compiling.circuits import compile_circuit
+
+        return compile_circuit(program)
     if isinstance(program, TuringMachine):
         _check_options("TuringMachine", options)
         from kleene.compiling.turing import compile_turing
@@ -62,4 +70,5 @@ def _compile_dfa(dfa: Any, *, dtype: str = "exact", **options: Any) -> Any:
 def _check_options(kind: str, options: dict[str, Any]) -> None:
     for name in options:
         if name not in OPTIONS[kind]:
-            raise CompileError(f"a {kind} is compiled without an option {name!r}; there are {', '.join(OPTIONS[kind])}")
+            known = ", ".join(OPTIONS[kind]) or "none"
+            raise CompileError(f"a {kind} is compiled without an option {name!r}; there are {known}")

@@ -20,7 +20,7 @@ def ntm_table(task: str, size: Size = "quick") -> Experiment:
     alone, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much.
     """
     table = NTM[task]
-    taught = lesson(task)
+    taught = lesson(task, hints=tuple(table.rows))
     if size == "full":
         grid: dict[str, Any] = {"densities": (1.0, 0.5, 0.1, 0.01), "strengths": table.strengths, "seeds": 10}
         schedule: dict[str, Any] = {"iterations": 100_000, "test_every": 5_000}

@@ -11,8 +11,10 @@ MEMORIES = ("swap", "increment", "permute", "list_k", "merge", "permute_noise")
 MACHINES = {"ntm": "sequence tasks", "nram": "memory tasks", "rnn": "dfa:NAME", "lstm": "dfa:NAME"}
 
 
-def lesson(task: str, machine: str | None = None, **options: Any) -> Lesson:
+def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | None = None, **options: Any) -> Lesson:
     """The task for the machine that it is meant for, or for the one named.
+
+    `hints` are the kinds that will be asked for, where that is known: some cost time even for runs without them.
 
     >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
     'tomita_4 lstm'
@@ -25,6 +27,8 @@ def lesson(task: str, machine: str | None = None, **options: Any) -> Lesson:
     chosen = machine or meant[0]
     if chosen not in meant:
         raise InputError(f"{task!r} is not for the machine {chosen!r}; it is for {' or '.join(meant)}")
+    if chosen == "ntm" and hints is not None:
+        options["kinds"] = ("none", *(kind for kind in dict.fromkeys(hints) if kind != "none"))
     try:
         return makers[chosen](task, machine=chosen, **options)
     except TypeError as error:

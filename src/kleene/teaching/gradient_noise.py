@@ -1,6 +1,6 @@
 """Noise on gradients that dies away, which helps deep networks to learn (Neelakantan et al. 2015)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,12 +27,16 @@ def gradient_noise(amount: float, decay: float = 0.55) -> optax.GradientTransfor
         bits = [jnp.sum(jax.lax.bitcast_convert_type(leaf, jnp.uint32), dtype=jnp.uint32) for leaf in leaves]
         return NoiseState(jnp.zeros((), jnp.int32), jax.random.PRNGKey(sum(bits, start=jnp.uint32(0))))
 
-    def update(updates, state: NoiseState, params=None):
+    def update(updates: optax.Updates, state: Any, params: optax.Params | None = None) -> tuple[Any, NoiseState]:
         del params
         leaves, structure = jax.tree.flatten(updates)
         following, *keys = jax.random.split(state.key, len(leaves) + 1)
         spread = jnp.sqrt(amount / (1.0 + state.count) ** decay)
-        noisy = [leaf + spread * jax.random.normal(key, leaf.shape, leaf.dtype) for leaf, key in zip(leaves, keys)]
+        # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+        noise = [
+            jax.random.normal(key, (leaf.size,), leaf.dtype).reshape(leaf.shape) for leaf, key in zip(leaves, keys)
+        ]
+        noisy = [leaf + spread * drawn for leaf, drawn in zip(leaves, noise)]
         return jax.tree.unflatten(structure, noisy), NoiseState(state.count + 1, following)
 
     return optax.GradientTransformation(init, update)

@@ -57,7 +57,7 @@ class NRAMLesson:
         self,
         task: MemoryTask | str,
         *,
-        hidden: int = 32,
+        hidden: int = 256,
         batch: int = 50,
         learning_rate: float | None = None,
         noise: float = 0.3,
@@ -76,8 +76,8 @@ class NRAMLesson:
         if not self.task.smallest <= self.start <= self.end or min(self.lengths) < self.task.smallest:
             raise InputError(
                 f"{self.name} is taught at difficulties {self.start} to {self.end} and tested at "
-                f"{', '.join(map(str, self.lengths))}; they are memory sizes, the smallest is {self.task.smallest}, and "
-                f"start is at most end"
+                f"{', '.join(map(str, self.lengths))}; they are memory sizes, the smallest is {self.task.smallest}, "
+                f"and start is at most end"
             )
         self.optimiser = optax.chain(gradient_noise(noise), optax.adam(self.learning_rate))
 
@@ -87,20 +87,22 @@ class NRAMLesson:
         return NRAM.random(wiring.registers, wiring.modules, hidden=self.hidden, key=key)
 
     def beginning(self) -> Progress:
-        return Progress(jnp.asarray(self.start))
+        return Progress(jnp.array(self.start, jnp.int32))
 
     def examples(self, key: PRNGKeyArray, progress: Progress, setting: Setting) -> Batch:
         """A batch of one difficulty, from the first up to the one reached."""
         choosing, drawing, telling = jax.random.split(key, 3)
         size = jax.random.randint(choosing, (), self.start, progress.difficulty + 1)
-        instances = self._drawn(drawing, size, self.end, self.batch, noisy=True)
+        instances = self.task.batch(drawing, size, self.end, self.batch, noisy=True)
         most = self.task.most_steps(self.end)
 
-        def tell(key: PRNGKeyArray, memory: Array, steps: Array) -> Hints:
-            circuit = self.task.circuit
-            return hints(key, circuit, setting.kind, setting.density, memory, size, steps, most)
+        chances = jax.random.uniform(telling, (6 * self.batch,)).reshape(self.batch, 6)
 
-        told = jax.vmap(tell)(jax.random.split(telling, self.batch), instances.memory, instances.steps)
+        def tell(chances: Array, memory: Array, steps: Array) -> Hints:
+            circuit = self.task.circuit
+            return hints(chances, circuit, setting.kind, setting.density, memory, size, steps, most)
+
+        told = jax.vmap(tell)(chances, instances.memory, instances.steps)
         return Batch(instances, told)
 
     def loss(self, model: NRAM, batch: Batch, setting: Setting) -> tuple[Float[Array, ""], dict[str, Array]]:
@@ -117,7 +119,7 @@ class NRAMLesson:
 
     def advance(self, model: NRAM, progress: Progress, key: PRNGKeyArray, setting: Setting) -> Progress:
         """One difficulty more after ten new examples without an error."""
-        instances = self._drawn(key, progress.difficulty, self.end, 10)
+        instances = self.task.batch(key, progress.difficulty, self.end, 10)
         clean = jnp.all(self._right(model, instances, self.task.most_steps(self.end)))
         return Progress(jnp.minimum(progress.difficulty + clean, self.end))
 
@@ -126,7 +128,7 @@ class NRAMLesson:
         cells = max(self.lengths)
 
         def accuracy(now: tuple[PRNGKeyArray, Array]) -> Array:
-            instances = self._drawn(now[0], now[1], cells, self.tests)
+            instances = self.task.batch(now[0], now[1], cells, self.tests)
             return jnp.mean(self._right(model, instances, self.task.most_steps(cells)))
 
         keys = jax.random.split(key, len(self.lengths))
@@ -141,10 +143,6 @@ class NRAMLesson:
     def facts(self) -> dict[str, Any]:
         names = ("name", "hidden", "batch", "learning_rate", "noise", "start", "end", "lengths", "tests")
         return {"machine": "nram"} | {name: getattr(self, name) for name in names} | {"lengths": list(self.lengths)}
-
-    def _drawn(self, key: PRNGKeyArray, size: Array, cells: int, count: int, *, noisy: bool = False) -> Instance:
-        keys = jax.random.split(key, count)
-        return jax.vmap(lambda one: self.task.sample(one, size, cells, noisy=noisy))(keys)
 
     def _run(self, model: NRAM, instance: Instance, steps: int) -> tuple[Trace, Float[Array, " step"]]:
         """The trace of a run, and the probability that it ends with each step."""

@@ -1,0 +1,187 @@
+"""The neural random-access machine (Kurach et al. 2016; Appendix B of the partial-traces paper) as a ∂NCM.
+
+At each step the controller sees how probable it is that each register is 0, and wires up a circuit of modules; the
+processor runs it on the registers and the memory, all of whose entries are distributions over the integers modulo M.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.machines.ncm import Start, run
+from kleene.machines.ncm import Trace as Recorded
+from kleene.machines.nram_modules import BINARY, CONSTANTS, UNARY, constant, one_hot
+from kleene.traces import Trace
+from kleene.traces.wiring import Wiring, module_sequence
+
+NEVER = -1e9  # the log-probability of a source that a connection cannot have; finite, so that 0 times it is 0
+
+
+class Store(eqx.Module):
+    """What the processor works on. `size` is M; cells and values from M on are padding."""
+
+    registers: Float[Array, "registers cells"]
+    cells: Float[Array, "cells cells"]
+    size: Int[Array, ""]
+
+
+class NRAM(eqx.Module):
+    """A controller of two ReLU layers over P(register = 0), which wires a circuit. Batch with `jax.vmap`.
+
+    Its command is the log-probability of every source for every connection of the wiring: the modules' arguments that
+    are used, then the registers. Its output is the probability of stopping now.
+
+    >>> machine = NRAM.random(2, "def+R", hidden=8, key=jax.random.key(0))
+    >>> trace = run(machine, machine.start(jnp.array([2, 1, 0]), 3), jnp.arange(5))
+    >>> trace["memory"].cells.shape, trace["output"].shape  # five steps of three cells
+    ((5, 3, 3), (5,))
+    """
+
+    first: Float[Array, "hidden registers"]
+    first_bias: Float[Array, " hidden"]
+    second: Float[Array, "hidden hidden"]
+    second_bias: Float[Array, " hidden"]
+    circuit: Float[Array, "connections sources hidden"]
+    circuit_bias: Float[Array, "connections sources"]
+    stop: Float[Array, " hidden"]
+    stop_bias: Float[Array, ""]
+    wiring: Wiring = eqx.field(static=True)
+    steps: Callable[[Sequence[int]], int] | None = eqx.field(static=True, default=None)  # for `run` without steps
+
+    @classmethod
+    def random(
+        cls, registers: int, modules: str | Sequence[str] = "def", *, hidden: int = 32, key: PRNGKeyArray
+    ) -> "NRAM":
+        """A machine to be trained: weights U(-1/√n, 1/√n) for a layer of n inputs, as PyTorch's linear layers."""
+        wiring = Wiring(registers, module_sequence(modules) if isinstance(modules, str) else tuple(modules))
+        outputs = (len(wiring.connections), len(wiring.sources))
+        keys = iter(jax.random.split(key, 8))
+
+        def drawn(inputs: int, *shape: int) -> Array:
+            # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+            flat = jax.random.uniform(next(keys), (math.prod(shape),), minval=-(inputs**-0.5), maxval=inputs**-0.5)
+            return flat.reshape(shape)
+
+        return cls(
+            first=drawn(registers, hidden, registers),
+            first_bias=drawn(registers, hidden),
+            second=drawn(hidden, hidden, hidden),
+            second_bias=drawn(hidden, hidden),
+            circuit=drawn(hidden, *outputs, hidden),
+            circuit_bias=drawn(hidden, *outputs),
+            stop=drawn(hidden, hidden),
+            stop_bias=drawn(hidden),
+            wiring=wiring,
+        )
+
+    def start(self, memory: Int[Array, " cells"], size: Int[Array, ""] | int) -> Start:
+        """A memory of certain values, of which `size` count, and register i at i."""
+        cells, size = memory.shape[0], jnp.asarray(size)
+        registers = jax.vmap(lambda i: one_hot(i % size, cells))(jnp.arange(self.wiring.registers))
+        values = jnp.where(jnp.arange(cells) < size, memory, 0)
+        store = Store(registers, jax.vmap(lambda value: one_hot(value, cells))(values), size)
+        return Start(feedback=registers[:, 0], state=(), memory=store)
+
+    def control(
+        self, feedback: Float[Array, " registers"], state: tuple, entry: Array
+    ) -> tuple[Float[Array, "connections sources"], tuple, Float[Array, ""]]:
+        """The wiring of this step, and the probability of stopping after it. The entry says nothing."""
+        hidden = jax.nn.relu(self.first @ feedback + self.first_bias)
+        hidden = jax.nn.relu(self.second @ hidden + self.second_bias)
+        scores = self.circuit @ hidden + self.circuit_bias
+        allowed = jnp.asarray(self.wiring.allowed)
+        chances = jax.nn.log_softmax(jnp.where(allowed, scores, NEVER), axis=-1)
+        return chances, state, jax.nn.sigmoid(self.stop @ hidden + self.stop_bias)
+
+    def process(
+        self, command: Float[Array, "connections sources"], memory: Store
+    ) -> tuple[Float[Array, " registers"], Store]:
+        """The circuit run once; registers change together at its end.
+
+        Every connection's value is a mixture of sources. It is summed up as the sources come to be known, so that
+        nothing but their values has to be kept for the gradient.
+        """
+        wiring, cells, size = self.wiring, memory.cells, memory.size
+        columns = dict(zip(wiring.sources, jnp.split(jnp.exp(command), len(wiring.sources), axis=1)))
+        known = _known(memory, wiring)
+        mixed = jnp.sum(
+            jnp.stack([columns.pop(name) for name in known]) * jnp.stack([*known.values()])[:, None], axis=0
+        )
+        for kind, name, places in zip(wiring.modules, wiring.names, wiring.places):
+            arguments, mixed = mixed[: len(places)], mixed[len(places) :]  # the connections come in this order
+            output = None
+            if kind in UNARY:
+                output = UNARY[kind](*arguments, size)
+            elif kind in BINARY:
+                output = BINARY[kind](*arguments, size)
+            elif kind == "READ":
+                output = jnp.sum(arguments[0][:, None] * cells, axis=0)
+            elif kind == "WRITE":
+                where, what = arguments
+                cells = (1.0 - where)[:, None] * cells + where[:, None] * what
+            if output is not None:
+                mixed = mixed + columns[name][-len(mixed) :] * output
+        return mixed[:, 0], Store(mixed, cells, size)
+
+    def emit(self, output: Float[Array, ""], feedback: Float[Array, " registers"]) -> Float[Array, ""]:
+        return output
+
+    def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
+        """What the machine most probably does in so many steps: the channels of a circuit's run (`Circuit.run`)."""
+        values = np.asarray(memory)
+        if values.ndim != 1 or len(values) < 2 or values.min() < 0 or values.max() >= len(values):
+            raise InputError(
+                f"a memory of M cells, two or more, holds whole numbers from 0 to M - 1; it was given {list(memory)!r}"
+            )
+        if steps is None and self.steps is None:
+            raise InputError("this machine does not say how many steps it runs; give steps=")
+        taken = steps if steps is not None else self.steps(values.tolist())  # type: ignore[misc]
+        start = self.start(jnp.asarray(values, dtype=jnp.int32), len(values))
+        recorded = _recorded(self, start, taken)
+        first, rest = start.memory, recorded["memory"]
+        entries = self.wiring.entries(
+            np.concatenate([_likeliest(first.cells)[None], _likeliest(rest.cells)]),
+            np.concatenate([_likeliest(first.registers)[None], _likeliest(rest.registers)]),
+            _likeliest(recorded["command"]),
+        )
+        return Trace(self.wiring.channels(len(values)), entries, "memory", source="network")
+
+
+def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
+    """The sources whose values are known before anything runs: registers, constants, and WRITE, which says 0.
+
+    Connections that cannot have them yet have no weight on them.
+    """
+    constants = CONSTANTS | {"WRITE": 0}
+    fixed = {value: constant(value, memory.cells.shape[0], memory.size) for value in (0, 1, 2)}
+    known = dict(zip(wiring.sources, memory.registers))
+    return known | {
+        name: fixed[constants[kind]] for kind, name in zip(wiring.modules, wiring.names) if kind in constants
+    }
+
+
+def _likeliest(distributions: Array) -> np.ndarray:
+    return np.asarray(jnp.argmax(distributions, axis=-1))
+
+
+@eqx.filter_jit
+def _recorded(machine: NRAM, start: Start, steps: int) -> Recorded:
+    return run(machine, start, jnp.arange(steps))
+
+
+def stopping(chances: Float[Array, " step"], live: Bool[Array, " step"]) -> Float[Array, " step"]:
+    """The probability that a run ends with each step: p_t = f_t · Π(1 - f_i), and the last live step takes the rest.
+
+    >>> stopping(jnp.array([0.5, 0.5, 0.5, 0.9]), jnp.array([True, True, True, False])).tolist()
+    [0.5, 0.25, 0.25, 0.0]
+    """
+    last = live & ~jnp.append(live[1:], False)
+    ending = jnp.where(last, 1.0, jnp.where(live, chances, 0.0))
+    going = jnp.concatenate([jnp.ones(1), jnp.cumprod(1.0 - ending)[:-1]])
+    return ending * going

@@ -1,0 +1,50 @@
+"""How many steps a circuit runs: a sum of a number, the size M of the memory, and what a cell says at the start."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kleene.errors import InputError, ProgramError
+
+TERM = re.compile(r"(\d+)|(M)|memory\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """So many steps: `constant`, and M as often as `sizes` says, and what each of `cells` holds at the start.
+
+    >>> Steps.parse("memory[1] + 5")([7, 3, 2, 0])
+    8
+    """
+
+    constant: int = 0
+    sizes: int = 0
+    cells: tuple[int, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "Steps":
+        """The number of steps that a text such as `7`, `M + 2` or `memory[1] + 5` says."""
+        found = [(term, TERM.fullmatch(term.strip())) for term in text.split("+")]
+        constant, sizes, cells = 0, 0, []
+        for term, said in found:
+            if said is None:
+                raise ProgramError(
+                    f"the number of steps is {text.strip()!r}, and {term.strip()!r} is not understood; write a sum of "
+                    f"whole numbers, M (the size of the memory) and memory[1] (what cell 1 holds at the start)"
+                )
+            constant += int(said[1] or 0)
+            sizes += bool(said[2])
+            cells += [int(said[3])] if said[3] else []
+        return cls(constant, sizes, tuple(cells))
+
+    def __call__(self, memory: Sequence[int]) -> int:
+        missing = [cell for cell in self.cells if cell >= len(memory)]
+        if missing:
+            raise InputError(
+                f"the number of steps is {self}, and the memory has {len(memory)} cells: give a larger memory"
+            )
+        return self.constant + self.sizes * len(memory) + sum(int(memory[cell]) for cell in self.cells)
+
+    def __str__(self) -> str:
+        terms = ["M"] * self.sizes + [f"memory[{cell}]" for cell in self.cells]
+        return " + ".join([*terms, *([str(self.constant)] if self.constant or not terms else [])])

@@ -1,0 +1,222 @@
+"""Circuits as text files.
+
+    registers 2
+    modules   def+R           // READ ZERO … WRITE, and one more READ; so there are READ1 and READ2
+    steps     M + 2           // how long a run takes; may be left out
+
+    when - !0:                // r1 is not zero, r0 may be anything
+        READ1(r0)  INC(r0)  ADD(READ1, ONE)  WRITE(r0, ADD)  READ2(INC)
+        r0 = INC   r1 = READ2
+    when - 0:
+        READ1(r0)  WRITE(r0, READ1)
+        r0 = r0    r1 = ?     // a hole; what is not mentioned is a hole too
+
+Statements may stand on one line or on many, in any order: what runs first is decided by the module sequence. What
+follows `//` is a comment.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kleene.errors import InputError, ProgramError
+from kleene.files import read_bytes
+from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
+from kleene.programs.circuits.steps import Steps
+from kleene.traces.wiring import ARITIES, Wiring, module_sequence
+
+HEADERS = ("registers", "modules", "steps")
+WHEN = re.compile(r"when\b([^:]*)(:?)(.*)")
+CALL = re.compile(r"(\w+)\s*\(([^()]*)\)[\s;,]*")
+ASSIGNMENT = re.compile(r"(\w+)\s*=\s*(\w+|\?)[\s;,]*")
+
+
+@dataclass
+class _Reading:
+    """What has been read so far: headers by name, and blocks with their choices by connection."""
+
+    headers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    blocks: list[tuple[int, tuple[str, ...], dict[str, int]]] = field(default_factory=list)
+    wiring: Wiring | None = None
+
+
+def parse(text: str, name: str = "the circuit") -> Circuit:
+    """The circuit that the text says; a ProgramError names the line where it cannot be read."""
+    reading = _Reading()
+    for number, line in _lines(text):
+        try:
+            _read_line(reading, number, line)
+        except (ProgramError, InputError) as error:
+            raise ProgramError(f"{name}, line {number}: {error}") from None
+    if reading.wiring is None or not reading.blocks:
+        raise ProgramError(f"{name}: the text has no block; write `when` and a pattern of 0, !0 and -, then statements")
+    names = [connection.name for connection in reading.wiring.connections]
+    blocks = tuple(
+        Block(pattern, tuple(choices.get(c, HOLE) for c in names), number)
+        for number, pattern, choices in reading.blocks
+    )
+    steps = Steps.parse(reading.headers["steps"][1]) if "steps" in reading.headers else None
+    try:
+        return Circuit(reading.wiring, blocks, steps, name)
+    except ProgramError as error:
+        raise ProgramError(f"{name}: {error}") from None
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        code = line.split("//")[0].strip()
+        if code:
+            yield number, code
+
+
+def _read_line(reading: _Reading, number: int, line: str) -> None:
+    said = WHEN.fullmatch(line)
+    if said:
+        _begin_block(reading, number, said)
+        line = said[3].strip()
+    elif not reading.blocks:
+        _read_header(reading, number, line)
+        return
+    if line:
+        _read_statements(reading, line)
+
+
+def _read_header(reading: _Reading, number: int, line: str) -> None:
+    key, _, value = line.replace("\t", " ").partition(" ")
+    if key not in HEADERS:
+        close = difflib.get_close_matches(key, HEADERS, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"before the first `when` come {', '.join(HEADERS)}"
+        raise ProgramError(f"{line!r} is not understood; {hint}")
+    if key in reading.headers:
+        raise ProgramError(f"a second {key} line; the first is line {reading.headers[key][0]}")
+    if key == "registers" and not re.fullmatch(r"\s*[1-9]\d?\s*", value):
+        raise ProgramError(f"registers is {value.strip()!r}; write how many there are, 1 to 16")
+    if key == "modules":
+        module_sequence(value)
+    if key == "steps":
+        Steps.parse(value)
+    reading.headers[key] = (number, value)
+
+
+def _begin_block(reading: _Reading, number: int, said: re.Match[str]) -> None:
+    for key in ("registers", "modules"):
+        if key not in reading.headers:
+            example = {"registers": "registers 2", "modules": "modules def"}[key]
+            raise ProgramError(f"there is no {key} line before the first block; add one such as `{example}`")
+    if reading.wiring is None:
+        registers = int(reading.headers["registers"][1])
+        if registers > 16:
+            raise ProgramError(f"registers is {registers}; there may be 16, which have 65,536 patterns")
+        reading.wiring = Wiring(registers, module_sequence(reading.headers["modules"][1]))
+    pattern = tuple(said[1].split())
+    if not said[2]:
+        raise ProgramError("the pattern does not end with a colon; write `when 0 !0 -:`")
+    wrong = [symbol for symbol in pattern if symbol not in SYMBOLS]
+    if wrong:
+        raise ProgramError(f"the pattern has {wrong[0]!r}; write 0 (zero), !0 (not zero) or - (anything)")
+    if len(pattern) != reading.wiring.registers:
+        raise ProgramError(
+            f"the pattern `{' '.join(pattern)}` is for {len(pattern)} registers, and there are "
+            f"{reading.wiring.registers}"
+        )
+    reading.blocks.append((number, pattern, {}))
+
+
+def _read_statements(reading: _Reading, line: str) -> None:
+    """Puts what the line says into the newest block."""
+    wiring, choices = reading.wiring, reading.blocks[-1][2]
+    assert wiring is not None
+    at = 0
+    while at < len(line):
+        if said := CALL.match(line, at):
+            new = _call(wiring, said[1], [part.strip() for part in said[2].split(",") if part.strip()])
+        elif said := ASSIGNMENT.match(line, at):
+            new = {f"r{_register(wiring, said[1])}.c": _source(wiring, said[2], len(wiring.sources), said[0].strip())}
+        else:
+            raise ProgramError(
+                f"{line[at:]!r} is not understood; write statements such as `ADD(READ, ONE)` and `r0 = ADD`"
+            )
+        again = sorted(set(new) & set(choices))
+        if again:
+            raise ProgramError(
+                f"{again[0].split('.')[0]} has been given in this block before; each module and register has one line"
+            )
+        choices |= new
+        at = said.end()
+
+
+def _call(wiring: Wiring, name: str, arguments: list[str]) -> dict[str, int]:
+    place = _module(wiring, name)
+    kind, full = wiring.modules[place], wiring.names[place]
+    if len(arguments) != ARITIES[kind]:
+        takes = {0: "no argument", 1: "one argument", 2: "two arguments"}[ARITIES[kind]]
+        raise ProgramError(f"{name}({', '.join(arguments)}) has {len(arguments)} arguments; {kind} takes {takes}")
+    limit = wiring.registers + place
+    return {f"{full}.{slot}": _source(wiring, said, limit, full) for slot, said in zip("ab", arguments)}
+
+
+def _source(wiring: Wiring, said: str, limit: int, user: str) -> int:
+    """The place of a source, or HOLE; `limit` is how many of them the user may choose from."""
+    if said == "?":
+        return HOLE
+    if re.fullmatch(r"r\d+", said):
+        return _register(wiring, said)
+    if said in ("0", "1", "2"):
+        raise ProgramError(f"{user} uses the number {said}; write {['ZERO', 'ONE', 'TWO'][int(said)]}, a module")
+    place = wiring.registers + _module(wiring, said)
+    if place >= limit:
+        same = place == limit
+        raise ProgramError(
+            f"{user} uses {said}, which is {'that module itself' if same else 'a later module'}: the order is "
+            f"{' '.join(wiring.names)}, and a module can use only registers and what stands before it"
+        )
+    return place
+
+
+def _register(wiring: Wiring, said: str) -> int:
+    if not re.fullmatch(r"r\d+", said):
+        raise ProgramError(f"{said!r} cannot be assigned; only registers can, r0 to r{wiring.registers - 1}")
+    if int(said[1:]) >= wiring.registers:
+        raise ProgramError(f"there is no register {said}; the registers are r0 to r{wiring.registers - 1}")
+    return int(said[1:])
+
+
+def _module(wiring: Wiring, said: str) -> int:
+    if said in wiring.names:
+        return wiring.names.index(said)
+    kind = said.rstrip("0123456789")
+    named = [name for name, k in zip(wiring.names, wiring.modules) if k == kind]
+    if said == kind and len(named) > 1:
+        raise ProgramError(f"{said} is not one module: there are {', '.join(named)}; say which")
+    if said == f"{kind}1" and len(named) == 1:
+        return wiring.names.index(kind)
+    close = named or difflib.get_close_matches(said, wiring.names, n=1)
+    hint = f"did you mean {close[-1]}?" if close else f"the modules are {' '.join(wiring.names)}"
+    raise ProgramError(f"there is no module {said}; {hint}")
+
+
+def as_text(circuit: Circuit) -> str:
+    """The circuit in the format above. Holes are left out."""
+    wiring = circuit.wiring
+    lines = [f"registers {wiring.registers}", f"modules {'+'.join(wiring.modules)}"]
+    lines += [f"steps {circuit.steps}"] if circuit.steps else []
+    for block in circuit.blocks:
+        lines += ["", f"when {' '.join(block.pattern)}:"]
+        said = ["?" if choice == HOLE else wiring.sources[choice] for choice in block.choices]
+        for name, connections in zip(wiring.names, wiring.places):
+            arguments = [said[connection] for connection in connections]
+            if set(arguments) - {"?"}:
+                lines.append(f"    {name}({', '.join(arguments)})")
+        ends = [f"r{i} = {said[c[0]]}" for i, c in enumerate(wiring.places[len(wiring.names) :]) if said[c[0]] != "?"]
+        lines += ["    " + "  ".join(ends)] if ends else []
+    return "\n".join(lines) + "\n"
+
+
+def load(path: Path) -> Circuit:
+    """The circuit in the file, under the file's name."""
+    try:
+        return parse(read_bytes(path).decode(), path.stem)
+    except UnicodeDecodeError:
+        raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None

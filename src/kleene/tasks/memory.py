@@ -1,0 +1,184 @@
+"""Tasks on a memory of M integers modulo M, as NRAMs learn them: Swap, Increment, Permute, ListK, Merge.
+
+The difficulty of an instance is M. Instances are drawn on the device: M may be a traced number, and the arrays are
+padded with zeros to a fixed number of cells.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.programs.circuits import Circuit
+from kleene.programs.circuits.library import stored
+
+Size = Int[Array, ""] | int
+Cells = Int[Array, " cells"]
+Chances = Float[Array, "3 cells"]  # uniform in [0, 1): all that an instance is drawn with, for one draw compiles fast
+
+
+class Instance(eqx.Module):
+    """A memory at the start, the memory that is wanted in the end, which cells count, M, and how many steps to take."""
+
+    memory: Int[Array, "*batch cells"]
+    expected: Int[Array, "*batch cells"]
+    counts: Bool[Array, "*batch cells"]
+    size: Int[Array, "*batch"]
+    steps: Int[Array, "*batch"]
+
+
+@dataclass(frozen=True)
+class MemoryTask:
+    """A task, what the paper's table gives for it (Appendix G), and the circuit that solves it.
+
+    `noise` is the share of examples with one wrong output, drawn where a lesson asks for noise.
+    """
+
+    name: str
+    circuit_name: str
+    draw: Callable[[Chances, Size], tuple[Cells, Cells]]  # from chances and M to the memory and the expected one
+    learning_rate: float
+    start: int  # the difficulty that a curriculum begins with
+    end: int
+    smallest: int  # the least M that has an instance
+    tests: tuple[int, ...]  # difficulties to test at, up to twice the end
+    noise: float = 0.0
+
+    @property
+    def circuit(self) -> Circuit:
+        return stored(self.circuit_name)
+
+    def most_steps(self, cells: int) -> int:
+        """As many steps as an instance of up to so many cells may take."""
+        rule = self.circuit.steps
+        assert rule is not None
+        hops = len(rule.cells) * (_nodes(cells) - 1)  # the one cell that a number of steps depends on is ListK's k
+        return rule.constant + rule.sizes * cells + int(hops)
+
+    def sample(self, key: PRNGKeyArray, size: Size, cells: int, *, noisy: bool = False) -> Instance:
+        """A random instance of difficulty `size`, padded to `cells`; `noisy` ones are sometimes wrong on purpose."""
+        return self._instance(jax.random.uniform(key, (4 * cells,)).reshape(4, cells), size, noisy)
+
+    def batch(self, key: PRNGKeyArray, size: Size, cells: int, count: int, *, noisy: bool = False) -> Instance:
+        """So many instances of one difficulty."""
+        # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+        chances = jax.random.uniform(key, (count * 4 * cells,)).reshape(count, 4, cells)
+        return jax.vmap(lambda row: self._instance(row, size, noisy))(chances)
+
+    def _instance(self, chances: Float[Array, "4 cells"], size: Size, noisy: bool) -> Instance:
+        memory, expected = self.draw(chances[:3], size)
+        if noisy and self.noise:
+            expected = spoiled(chances[3], expected, size, self.noise)
+        rule = self.circuit.steps
+        assert rule is not None
+        steps = rule.constant + rule.sizes * size + sum((memory[cell] for cell in rule.cells), start=0)
+        return Instance(memory, expected, jnp.arange(len(memory)) < size, jnp.asarray(size), jnp.asarray(steps))
+
+
+def whole(chance: Array, low: Size, high: Size) -> Array:
+    """Whole numbers from `low` to `high` - 1, equally likely where the chances are uniform."""
+    return low + jnp.floor(chance * (high - low)).astype(jnp.int32)
+
+
+def spoiled(chances: Float[Array, " cells"], expected: Cells, size: Size, share: float) -> Cells:
+    """The expected memory, with another value in one of its cells in this share of examples."""
+    at = jnp.arange(len(expected)) == whole(chances[0], 0, size)
+    other = (expected + whole(chances[1], 1, size)) % size
+    return jnp.where(at & (chances[2] < share), other, expected)
+
+
+def _swap(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    values = whole(chances[0], 1, size)
+    first, second = whole(chances[1, 0], 0, size - 3), whole(chances[1, 1], 0, size - 3)
+    memory = jnp.where(jnp.arange(len(values)) < size - 1, values, 0)
+    memory = memory.at[0].set(first).at[1].set(second)
+    expected = memory.at[first + 2].set(memory[second + 2]).at[second + 2].set(memory[first + 2])
+    return memory, expected
+
+
+def _increment(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    inside = jnp.arange(chances.shape[1]) < size - 1
+    memory = jnp.where(inside, whole(chances[0], 1, size), 0)
+    return memory, jnp.where(inside, (memory + 1) % size, 0)
+
+
+def _permutation(chances: Float[Array, " cells"], length: Size) -> Cells:
+    """A random order of 0 to length - 1, then the rest."""
+    return jnp.argsort(chances + jnp.where(jnp.arange(len(chances)) < length, 0.0, 1.0))
+
+
+def _permute(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    at, length = jnp.arange(chances.shape[1]), (size - 1) // 2
+    order = _permutation(chances[1], length)
+    places = (at >= 1) & (at <= length)
+    memory = jnp.where((at > length) & (at <= 2 * length), whole(chances[0], 0, size), 0)
+    memory = jnp.where(places, order[at - 1], memory).at[0].set(length + 1)
+    found = memory[jnp.where(places, length + 1 + memory, 0)]
+    return memory, jnp.where(places, found, memory)
+
+
+def _nodes(size: Size) -> Size:
+    return (size - 3) // 2
+
+
+def _list_k(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    at, length = jnp.arange(chances.shape[1]), _nodes(size)
+    order = _permutation(chances[1], length)
+    following = jnp.where(at + 1 < length, 3 + 2 * jnp.roll(order, -1), 0)  # the last node points to 0
+    next_of = jnp.zeros_like(order).at[order].set(following)
+    is_node = (at >= 3) & (at < 3 + 2 * length)
+    memory = jnp.where(is_node, jnp.where(at % 2 == 1, next_of[(at - 3) // 2], whole(chances[0], 0, size)), 0)
+    hops = whole(chances[2, 0], 0, length)
+    memory = memory.at[0].set(3 + 2 * order[0]).at[1].set(hops).at[2].set(2)
+    return memory, memory.at[2].set(memory[4 + 2 * order[hops]])
+
+
+def _merge(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    at, both = jnp.arange(chances.shape[1]), (size - 5) // 2
+    drawn = whole(chances[0], 1, size)
+    first = whole(chances[1, 0], 1, both)  # how many are in A; one at least in either
+    heads = jnp.stack([jnp.asarray(3), 4 + first, 5 + both])
+
+    def placed(begin: Array, chosen: Array) -> Cells:
+        """The chosen values in order, from a cell on."""
+        ordered = jnp.sort(jnp.where(chosen, drawn, len(at) + 1))  # the others go last: no value is so large
+        return jnp.where((at >= begin) & (at < begin + jnp.sum(chosen)), ordered[at - begin], 0)
+
+    memory = placed(heads[0], at < first) + placed(heads[1], (at >= first) & (at < both))
+    memory = memory.at[:3].set(heads)
+    return memory, memory + placed(heads[2], at < both)
+
+
+_PERMUTE = MemoryTask("permute", "permute", _permute, 0.05, 7, 12, 3, (7, 9, 12, 15, 18, 21, 24))
+_TASKS = [
+    MemoryTask("swap", "swap", _swap, 0.01, 6, 10, 5, (6, 8, 10, 12, 15, 18, 20)),
+    MemoryTask("increment", "increment", _increment, 0.01, 4, 10, 3, (4, 6, 8, 10, 13, 16, 20)),
+    _PERMUTE,
+    MemoryTask("list_k", "list_k", _list_k, 0.05, 9, 16, 7, (9, 12, 16, 20, 24, 28, 32)),
+    MemoryTask("merge", "merge", _merge, 0.05, 13, 16, 9, (13, 16, 20, 24, 28, 32)),
+    replace(_PERMUTE, name="permute_noise", noise=0.1),
+]
+
+
+def memory_tasks() -> dict[str, MemoryTask]:
+    """Every task by its name."""
+    return {task.name: task for task in _TASKS}
+
+
+def memory_task(name: str) -> MemoryTask:
+    """The task of that name; an InputError suggests another where there is none.
+
+    >>> memory_task("increment").sample(jax.random.key(0), 4, cells=6).memory.shape
+    (6,)
+    """
+    found = memory_tasks().get(name)
+    if found is None:
+        close = difflib.get_close_matches(name, memory_tasks(), n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(memory_tasks())}"
+        raise InputError(f"there is no memory task {name!r}; {hint}")
+    return found
