@@ -96,7 +96,7 @@ def test_lessons_are_found_by_name_and_bad_ones_refused():
     for task, machine, told in (
         ("cpoy", None, "no task 'cpoy'"),
         ("dfa:tomita_4", "ntm", "not for the machine 'ntm'"),
-        ("copy", "rnn", "not for the machine 'rnn'"),
+        ("increment", "rnn", "not for the machine 'rnn'"),
     ):
         with pytest.raises(InputError, match=told):
             lesson(task, machine)
