@@ -379,10 +379,11 @@ def teach(
         str,
         typer.Argument(
             metavar="TASK",
-            help="swap, increment, permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm).",
+            help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
+            "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm).",
         ),
     ],
-    machine: Annotated[str | None, typer.Option(help="nram, rnn or lstm; the one the task is meant for.")] = None,
+    machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; the one the task is meant for.")] = None,
     hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,

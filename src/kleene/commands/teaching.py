@@ -28,7 +28,7 @@ def teach_named(
     from kleene.teaching.results import store
 
     asked = None if hints == "all" else tuple(part.strip() for part in hints.split(","))
-    taught = lesson(task, machine, **lesson_options)
+    taught = lesson(task, machine, hints=asked, **lesson_options)
     plan = Plan.grid(
         taught,
         kinds=taught.kinds if asked is None else asked,

@@ -6,11 +6,53 @@ from typing import Any
 import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
-from kleene.experiments.partial_trace_tables import NRAM
-from kleene.pictures.teaching import against_size
+from kleene.experiments.partial_trace_tables import NRAM, NTM
+from kleene.pictures.teaching import against_size, generalisation_grids
 from kleene.teaching.catalog import lesson
 from kleene.teaching.loop import Plan
 from kleene.teaching.reports import Report
+
+
+def ntm_table(task: str, size: Size = "quick") -> Experiment:
+    """Part of figure 9: hint kind × density × λ for a task of the NTM.
+
+    Full size is the text's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has the strongest λ
+    alone, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much.
+    """
+    table = NTM[task]
+    taught = lesson(task, hints=tuple(table.rows))
+    if size == "full":
+        grid: dict[str, Any] = {"densities": (1.0, 0.5, 0.1, 0.01), "strengths": table.strengths, "seeds": 10}
+        schedule: dict[str, Any] = {"iterations": 100_000, "test_every": 5_000}
+        plans = (
+            Plan.grid(taught, kinds=("none",), seeds=40, **schedule),
+            Plan.grid(taught, kinds=tuple(table.rows), **grid, **schedule),
+        )
+    else:
+        kinds = ("none", *table.rows)
+        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, iterations=1_000, test_every=250),)
+    paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
+    title = f"runs that generalise in %, {task}, NTM"
+    return Experiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
+
+
+def draw_table(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+    """The paper's table and ours as heat maps; the baseline stands in every column."""
+    rows = [row for report in reports for row in report.settings()]
+    share = {(r["hints"], r["density"], r["strength"]): 100 * r["generalised"] / r["seeds"] for r in rows}
+    columns = sorted({(r["density"], r["strength"]) for r in rows if r["hints"] != "none"}, reverse=True)
+    kinds = ["none", *experiment.paper["rows"]]
+    theirs = {
+        (kind, *column): value
+        for kind, values in experiment.paper["rows"].items()
+        for column, value in zip(experiment.paper["columns"], values)
+    }
+    tables = {
+        "paper": [[theirs.get((kind, *c), experiment.paper["baseline"]) for c in columns] for kind in kinds],
+        "ours": [[share.get((kind, *c), share.get((kind, 0.0, 0.0))) for c in columns] for kind in kinds],
+    }
+    names = [f"{density:.0%}\nλ {strength:g}" for density, strength in columns]
+    return generalisation_grids(kinds, names, tables, path, title=experiment.shows)
 
 
 def nram_errors(task: str, size: Size = "quick") -> Experiment:
@@ -48,7 +90,8 @@ def state_hints(language: str = "tomita_4", machine: str = "rnn", size: Size = "
 
 def experiments(size: Size = "quick") -> dict[str, Any]:
     """A function without arguments for each experiment, by name."""
-    found: dict[str, Any] = {f"nram-{task}": lambda task=task: nram_errors(task, size) for task in NRAM}
+    found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, size) for task in NTM}
+    found |= {f"nram-{task}": lambda task=task: nram_errors(task, size) for task in NRAM}
     for language in ("tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_7"):
         for machine in ("rnn", "lstm"):
             found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, size)

@@ -6,28 +6,41 @@ from typing import Any
 from kleene.errors import InputError
 from kleene.teaching.lessons import Lesson
 
+SEQUENCES = ("copy", "repeat_copy_twice", "dyck_words", "flip_3rd", "repeat_flip_3d", "reverse")
 MEMORIES = ("swap", "increment", "permute", "list_k", "merge", "permute_noise")
+MACHINES = {"ntm": "sequence tasks", "nram": "memory tasks", "rnn": "dfa:NAME", "lstm": "dfa:NAME"}
 
 
-def lesson(task: str, machine: str | None = None, **options: Any) -> Lesson:
+def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | None = None, **options: Any) -> Lesson:
     """The task for the machine that it is meant for, or for the one named.
+
+    `hints` are the kinds that will be asked for, where that is known: some cost time even for runs without them.
 
     >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
     'tomita_4 lstm'
     """
-    makers: dict[str, Callable[..., Lesson]] = {"nram": _nram, "rnn": _acceptor, "lstm": _acceptor}
-    meant = ("nram",) if task in MEMORIES else ("rnn", "lstm")
+    makers: dict[str, Callable[..., Lesson]] = {"ntm": _ntm, "nram": _nram, "rnn": _acceptor, "lstm": _acceptor}
+    meant = ("ntm",) if task in SEQUENCES else ("nram",) if task in MEMORIES else ("rnn", "lstm")
     if not task.startswith("dfa:") and meant == ("rnn", "lstm"):
-        raise InputError(f"no task {task!r}; there are {', '.join(MEMORIES)}, and dfa:NAME or dfa:REGEX")
+        known = ", ".join((*SEQUENCES, *MEMORIES))
+        raise InputError(f"no task {task!r}; there are {known}, and dfa:NAME or dfa:REGEX")
     chosen = machine or meant[0]
     if chosen not in meant:
         raise InputError(f"{task!r} is not for the machine {chosen!r}; it is for {' or '.join(meant)}")
+    if chosen == "ntm" and hints is not None:
+        options["kinds"] = ("none", *(kind for kind in dict.fromkeys(hints) if kind != "none"))
     try:
         return makers[chosen](task, machine=chosen, **options)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
         raise InputError(f"{task!r} on {chosen!r} has no such option: {error}") from None
+
+
+def _ntm(task: str, *, machine: str, **options: Any) -> Lesson:
+    from kleene.teaching.ntm_lesson import NTMLesson
+
+    return NTMLesson(task, **options)
 
 
 def _nram(task: str, *, machine: str, **options: Any) -> Lesson:

@@ -1,0 +1,120 @@
+"""What an NTM does with its tape in one step: both heads move, one reads, the other writes; its gradient made by hand.
+
+Every array may have further axes at its end, the batch: all sums then run over leading axes, which a compiler turns
+into plain loops over neighbouring numbers. Sums over the width are written out, so that no product as large as the tape
+is stored, and the gradient goes through the tape once.
+"""
+
+import functools
+import operator
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+SMALL = 1e-6  # added to squared lengths: an empty cell has no direction
+TINY = 1e-16  # added to weights of which the logarithm is taken
+BESIDE = (-1, 0, 1)  # the cells that a head can move by in one step
+
+Heads = Float[Array, "2 cells ..."]  # the reading head, then the writing head
+Tape = Float[Array, "width cells ..."]
+Numbers = Float[Array, "2 1 ..."]  # one number for each head
+Step = tuple[Float[Array, "width ..."], Heads, Heads, Tape]
+
+
+def lengths(squares: Array) -> Array:
+    """The lengths that belong to squared lengths, never 0."""
+    return jnp.sqrt(squares + SMALL)
+
+
+def _added(terms: Sequence[Array]) -> Array:
+    return functools.reduce(operator.add, terms)
+
+
+def _over_cells(weights: Float[Array, "cells ..."], tape: Tape) -> Float[Array, "width ..."]:
+    return _added([weight * tape[:, i] for i, weight in enumerate(weights)])
+
+
+def _total(heads: Heads) -> Numbers:
+    return jnp.sum(heads, axis=1, keepdims=True)
+
+
+def shifted(heads: Heads, shifts: Float[Array, "2 3 1 ..."]) -> Heads:
+    """The circular convolution: a head moves by -1, 0 and +1 with these three weights."""
+    return sum((shifts[:, i] * jnp.roll(heads, by, axis=1) for i, by in enumerate(BESIDE)), jnp.zeros(()))
+
+
+def _forward(keys, gates, shifts, sharpening, erase, add, before, tape):
+    norms = lengths(_added([row * row for row in tape]))
+    similar = _added([keys[:, i, None] * row for i, row in enumerate(tape)]) / norms
+    raised = jnp.exp(similar - jnp.max(similar, axis=1, keepdims=True))
+    content = raised / _total(raised)
+    gated = before + gates * (content - before)
+    logs = jnp.log(shifted(gated, shifts) + TINY)
+    powers = sharpening * logs
+    powers = powers - jnp.max(powers, axis=1, keepdims=True)
+    raised = jnp.exp(powers)
+    sums = _total(raised)
+    heads, log_heads = raised / sums, powers - jnp.log(sums)
+    read = _over_cells(heads[0], tape)
+    written = tape + heads[1] * (add[:, None] - erase[:, None] * tape)
+    kept = (keys, gates, shifts, sharpening, erase, add, before, tape, norms, similar, content, logs, heads)
+    return (read, heads, log_heads, written), kept
+
+
+@jax.custom_vjp
+def move_read_write(
+    keys: Float[Array, "2 width ..."],
+    gates: Numbers,
+    shifts: Float[Array, "2 3 1 ..."],
+    sharpening: Numbers,
+    erase: Float[Array, "width ..."],
+    add: Float[Array, "width ..."],
+    before: Heads,
+    tape: Tape,
+) -> Step:
+    """What was read, where the heads are now, the logarithms of that, and the tape after the write.
+
+    A head looks for its key (w_c = softmax(β·cos(k, M_i)); `keys` are β·k/|k|), is mixed with where it was, shifted,
+    and sharpened (w ∝ w̃^γ). What is read is read from the tape as it was before the write.
+    """
+    return _forward(keys, gates, shifts, sharpening, erase, add, before, tape)[0]
+
+
+def _backward(kept, cotangents):
+    keys, gates, shifts, sharpening, erase, add, before, tape, norms, similar, content, logs, heads = kept
+    d_read, d_heads, d_logs, d_written = cotangents
+    reading, writing = heads
+    changed = tape * d_written
+    d_writing = _added([a * d - e * c for a, e, d, c in zip(add, erase, d_written, changed)])
+    d_reading = _added([d * row for d, row in zip(d_read, tape)])
+    d_powers = d_logs + (d_heads + jnp.stack([d_reading, d_writing])) * heads
+    d_powers = d_powers - heads * _total(d_powers)
+    d_shifted = d_powers * sharpening / jnp.exp(logs)
+    gated = before + gates * (content - before)
+    d_shifts = jnp.stack([_total(d_shifted * jnp.roll(gated, by, axis=1)) for by in BESIDE], axis=1)
+    d_gated = shifted(d_shifted, shifts[:, ::-1])
+    d_similar = content * gates * d_gated
+    d_similar = (d_similar - content * _total(d_similar)) / norms
+    d_norms = jnp.sum(d_similar * similar, axis=0) / norms
+    d_tape = (
+        d_written * (1 - writing * erase[:, None])
+        + reading * d_read[:, None]
+        + keys[0][:, None] * d_similar[0]
+        + keys[1][:, None] * d_similar[1]
+        - tape * d_norms
+    )
+    return (
+        jnp.stack([_over_cells(d_similar[0], tape), _over_cells(d_similar[1], tape)]),
+        _total(d_gated * (content - before)),
+        d_shifts,
+        _total(d_powers * logs),
+        -_over_cells(writing, changed),
+        _over_cells(writing, d_written),
+        (1 - gates) * d_gated,
+        d_tape,
+    )
+
+
+move_read_write.defvjp(_forward, _backward)

@@ -1,0 +1,255 @@
+"""Sequence tasks for machines with a tape, and what the heads of a program for each would do (Appendices E and F).
+
+An input is a word, a delimiter and then blanks; the answer is read while the blanks come, and ends with the delimiter.
+Of a word of n symbols, step t < n brings symbol t, step n the delimiter, and step n + 1 + j asks for symbol j of the
+answer. The program writes symbol t to cell t + 1 and the delimiter to cell n + 1. Cell 0 is where both heads start.
+
+Heads move before they are used, so a hint says where a head is *when it is used* in that step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.tasks.sequence_examples import Examples
+from kleene.traces import Channel, Trace
+
+
+@dataclass(frozen=True)
+class SequenceTask:
+    """The copying of a word; other tasks change what is read, and what is made of it.
+
+    Symbols are 0 to `alphabet` − 1, `alphabet` is the delimiter, and a blank is one more: a symbol of its own, for
+    where machines heard nothing instead, 4 of 10 learned to copy from hints on both heads in the time in which 10 do.
+
+    >>> sequence_task("reverse").answer([3, 1, 4])
+    [4, 1, 3, 8]
+    """
+
+    name: str = "copy"
+    alphabet: int = 8
+    shortest: int = 1
+    longest: int = 5  # in training
+    tested: int = 20  # up to this length
+    repeats: int = 1
+    hidden: tuple[int, int] = (50, 50)
+    learning_rate: float = 1e-3
+
+    @property
+    def inputs(self) -> int:
+        """How many symbols a machine hears: the alphabet, the delimiter and the blank."""
+        return self.alphabet + 2
+
+    @property
+    def outputs(self) -> int:
+        return self.alphabet + 1
+
+    def steps(self, length: int) -> int:
+        """How many steps it takes to hear a word of that length and to answer."""
+        return (1 + self.repeats) * length + 2
+
+    def cells(self, length: int) -> int:
+        """The cells that no head can go round, though it moves in every step."""
+        return self.steps(length) + 1
+
+    def check_cells(self, length: int, cells: int) -> None:
+        if cells < self.cells(length):
+            raise InputError(
+                f"{self.name}: words of {length} symbols take {self.steps(length)} steps, and a head may move in each; "
+                f"on {cells} cells it would come round to where it was. Give {self.cells(length)} cells or more, or "
+                f"shorter words"
+            )
+
+    def answer(self, word: Sequence[int]) -> list[int]:
+        """The right answer, the delimiter included."""
+        return [*word, self.alphabet]
+
+    def examples(self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int) -> Examples:
+        """Random words of these lengths, padded to the steps of the longest; everything may be traced."""
+        return self.laid_out(self.words(key, longest, lengths.shape[0]), lengths)
+
+    def words(self, key: PRNGKeyArray, longest: int, count: int) -> Int[Array, "position batch"]:
+        return jax.random.randint(key, (longest, count), 0, self.alphabet)
+
+    def laid_out(self, words: Int[Array, "position batch"], lengths: Int[Array, " batch"]) -> Examples:
+        """The examples that these words make. Their symbols past their length do not matter."""
+        step, n, last = jnp.arange(self.steps(len(words)))[:, None], lengths, self.repeats * lengths
+        place = step - n - 1  # in the answer
+        stored, kept = self.stored(words), self.kept(words)
+        answers = jnp.where(place == last, self.alphabet, _at(stored, self.source(place, n)))
+        read, known = self.reading(step, place, n, words)
+        return Examples(
+            symbols=jnp.where(step < n, _at(words, step), jnp.where(step == n, self.alphabet, self.alphabet + 1)),
+            answers=answers,
+            answering=(place >= 0) & (place <= last),
+            read=read,
+            write=jnp.minimum(step, n) + 1,
+            value=jnp.where(step < n, _at(kept, step), self.alphabet),
+            live=place <= last,
+            corner=self.corners(step, n) & (place <= last),
+            read_known=known,
+        )
+
+    def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
+        """What the answer's symbols are, by position in the word."""
+        return words
+
+    def kept(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
+        """What the program writes to the tape, by position in the word."""
+        return words
+
+    def source(self, place: Array, length: Array) -> Array:
+        """The position in the word that each symbol of the answer comes from."""
+        return place % length
+
+    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        """The cell that is read in each step, and whether it matters. The head waits on cell 0, then goes along."""
+        end = place == self.repeats * length
+        cell = jnp.where(place < 0, 0, jnp.where(end, length, self.source(place, length)) + 1)
+        return cell, jnp.ones_like(cell, dtype=bool)
+
+    def corners(self, step: Array, length: Array) -> Array:
+        """The steps that matter most: the first and the last, and those at which a head turns."""
+        return (step == 0) | (step == length) | (step == length + 1) | (step == 2 * length + 1)
+
+    def program(self, word: Sequence[int], cells: int | None = None) -> Trace:
+        """What a program's heads do: channels `input`, `read`, `write` and `output`, all undefined before the start."""
+        cells = self.cells(len(word)) if cells is None else cells
+        self.check_cells(len(word), cells)
+        self.check_word(word)
+        found = self.laid_out(jnp.array(word)[:, None], jnp.array([len(word)]))
+        inputs = (*map(str, range(self.alphabet)), "end", "blank")
+        channels = (
+            Channel("input", "category", self.inputs, labels=inputs, per_step=True),
+            Channel("read", "category", cells, per_step=True),
+            Channel("write", "category", cells, per_step=True),
+            Channel("output", "category", self.outputs, labels=inputs[:-1], per_step=True),
+        )
+        columns = {
+            "input": found.symbols,
+            "read": jnp.where(found.read_known, found.read, -1),
+            "write": found.write,
+            "output": jnp.where(found.answering, found.answers, -1),
+        }
+        data = {name: np.concatenate([[-1], np.asarray(c)[:, 0]]).astype(np.int32) for name, c in columns.items()}
+        return Trace(channels, data, "output", axes=("step",), source="program")
+
+    def check_word(self, word: Sequence[int]) -> None:
+        wrong = [symbol for symbol in word if symbol not in range(self.alphabet)]
+        if wrong or not len(word):
+            raise InputError(
+                f"{self.name}: a word is one symbol or more from 0 to {self.alphabet - 1}, "
+                + (f"and this one holds {wrong[0]!r}" if wrong else "and this one is empty")
+            )
+
+
+class RepeatCopyTwice(SequenceTask):
+    """The word twice, and the delimiter at the end alone."""
+
+    def answer(self, word: Sequence[int]) -> list[int]:
+        return [*word, *word, self.alphabet]
+
+    def corners(self, step: Array, length: Array) -> Array:
+        return (step % length == 0) | (step == 3 * length + 1)
+
+
+class Reverse(SequenceTask):
+    """The word backwards. The reading head goes along with the writing head, and back; the end is read from cell 0."""
+
+    def answer(self, word: Sequence[int]) -> list[int]:
+        return [*reversed(word), self.alphabet]
+
+    def source(self, place: Array, length: Array) -> Array:
+        return length - 1 - place
+
+    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        cell = jnp.where(place < 0, step + 1, length - place)
+        return cell, jnp.ones_like(cell, dtype=bool)
+
+
+@dataclass(frozen=True)
+class Flip(SequenceTask):
+    """The word with its third bit flipped, or every third."""
+
+    every: bool = False
+
+    def answer(self, word: Sequence[int]) -> list[int]:
+        flipped = range(2, len(word), 3) if self.every else [2]
+        return [1 - bit if i in flipped else bit for i, bit in enumerate(word)] + [self.alphabet]
+
+    def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
+        position = jnp.arange(len(words))[:, None]
+        return jnp.where((position % 3 == 2) if self.every else (position == 2), 1 - words, words)
+
+
+class DyckWords(SequenceTask):
+    """For each prefix of a word of parentheses (0 opens, 1 closes) whether it is balanced.
+
+    The program counts with its reading head, which is on the cell of the depth while the word comes in, and writes the
+    bits of the answer. Once the depth was negative no prefix is balanced, and where the head is does not matter. Half
+    of the words are drawn from all, and half from those that never close too much.
+    """
+
+    def answer(self, word: Sequence[int]) -> list[int]:
+        depth, found = 0, []
+        for symbol in word:
+            depth = depth - (1 if symbol else -1) if depth >= 0 else depth
+            found.append(int(depth == 0))
+        return [*found, self.alphabet]
+
+    def words(self, key: PRNGKeyArray, longest: int, count: int) -> Int[Array, "position batch"]:
+        first, second = jax.random.split(key)
+        closing = jax.random.bernoulli(first, 0.5, (longest, count))
+        height = jnp.abs(jnp.cumsum(jnp.where(closing, -1, 1), axis=0))  # |a walk| is a walk that stays above 0
+        kept = jnp.diff(height, axis=0, prepend=jnp.zeros((1, count), height.dtype)) < 0
+        return jnp.where(jax.random.bernoulli(second, 0.5, (count,)), closing, kept).astype(jnp.int32)
+
+    def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
+        depth, alive = _depths(words)
+        return ((depth == 0) & alive).astype(jnp.int32)
+
+    kept = stored
+
+    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        depth, alive = _depths(words)
+        cell = jnp.where(place < -1, _at(depth, step), place + 1)
+        known = jnp.where(place < -1, _at(alive, step), place >= 0)
+        return jnp.where(known, cell, 0), known
+
+
+def _depths(words: Int[Array, "position batch"]) -> tuple[Array, Array]:
+    """How many parentheses are open after each, and whether there were never fewer than none."""
+    depth = jnp.cumsum(1 - 2 * words, axis=0)
+    return depth, jax.lax.cummin(depth, axis=0) >= 0
+
+
+def _at(rows: Array, places: Array) -> Array:
+    """The rows at these places of each column; any row where there is no such place."""
+    found = jnp.broadcast_to(jnp.clip(places, 0, len(rows) - 1), (places.shape[0], rows.shape[1]))
+    return jnp.take_along_axis(rows, found, axis=0)
+
+
+BITS = {"alphabet": 2, "longest": 16, "tested": 32, "learning_rate": 5e-4}
+TASKS: dict[str, SequenceTask] = {
+    task.name: task
+    for task in (
+        SequenceTask(),
+        RepeatCopyTwice("repeat_copy_twice", repeats=2, hidden=(100, 100)),
+        DyckWords("dyck_words", alphabet=2),
+        Flip("flip_3rd", **BITS),
+        Flip("repeat_flip_3d", every=True, **BITS),
+        Reverse("reverse"),
+    )
+}
+
+
+def sequence_task(name: str) -> SequenceTask:
+    """The task of that name."""
+    if name not in TASKS:
+        raise InputError(f"no sequence task {name!r}; there are {', '.join(TASKS)}")
+    return TASKS[name]
