@@ -9,6 +9,7 @@ import kleene
 from kleene.cli import app, main
 from kleene.errors import InputError
 from kleene.programs.alta.library import entries, parity
+from kleene.programs.circuits.library import entries as circuits
 from kleene.traces import Trace
 from kleene.traces.storage import from_json
 from tests.command_line import assert_refused
@@ -136,7 +137,7 @@ def test_list_names_every_program_with_an_input_to_try(run):
 
 def test_list_in_json_has_name_summary_and_example(run):
     rows = run("list", "--json").json
-    assert [row["name"] for row in rows if ":" not in row["name"]] == list(entries())
+    assert [row["name"] for row in rows if ":" not in row["name"]] == [*entries(), *circuits()]
     assert rows[4] == {"name": "addition", "summary": entries()["addition"].summary, "example": ["789", "456"]}
 
 

@@ -31,8 +31,8 @@ ProgramArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, rnn:NAME, FILE.py:NAME, or a network "
-        "in a .safetensors file.",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
+        "rnn:NAME, FILE.py:NAME, or a network in a .safetensors file.",
     ),
 ]
 TransformerArgument = Annotated[
@@ -40,7 +40,10 @@ TransformerArgument = Annotated[
 ]
 SourceArgument = Annotated[
     str,
-    typer.Argument(metavar="PROGRAM", help="A program of the library, dfa:REGEX, dfa:NAME, tm:NAME or FILE.py:NAME."),
+    typer.Argument(
+        metavar="PROGRAM",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
 # None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
@@ -103,7 +106,7 @@ def run(
     program: ProgramArgument,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[INPUT]...", help="The input, as `kleene list` shows it: words, a word, or tokens."),
+        typer.Argument(metavar="[INPUT]...", help="The input, as `kleene list` shows it: words, tokens or a memory."),
     ] = None,
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
@@ -111,6 +114,7 @@ def run(
     trace: Annotated[bool, typer.Option("--trace", help="Show what was done at every step.")] = False,
     max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.")] = None,
     max_steps: Annotated[int | None, typer.Option(help="Turing machines: steps to take at most (10,000).")] = None,
+    steps: Annotated[int | None, typer.Option(help="Circuits: steps to take; as many as the circuit says.")] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     form: FormOption = None,
@@ -124,7 +128,7 @@ def run(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
-    given |= {"form": form, "construction": construction}
+    given |= {"form": form, "construction": construction, "steps": steps}
     outcome = run_named(program, words or (), compiled=compiled, **given)
     if as_json:
         return _print_json(outcome.as_json(with_trace=trace))
@@ -148,7 +152,7 @@ def compile_command(
     construction: ConstructionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compile a program into the weights of a network: a Universal Transformer, or a simple RNN."""
+    """Compile a program into the weights of a network: a Universal Transformer, a simple RNN or an NRAM."""
     from kleene.commands.subjects import compile_named
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
@@ -209,7 +213,7 @@ def check(
     else:
         for report in reports:
             mark = "agree" if report else "DISAGREE"
-            mark += f", {report.refused} refused: the tape outgrew the network" if report.refused else ""
+            mark += f", {report.refused} refused by network or program" if report.refused else ""
             typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
         typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
         if first:
@@ -380,7 +384,7 @@ def teach(
         typer.Argument(
             metavar="TASK",
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
-            "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm).",
+            "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); text:FILE (lstm).",
         ),
     ],
     machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; the one the task is meant for.")] = None,
@@ -399,6 +403,11 @@ def teach(
         str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
+    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm).", min=1)] = None,
+    model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
+    heads: Annotated[
+        str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Teach a machine a task, with any amount of hints, many seeds and settings at once."""
@@ -412,9 +421,11 @@ def teach(
         strengths=strength,
         checkpoint=checkpoint,
         results=results,
+        model=model,
+        heads=heads,
         stop_after=stop_after,
         progress=not as_json and sys.stderr.isatty(),
-        lesson_options={} if batch is None else {"batch": batch},
+        lesson_options={k: v for k, v in {"batch": batch, "hidden": hidden}.items() if v is not None},
         seeds=seeds,
         first_seed=first_seed,
         iterations=iterations,

@@ -9,7 +9,8 @@ import numpy as np
 from kleene.errors import ModelFileError
 from kleene.files import read_bytes, write_atomically
 
-NAMES = {"F64": "float64", "F32": "float32", "BF16": "bfloat16", "I64": "int64", "I32": "int32", "U8": "uint8"}
+FLOATS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+NAMES = FLOATS | {"I64": "int64", "I32": "int32", "U8": "uint8"}
 
 
 def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
@@ -33,6 +34,19 @@ def read_tensors(path: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.nda
     if header.get("kind") != kind:
         raise ModelFileError(f"{str(path)!r} holds a {header.get('kind')}, and a {kind} was expected")
     return header, _arrays(path, content)
+
+
+def read_arrays(path: Any) -> dict[str, np.ndarray]:
+    """The arrays of a safetensors file, whoever wrote it."""
+    path = Path(path)
+    return _arrays(path, read_bytes(path))
+
+
+def write_arrays(path: Any, arrays: dict[str, np.ndarray]) -> Path:
+    """The path of a safetensors file with arrays and no header, for other programs."""
+    from safetensors.numpy import save
+
+    return write_atomically(path, save({name: np.asarray(array, order="C") for name, array in arrays.items()}))
 
 
 def _read_header(path: Path, content: bytes) -> dict[str, Any]:

@@ -2,9 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import equinox as eqx
+import numpy as np
 import pytest
 
+from kleene.commands.teaching import save_best
+from kleene.machines.lstm import LSTM
 from tests.command_line import assert_refused
 
 SMALL = ("dfa:tomita_1", "--seeds", "2", "--iterations", "6", "--test-every", "3", "--batch", "4")
@@ -47,6 +52,44 @@ def test_a_checkpoint_is_gone_on_from_and_one_of_another_plan_refused(run):
     assert_refused(
         run("teach", *SMALL, "--checkpoint", "c.safetensors", "--first-seed", "7"), "another plan: seeds differ"
     )
+
+
+def test_the_most_accurate_run_is_kept_in_a_file(run):
+    found = run("teach", *SMALL, "--machine", "lstm", "--hidden", "4", "--model", "m.safetensors", "--json")
+    assert found.json["lesson"] == "tomita_1 lstm"
+    assert LSTM.load("m.safetensors").alphabet == ("0", "1")
+
+
+def test_of_all_runs_the_best_is_chosen_by_accuracy_then_loss_and_diverged_ones_last():
+    kept = []
+
+    class Machine(eqx.Module):
+        number: np.ndarray
+
+        def save(self, path):
+            kept.append((path, int(self.number)))
+
+    learners = SimpleNamespace(model=Machine(np.arange(4)))
+    test = {
+        "alive": np.array([True, True, True, False]),
+        "accuracy_by_length": np.array([[0.5, 0.6], [0.8, 0.9], [0.8, 0.9], [1, 1]]),
+        "loss": np.array([0.1, 0.4, 0.3, 0.1]),
+    }
+    report = SimpleNamespace(progress=SimpleNamespace(tests=[test]), plan=SimpleNamespace(runs=4))
+    assert save_best(report, learners, "file") == 2
+    assert kept == [("file", 2)]
+
+
+def test_a_language_model_is_taught_from_a_text_file_and_kept(run):
+    Path("zoo.txt").write_text("the cat sees a bird .\nthe dog hears a mouse .\n" * 40)
+    small = ("--hidden", "8", "--batch", "4", "--seeds", "2", "--iterations", "20", "--model", "zoo.safetensors")
+    row = run("teach", "text:zoo.txt", *small, "--json").json["settings"][0]
+    assert 1 < row["perplexity"] < 12
+    assert row["unigram_perplexity"] < 12
+    network = LSTM.load("zoo.safetensors")
+    assert network.outputs(["the", "cat"]).shape == (3, len(network.vocabulary))
+    assert "perplexity" in run("teach", "text:zoo.txt", *small[:-2]).out
+    assert_refused(run("teach", "text:none.txt"), "there is no file 'none.txt'")
 
 
 @pytest.mark.parametrize(

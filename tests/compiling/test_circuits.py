@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.compiling.circuits import compile_circuit
+from kleene.errors import InputError
 from kleene.machines.ncm import run
 from kleene.machines.nram import NRAM, stopping
 from kleene.programs.circuits.library import entries, get
@@ -63,6 +64,19 @@ def test_the_traces_of_circuit_and_machine_are_equal_and_can_be_told_apart():
     assert machine.run(memory).source == "network"
     other = machine.run([2, 2, 1, 0]).difference(circuit.run(memory))
     assert other == "step 0, position 1: 'memory' is 2 in network but 3 in program (and 6 more places in this channel)"
+
+
+def test_memories_of_different_sizes_run_together_as_each_alone_in_the_circuit():
+    circuit, memories = get("increment").build(), [[2, 3, 1, 0], [1, 0], [1, 2, 4, 3, 0]]
+    machine = compile_circuit(circuit)
+    assert machine.run_batch(memories) == circuit.run_batch(memories)
+    assert machine.run_batch(memories, [0, 3, 2]) == circuit.run_batch(memories, [0, 3, 2])
+    assert machine.run_batch([]) == []
+    for memory in ([3], [0, 2], [-1, 0], []):
+        with pytest.raises(InputError, match="holds whole numbers from 0 to M - 1"):
+            machine.run(memory)
+    with pytest.raises(InputError, match="steps is -2"):
+        machine.run([1, 0], steps=-2)
 
 
 def test_the_machine_never_stops_by_itself():

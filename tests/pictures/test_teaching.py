@@ -23,6 +23,13 @@ def test_heads_are_drawn_for_each_machine(tmp_path):
     heads = np.eye(5)[[0, 1, 2, 3]]
     file = head_positions([("program", heads, heads[::-1]), ("network", heads, heads)], tmp_path / "heads.svg")
     assert {"program", "network", "step", "cell"} <= set(words(file))
+    assert {"0", "1", "4"} <= set(words(file))  # whole cells and steps
+
+
+def test_the_cells_of_heads_are_counted_from_where_they_begin(tmp_path):
+    heads = np.eye(5)[[0, 1, 2, 3]]
+    file = head_positions([("program", heads, heads)], tmp_path / "heads.svg", first_cell=-20)
+    assert {"\N{MINUS SIGN}20", "\N{MINUS SIGN}18"} <= set(words(file))
 
 
 def test_grids_show_every_number_and_leave_gaps(tmp_path):

@@ -56,3 +56,17 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     (tmp_path / "binary.txt").write_bytes(b"IN: \xff\xfe")
     with pytest.raises(InputError, match=r"binary.txt' is not a text file"):
         read_text(tmp_path / "binary.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("ud-ewt", ("UniversalDependencies/UD_English-EWT", "en_ewt-ud-dev.conllu")),
+        ("wikitext-2", ("Merity et al. 2016", "train.txt", "valid.txt", "test.txt")),
+    ],
+)
+def test_every_missing_data_set_is_named_with_its_files_and_its_source(name, parts, folders):
+    with pytest.raises(InputError) as refusal:
+        data_folder(name)
+    for part in (*parts, str(folders[0].with_name(name)), "KLEENE_DATA"):
+        assert part in str(refusal.value)

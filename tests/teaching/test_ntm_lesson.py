@@ -107,6 +107,15 @@ def test_a_lesson_without_value_hints_has_the_same_loss_for_other_kinds(lesson, 
     assert scalars["accuracy"].shape == ()
 
 
+def test_a_lesson_without_any_hints_has_the_loss_of_the_baseline(measured):
+    bare = NTMLesson("copy", kinds=("none",), **SMALL)
+    told = Setting(jnp.array(0), jnp.array(0.0), jnp.array(0.0))
+    batch = bare.examples(jax.random.key(7), (), told)
+    assert batch.told == {}
+    loss, _ = quickly(bare.loss)(bare.fresh(jax.random.key(0)), batch, told)
+    np.testing.assert_allclose(loss, measured(setting("none"), 0)[0], rtol=1e-5)
+
+
 def test_a_run_among_others_is_the_run_alone(measure, measured):
     kinds, seeds = ("none", "corner", "addr+val"), jnp.array([4, 5, 0])
     several = jax.tree.map(lambda *each: jnp.stack(each), *[setting(kind) for kind in kinds])

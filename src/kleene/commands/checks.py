@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kleene.commands import tapes, transformers, words
-from kleene.commands.subjects import find_subject, options_for
+from kleene.commands.subjects import find_subject, module_of, options_for
 from kleene.errors import InputError
 
 
@@ -23,12 +23,16 @@ def check_named(
         for shown, subject in chosen:
             bar.update(task, description=shown)
             asked = {"samples": samples, "max_length": max_length, "seed": seed, "on_input": lambda: bar.advance(task)}
-            reports.append(check(subject, name=shown, **asked, **given))
+            meant = {key: value for key, value in given.items() if key in module_of(subject).OPTIONS}
+            reports.append(check(subject, name=shown, **asked, **meant))
     return reports
 
 
 def _for_all(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given; one that not every kind of program has is refused."""
+    """The options that were given; one that not every kind of program has is refused.
+
+    Circuits, which are compiled in one way and have no options, go without.
+    """
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if not all(key in module.OPTIONS for module in (tapes, transformers, words)):
@@ -46,9 +50,10 @@ def _one(name: str) -> tuple[str, Any]:
 def _everything() -> list[tuple[str, Any]]:
     from kleene.programs.alta import library as alta_library
     from kleene.programs.automata import library as automata_library
+    from kleene.programs.circuits import library as circuits_library
     from kleene.programs.turing import library as turing_library
 
-    shelves = (("", alta_library), ("dfa:", automata_library), ("tm:", turing_library))
+    shelves = (("", alta_library), ("dfa:", automata_library), ("tm:", turing_library), ("", circuits_library))
     return [(prefix + name, entry) for prefix, shelf in shelves for name, entry in shelf.entries().items()]
 
 

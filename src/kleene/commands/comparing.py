@@ -23,7 +23,8 @@ def table_of(results: list[dict[str, Any]]) -> Any:
     from rich.table import Table
 
     heads = ("lesson", "hints", "density", "λ", "seeds", "generalise", "95%", "first, median", "loss", "diverged")
-    table = Table(*heads, box=None, header_style="bold")
+    says_words = any("perplexity" in row for result in results for row in result["settings"])
+    table = Table(*heads, *(["perplexity"] if says_words else []), box=None, header_style="bold")
     for result in results:
         for row in result["settings"]:
             hits = sorted(hit for hit in row["first_hit"] if hit is not None)
@@ -39,5 +40,6 @@ def table_of(results: list[dict[str, Any]]) -> Any:
                 f"{hits[len(hits) // 2]:,}" if len(hits) * 2 > row["seeds"] else "·",
                 "·" if row["loss"] is None else f"{row['loss']:.4f}",
                 str(len(row["diverged"])),
+                *([f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"] if says_words else []),
             )
     return table

@@ -12,14 +12,16 @@ COUNTERS = {
 
 
 def listed() -> list[dict[str, Any]]:
-    """A row for every transformer program, automaton, Turing machine and network of the shelves."""
+    """A row for every transformer program, automaton, Turing machine, circuit and network of the shelves."""
     from kleene.programs.alta import library as transformers
     from kleene.programs.automata import library as automata
+    from kleene.programs.circuits import library as circuits
     from kleene.programs.turing import library as machines
 
     rows = [_row("transformer", e.name, e.summary, list(e.example)) for e in transformers.entries().values()]
     rows += [_row("automaton", f"dfa:{e.name}", e.summary, [e.example]) for e in automata.entries().values()]
     rows += [_row("machine", f"tm:{e.name}", e.summary, [e.example]) for e in machines.entries().values()]
+    rows += [_row("circuit", e.name, e.summary, [*map(str, e.example)]) for e in circuits.entries().values()]
     rows += [_row("network", f"rnn:{name}", summary, [example]) for name, (summary, example) in COUNTERS.items()]
     return rows
 

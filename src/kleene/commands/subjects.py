@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from kleene.commands import tapes, transformers, words
+from kleene.commands import circuits, tapes, transformers, words
 from kleene.commands.outcomes import Outcome
 from kleene.errors import InputError
 from kleene.memory import peak_memory_mb
@@ -14,7 +14,11 @@ from kleene.memory import peak_memory_mb
 def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any) -> Outcome:
     """Run what has that name: a program, the network compiled from it, or a network in a file."""
     subject, entry, network = find_subject(name)
-    module = _module_of(subject)
+    if hasattr(subject, "hear"):
+        raise InputError(
+            f"{name!r} is a Neural Turing Machine; look at its runs with kleene.machines.ntm_tracing.whole_trace"
+        )
+    module = module_of(subject)
     chosen = options_for(name, subject, options)
     _refuse_idle(name, chosen, compiled=compiled, network=network)
     if module is transformers:
@@ -55,7 +59,7 @@ def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
     subject, _, network = find_subject(name)
     if network:
         raise InputError(f"{name!r} is a network already; compile takes a program")
-    module = _module_of(subject)
+    module = module_of(subject)
     chosen = options_for(name, subject, options)
     network = compile(subject, **chosen)
     seconds = time.perf_counter() - started
@@ -63,17 +67,19 @@ def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
     return network, facts | {"seconds": round(seconds, 4), "peak_memory_mb": peak_memory_mb()}
 
 
-def _module_of(subject: Any) -> ModuleType:
+def module_of(subject: Any) -> ModuleType:
     if hasattr(subject, "build"):  # an entry of a library
         subject = subject.build()
     if (hasattr(subject, "reading") and hasattr(subject, "rnn")) or hasattr(subject, "tape_alphabet"):
         return tapes
+    if hasattr(subject, "wiring"):
+        return circuits
     return words if hasattr(subject, "accepts_batch") else transformers
 
 
 def options_for(name: str, subject: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given; one that is for another kind of program is refused."""
-    module = _module_of(subject)
+    module = module_of(subject)
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if key not in module.OPTIONS:
@@ -84,7 +90,7 @@ def options_for(name: str, subject: Any, options: dict[str, Any]) -> dict[str, A
 
 def _refuse_idle(name: str, chosen: dict[str, Any], *, compiled: bool, network: bool) -> None:
     """Refuse an option that says how to compile, where nothing is compiled."""
-    idle = [key for key in chosen if key not in ("max_steps", "max_layers")]
+    idle = [key for key in chosen if key not in ("max_steps", "max_layers", "steps")]
     if idle and network:
         raise InputError(f"--{idle[0]} says how to compile a program, and {name!r} is a network already; leave it out")
     if idle and not compiled:

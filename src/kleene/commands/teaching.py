@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from kleene.commands.heads import check_heads, draw_heads
 from kleene.errors import InputError
 
 
@@ -16,6 +19,8 @@ def teach_named(
     strengths: str | None,
     checkpoint: str | None,
     results: str | None,
+    model: str | None,
+    heads: str | None,
     stop_after: int | None,
     progress: bool,
     lesson_options: dict[str, Any],
@@ -36,10 +41,37 @@ def teach_named(
         strengths=(getattr(taught, "default_strength", 1.0),) if strengths is None else _numbers("strength", strengths),
         **grid,
     )
+    if heads is not None:
+        check_heads(taught, heads)
     with _watched(plan, progress) as watch:
-        measured, _ = teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=watch)
+        measured, learners = teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=watch)
     report = Report(plan, measured)
-    return report, None if results is None else store(report, results)
+    stored = None if results is None else store(report, results)
+    if model is not None:
+        save_best(report, learners, model)
+    if heads is not None:
+        draw_heads(report, learners, heads)
+    return report, stored
+
+
+def save_best(report: Any, learners: Any, path: str) -> int:
+    """The number of the run whose machine is now in the file: the most accurate in the last test.
+
+    Of runs that are as accurate it is the one with the lowest loss; one that diverged is not chosen if others did not.
+    """
+    import jax
+
+    last = report.progress.tests[-1]
+    order = zip(last["alive"], last["accuracy_by_length"].mean(axis=-1), -last["loss"], -np.arange(report.plan.runs))
+    best = max(enumerate(order), key=lambda numbered: numbered[1])[0]
+    machine = jax.tree.map(lambda leaf: leaf[best], learners.model)
+    while not hasattr(machine, "save"):  # a pupil has a machine, and what makes a network a machine has the network
+        inner = getattr(machine, "machine", None) or getattr(machine, "network", None)
+        if inner is None:
+            raise InputError(f"a {type(machine).__name__} cannot be kept in a file; leave --model out")
+        machine = inner
+    machine.save(path)
+    return best
 
 
 def _numbers(name: str, text: str) -> tuple[float, ...]:

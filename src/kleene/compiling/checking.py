@@ -12,6 +12,7 @@ from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
 from kleene.programs.automata import DFA
+from kleene.programs.circuits import Circuit
 from kleene.programs.turing import TuringMachine
 from kleene.traces import Trace
 
@@ -19,9 +20,10 @@ from kleene.traces import Trace
 def check(program: Any, *, name: str | None = None, **options: Any) -> Report:
     """Compare a program, its network and an independent reference on all short inputs and on random longer ones.
 
-    `program` is a transformer program, an automaton or a Turing machine, or an entry of one of their libraries, which
-    brings its own reference. Options: `samples`, `max_length`, `seed`, `on_input` (called after each), and those of
-    `kleene.compile`; see `check_transformer`, `check_automaton` and `check_machine` for what is compared.
+    `program` is a transformer program, an automaton, a Turing machine or a circuit, or an entry of one of their
+    libraries, which brings its own reference. Options: `samples`, `max_length`, `seed`, `on_input` (called after each),
+    and those of `kleene.compile`; see `check_transformer`, `check_automaton`, `check_machine` and `check_circuit` for
+    what is compared.
 
     >>> from kleene.programs.alta.library import get
     >>> bool(check(get("parity_relative"), samples=5, max_length=4))
@@ -29,9 +31,13 @@ def check(program: Any, *, name: str | None = None, **options: Any) -> Report:
     """
     from kleene.compiling.checking_words import check_automaton, check_machine
 
-    built = program if isinstance(program, Program | DFA | TuringMachine) else program.build()
+    built = program if isinstance(program, Program | DFA | TuringMachine | Circuit) else program.build()
     if isinstance(built, Program):
         return check_transformer(program, **options)
+    if isinstance(built, Circuit):
+        from kleene.compiling.checking_circuits import check_circuit
+
+        return check_circuit(built, name=name or built.name, expected=getattr(program, "expected", None), **options)
     options |= {"contains": getattr(program, "contains", None)} | ({} if name is None else {"name": name})
     return check_automaton(built, **options) if isinstance(built, DFA) else check_machine(built, **options)
 

@@ -8,7 +8,8 @@ from typing import Any
 class Report:
     """How many inputs were compared, on how many everything agreed, and the first disagreement in words.
 
-    `refused` are further inputs, on which the network said that it cannot be exact, and nothing was compared.
+    `refused` are further inputs, on which nothing was compared: the network said that it cannot be exact, or the
+    program itself that it cannot run.
     """
 
     program: str

@@ -6,34 +6,40 @@ from typing import Any
 import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
-from kleene.experiments.partial_trace_tables import NRAM, NTM
+from kleene.experiments.partial_trace_tables import DENSITIES, NRAM, NTM
 from kleene.pictures.teaching import against_size, generalisation_grids
+from kleene.tasks.sequences import sequence_task
 from kleene.teaching.catalog import lesson
 from kleene.teaching.loop import Plan
 from kleene.teaching.reports import Report
 
 
-def ntm_table(task: str, size: Size = "quick") -> Experiment:
+def ntm_table(task: str, size: Size = "quick", iterations: int | None = None) -> Experiment:
     """Part of figure 9: hint kind × density × λ for a task of the NTM.
 
     Full size is the text's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has the strongest λ
-    alone, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much.
+    alone, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much. Tests go up to
+    twice the training length: what counts as generalising asks for no more, and a longer tape takes longer.
     """
     table = NTM[task]
-    taught = lesson(task, hints=tuple(table.rows))
+    taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * sequence_task(task).longest + 1))
     if size == "full":
-        grid: dict[str, Any] = {"densities": (1.0, 0.5, 0.1, 0.01), "strengths": table.strengths, "seeds": 10}
-        schedule: dict[str, Any] = {"iterations": 100_000, "test_every": 5_000}
+        grid: dict[str, Any] = {"densities": DENSITIES, "strengths": table.strengths, "seeds": 10}
+        schedule = _schedule(iterations or 100_000, tests=20)
         plans = (
             Plan.grid(taught, kinds=("none",), seeds=40, **schedule),
             Plan.grid(taught, kinds=tuple(table.rows), **grid, **schedule),
         )
     else:
         kinds = ("none", *table.rows)
-        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, iterations=1_000, test_every=250),)
+        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, **_schedule(iterations or 1_000)),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
     title = f"runs that generalise in %, {task}, NTM"
     return Experiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
+
+
+def _schedule(iterations: int, tests: int = 4) -> dict[str, Any]:
+    return {"iterations": iterations, "test_every": max(1, iterations // tests)}
 
 
 def draw_table(experiment: Experiment, reports: list[Report], path: Path) -> Path:

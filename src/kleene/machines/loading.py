@@ -11,6 +11,8 @@ KINDS = {
     "simple rnn": ("kleene.machines.rnn.simple_rnn", "SimpleRNN"),
     "turing rnn": ("kleene.machines.rnn.turing", "TuringRNN"),
     "lstm": ("kleene.machines.lstm", "LSTM"),
+    "nram": ("kleene.machines.nram", "NRAM"),
+    "ntm": ("kleene.machines.ntm", "NTM"),
 }
 
 

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
@@ -96,7 +97,9 @@ class LSTM(eqx.Module):
         first, second = jax.random.split(key)
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
         drawn = jax.random.uniform(first, (int(ends[-1]),), minval=-(hidden**-0.5), maxval=hidden**-0.5)  # all at once
-        weights = [jnp.asarray(w.reshape(s)) for w, s in zip(np.split(np.asarray(drawn), ends[:-1]), shapes)]
+        # numpy splits without compiling anything, but not under jit
+        parts = jnp.split(drawn, ends[:-1]) if isinstance(drawn, Tracer) else np.split(np.asarray(drawn), ends[:-1])
+        weights = [jnp.asarray(part.reshape(shape)) for part, shape in zip(parts, shapes)]
         still = jnp.zeros((layers, hidden))
         return cls(
             embedding=jax.random.normal(second, (len(tokens), width)),
@@ -185,6 +188,29 @@ class LSTM(eqx.Module):
         from kleene.machines.lstm_storage import load
 
         return load(path)
+
+    @staticmethod
+    def from_torch(
+        source: Any,
+        *,
+        vocabulary: Sequence[Token] | None = None,
+        embedding: str | None = None,
+        decoder: str | None = None,
+    ) -> "LSTM":
+        """The network of a PyTorch language model: a module, its state dict, or a safetensors file of that.
+
+        Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
+        `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given.
+        """
+        from kleene.machines.lstm_torch import from_torch
+
+        return from_torch(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder)
+
+    def to_torch(self) -> dict[str, Any]:
+        """The weights as tensors, named as in PyTorch's word_language_model example. Needs the extra `torch`."""
+        from kleene.machines.lstm_torch import to_torch
+
+        return to_torch(self)
 
 
 def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import InputError, ModelFileError
 from kleene.machines.lstm import LSTM, Layer, Memory
+from kleene.machines.stored_weights import check_shapes, check_version, float_weights
 from kleene.tensors import read_tensors, write_tensors
 
 KIND = "lstm"
@@ -27,18 +27,10 @@ def load(path: Any) -> LSTM:
     """The network in a file; refuses one whose arrays do not fit together."""
     header, arrays = read_tensors(path, KIND)
     try:
-        if header["version"] != VERSION:
-            raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
-        return _network(header, {name: _weight(name, array) for name, array in arrays.items()})
+        check_version(header, VERSION)
+        return _network(header, float_weights(arrays))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole LSTM ({error}); make it again") from None
-
-
-def _weight(name: str, array: np.ndarray) -> Any:
-    weight = jnp.asarray(array)
-    if not jnp.issubdtype(array.dtype, jnp.floating) or weight.dtype != array.dtype:
-        raise ValueError(f"{name} holds {array.dtype}, and floating-point numbers that jax would not round are needed")
-    return weight
 
 
 def _weights(network: LSTM) -> dict[str, Any]:
@@ -61,9 +53,9 @@ def _network(header: dict[str, Any], arrays: dict[str, Any]) -> LSTM:
     for k in range(depth):
         expected[f"layers.{k}.inputs"] = (4 * hidden, hidden if k else width)
         expected |= {f"layers.{k}.recurrent": (4 * hidden, hidden), f"layers.{k}.bias": (4 * hidden,)}
-    if depth < 1 or expected != {name: array.shape for name, array in arrays.items()}:
-        wrong = [n for n in expected | arrays if n not in arrays or arrays[n].shape != expected.get(n)]
-        raise ValueError(f"{', '.join(sorted(wrong))} missing, not expected, or of the wrong shape")
+    if depth < 1:
+        raise ValueError("it has no layer")
+    check_shapes(arrays, expected)
     return LSTM(
         embedding=arrays["embedding"],
         layers=tuple(Layer(*(arrays[f"layers.{k}.{part}"] for part in PARTS)) for k in range(depth)),

@@ -4,8 +4,11 @@ At each step the controller sees how probable it is that each register is 0, and
 processor runs it on the registers and the memory, all of whose entries are distributions over the integers modulo M.
 """
 
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,9 +18,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Start, run
-from kleene.machines.ncm import Trace as Recorded
 from kleene.machines.nram_modules import BINARY, CONSTANTS, UNARY, constant, one_hot
 from kleene.traces import Trace
+from kleene.traces.steps import Steps
 from kleene.traces.wiring import Wiring, module_sequence
 
 NEVER = -1e9  # the log-probability of a source that a connection cannot have; finite, so that 0 times it is 0
@@ -52,7 +55,7 @@ class NRAM(eqx.Module):
     stop: Float[Array, " hidden"]
     stop_bias: Float[Array, ""]
     wiring: Wiring = eqx.field(static=True)
-    steps: Callable[[Sequence[int]], int] | None = eqx.field(static=True, default=None)  # for `run` without steps
+    steps: Steps | None = eqx.field(static=True, default=None)  # for `run` without steps
 
     @classmethod
     def random(
@@ -134,23 +137,63 @@ class NRAM(eqx.Module):
 
     def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
         """What the machine most probably does in so many steps: the channels of a circuit's run (`Circuit.run`)."""
-        values = np.asarray(memory)
-        if values.ndim != 1 or len(values) < 2 or values.min() < 0 or values.max() >= len(values):
-            raise InputError(
-                f"a memory of M cells, two or more, holds whole numbers from 0 to M - 1; it was given {list(memory)!r}"
+        return self.run_batch([memory], None if steps is None else [steps])[0]
+
+    def run_batch(self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None) -> list[Trace]:
+        """The runs on many memories, which may be of different sizes, at once: compiled for the largest.
+
+        It is a list, for the channels of a run are of the size of its memory.
+        """
+        checked = [_checked(memory) for memory in memories]
+        taken = [self._steps_on(memory, steps, row) for row, memory in enumerate(checked)]
+        if not checked:
+            return []
+        most = max(map(len, checked))
+        padded = jnp.array([memory + [0] * (most - len(memory)) for memory in checked], jnp.int32)
+        found = _compiled_runs()(self, padded, jnp.array([len(memory) for memory in checked]), steps=max(taken))
+        cells, registers, chosen = (np.asarray(part) for part in found)
+        return [
+            Trace(
+                self.wiring.channels(len(memory)),
+                self.wiring.entries(
+                    cells[row, : last + 1, : len(memory)], registers[row, : last + 1], chosen[row, :last]
+                ),
+                "memory",
+                source="network",
             )
+            for row, (memory, last) in enumerate(zip(checked, taken))
+        ]
+
+    def _steps_on(self, memory: list[int], steps: Sequence[int] | None, row: int) -> int:
         if steps is None and self.steps is None:
             raise InputError("this machine does not say how many steps it runs; give steps=")
-        taken = steps if steps is not None else self.steps(values.tolist())  # type: ignore[misc]
-        start = self.start(jnp.asarray(values, dtype=jnp.int32), len(values))
-        recorded = _recorded(self, start, taken)
-        first, rest = start.memory, recorded["memory"]
-        entries = self.wiring.entries(
-            np.concatenate([_likeliest(first.cells)[None], _likeliest(rest.cells)]),
-            np.concatenate([_likeliest(first.registers)[None], _likeliest(rest.registers)]),
-            _likeliest(recorded["command"]),
+        taken = self.steps(memory) if steps is None and self.steps is not None else (steps or [])[row]
+        if taken < 0:
+            raise InputError(f"steps is {taken}; give 0 or more")
+        return int(taken)
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the machine."""
+        from kleene.machines.nram_storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "NRAM":
+        """The machine in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.nram_storage import load
+
+        return load(path)
+
+
+def _checked(memory: Sequence[int]) -> list[int]:
+    values = np.asarray(memory)
+    whole = values.ndim == 1 and len(values) >= 2 and np.issubdtype(values.dtype, np.integer)
+    if not whole or values.min() < 0 or values.max() >= len(values):
+        raise InputError(
+            f"a memory of M cells, two or more, holds whole numbers from 0 to M - 1; it was given {list(memory)!r}"
         )
-        return Trace(self.wiring.channels(len(values)), entries, "memory", source="network")
+    return values.tolist()
 
 
 def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
@@ -166,13 +209,27 @@ def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
     }
 
 
-def _likeliest(distributions: Array) -> np.ndarray:
-    return np.asarray(jnp.argmax(distributions, axis=-1))
+def _likeliest_runs(
+    machine: NRAM, memories: Int[Array, "batch cells"], sizes: Int[Array, " batch"], *, steps: int
+) -> tuple[Int[Array, "batch _ cells"], Int[Array, "batch _ registers"], Int[Array, "batch step connections"]]:
+    """The likeliest memory and registers at the start and after each step, and each step's likeliest connections."""
+
+    def one(memory: Array, size: Array) -> tuple[Array, Array, Array]:
+        start = machine.start(memory, size)
+        recorded = run(machine, start, jnp.arange(steps))
+        first, rest = start.memory, recorded["memory"]
+        cells = jnp.concatenate([first.cells[None], rest.cells])
+        registers = jnp.concatenate([first.registers[None], rest.registers])
+        return jnp.argmax(cells, axis=-1), jnp.argmax(registers, axis=-1), jnp.argmax(recorded["command"], axis=-1)
+
+    return jax.vmap(one)(memories, sizes)
 
 
-@eqx.filter_jit
-def _recorded(machine: NRAM, start: Start, steps: int) -> Recorded:
-    return run(machine, start, jnp.arange(steps))
+@functools.cache
+def _compiled_runs() -> Any:
+    # The modules make a long program, which is run once or twice: on a CPU LLVM's first level compiles it much faster.
+    options = {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" else None
+    return jax.jit(_likeliest_runs, static_argnames="steps", compiler_options=options)
 
 
 def stopping(chances: Float[Array, " step"], live: Bool[Array, " step"]) -> Float[Array, " step"]:

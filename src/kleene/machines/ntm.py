@@ -1,13 +1,14 @@
 """The Neural Turing Machine: a feed-forward controller, a tape of vectors, a head that reads and one that writes.
 
 Graves's addressing with the controller of the partial-traces paper (Appendices A and C): tanh in the controller, in the
-erase and the add vectors, softmax at the output. The order within a step is q_t = f(x_t, m_{t-1}); the heads move;
-m_t = r_t M_{t-1}; y_t = softmax(W [q_t; m_t]); the write.
+erase and the add vectors, softmax at the output. The order within a step: q_t = f(x_t, m_{t-1}), y_t = softmax(W q_t);
+the heads move; m_t = r_t M_{t-1}; the write. So what is read in one step is answered in the next.
 
-Every array may have a batch as its last axis: `control`, `process` and `emit` do the same for one run and for many.
+Every array may have a batch as its last axis: `control` and `process` do the same for one run and for many.
 """
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -44,8 +45,7 @@ class Memory(NamedTuple):
 class Recorded(NamedTuple):
     """The part of a trace that losses need; every array begins with the step."""
 
-    states: Float[Array, "step hidden ..."]
-    read: Float[Array, "step width ..."]
+    thoughts: Float[Array, "step hidden ..."]  # the controller's last layer
     log_heads: Float[Array, "step 2 cells ..."]
     written: Float[Array, "step width ..."] | None  # the cell asked for, after the write
 
@@ -67,14 +67,14 @@ class NTM(eqx.Module):
     commands: Float[Array, "commands hidden"]
     commands_bias: Float[Array, " commands"]
     said: Float[Array, "outputs hidden"]
-    said_of_read: Float[Array, "outputs width"]
     said_bias: Float[Array, " outputs"]
+    unread: Float[Array, " width"]  # what the controller hears of the tape before anything was read: it tells the start
 
     @classmethod
     def random(
         cls, symbols: int, *, outputs: int | None = None, width: int, hidden: tuple[int, int], key: PRNGKeyArray
     ) -> "NTM":
-        """A machine to be trained: Glorot's uniform weights, biases 0."""
+        """A machine to be trained: Glorot's uniform weights, biases 0, and a first reading from U(-1/2, 1/2)."""
         first, second = hidden
         outputs = symbols if outputs is None else outputs
         if min(symbols, outputs, width, first, second) < 1:
@@ -82,13 +82,14 @@ class NTM(eqx.Module):
                 f"an NTM needs a symbol, an output, a number in each cell and a unit in both layers at least; it was "
                 f"given symbols={symbols}, outputs={outputs}, width={width}, hidden={hidden}"
             )
-        shapes = [(first, symbols + width), (second, first), (commands_of(width), second), (outputs, second + width)]
-        entry, middle, commands, said = (_glorot(k, s) for k, s in zip(jax.random.split(key, 4), shapes))
+        shapes = [(first, symbols + width), (second, first), (commands_of(width), second), (outputs, second)]
+        keys = jax.random.split(key, 5)
+        entry, middle, commands, said = (_glorot(k, s) for k, s in zip(keys, shapes))
         biases = [jnp.zeros(size) for size in (first, second, commands_of(width), outputs)]
         return cls(
             entry[:, :symbols], entry[:, symbols:], biases[0],
-            middle, biases[1], commands, biases[2],
-            said[:, :second], said[:, second:], biases[3],
+            middle, biases[1], commands, biases[2], said, biases[3],
+            jax.random.uniform(keys[4], (width,), minval=-0.5, maxval=0.5),
         )  # fmt: skip
 
     @property
@@ -99,7 +100,7 @@ class NTM(eqx.Module):
         """Both heads on cell 0 of an empty tape, nothing read."""
         heads = jnp.zeros((2, cells, *batch)).at[:, 0].set(1.0)
         memory = Memory(heads, jnp.log(heads), jnp.full((self.width, cells, *batch), EMPTY))
-        return Start(jnp.zeros((self.width, *batch)), (), memory)
+        return Start(jnp.broadcast_to(_column(self.unread, len(batch)), (self.width, *batch)), (), memory)
 
     def hear(self, symbols: Float[Array, "step symbols ..."]) -> Float[Array, "step first ..."]:
         """What the first layer gets from the symbols of all steps: no part of the run, so it is done at once."""
@@ -107,16 +108,26 @@ class NTM(eqx.Module):
 
     def control(
         self, feedback: Float[Array, "width ..."], state: tuple, entry: Float[Array, "first ..."]
-    ) -> tuple[Command, tuple, Float[Array, "hidden ..."]]:
-        """The command, no state, and the controller's last layer q: `emit` makes the answer of it."""
-        batch, width = entry.ndim - 1, self.width
+    ) -> tuple[Command, tuple, Float[Array, "outputs ..."]]:
+        """The command, no state, and the logits of the answer."""
+        thought = self.think(feedback, entry)
+        return self.command(thought), (), self.said @ thought + _column(self.said_bias, entry.ndim - 1)
+
+    def think(
+        self, feedback: Float[Array, "width ..."], entry: Float[Array, "first ..."]
+    ) -> Float[Array, "hidden ..."]:
+        """The controller's last layer q."""
         hidden = jnp.tanh(entry + self.read @ feedback)
-        hidden = jnp.tanh(self.second @ hidden + _column(self.second_bias, batch))
-        told = self.commands @ hidden + _column(self.commands_bias, batch)
+        return jnp.tanh(self.second @ hidden + _column(self.second_bias, entry.ndim - 1))
+
+    def command(self, thought: Float[Array, "hidden ..."]) -> Command:
+        """What the controller's last layer tells the processor."""
+        width = self.width
+        told = self.commands @ thought + _column(self.commands_bias, thought.ndim - 1)
         keys = told[: 2 * width].reshape(2, width, *told.shape[1:])
         ways = told[2 * width : -2 * width].reshape(2, PER_HEAD, *told.shape[1:])
         strength = jax.nn.softplus(ways[:, :1]) / lengths(jnp.sum(keys * keys, axis=1, keepdims=True))
-        command = Command(
+        return Command(
             keys=keys * strength,
             gates=jax.nn.sigmoid(ways[:, 1:2]),
             shifts=jax.nn.softmax(ways[:, 3:], axis=1)[:, :, None],
@@ -124,7 +135,6 @@ class NTM(eqx.Module):
             erase=jnp.tanh(told[-2 * width : -width]),
             add=jnp.tanh(told[-width:]),
         )
-        return command, (), hidden
 
     def process(self, command: Command, memory: Memory) -> tuple[Float[Array, "width ..."], Memory]:
         """What was read, and the memory after the step."""
@@ -132,16 +142,14 @@ class NTM(eqx.Module):
         return read, Memory(heads, log_heads, tape)
 
     def emit(
-        self, output: Float[Array, "hidden ..."], feedback: Float[Array, "width ..."]
+        self, output: Float[Array, "outputs ..."], feedback: Float[Array, "width ..."]
     ) -> Float[Array, "outputs ..."]:
-        """The logits of the answer, from the controller and from what was read."""
-        return self.said @ output + self.said_of_read @ feedback + _column(self.said_bias, output.ndim - 1)
+        return output
 
     def answers(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
         """The logits of all steps at once."""
-        batch = recorded.read.ndim - 2
-        said = jnp.einsum("oh,th...->to...", self.said, recorded.states)
-        return said + jnp.einsum("ow,tw...->to...", self.said_of_read, recorded.read) + _column(self.said_bias, batch)
+        said = jnp.einsum("oh,th...->to...", self.said, recorded.thoughts)
+        return said + _column(self.said_bias, recorded.thoughts.ndim - 2)
 
     def record(
         self,
@@ -158,13 +166,26 @@ class NTM(eqx.Module):
 
         def step(before: Start, now) -> tuple[Start, Recorded]:
             entry, cell = now
-            command, state, hidden = self.control(before.feedback, before.state, entry)
-            read, memory = self.process(command, before.memory)
+            thought = self.think(before.feedback, entry)
+            read, memory = self.process(self.command(thought), before.memory)
             written = None if cell is None else _cell(memory.tape, cell)
-            return Start(read, state, memory), Recorded(hidden, read, memory.log_heads, written)
+            return Start(read, (), memory), Recorded(thought, memory.log_heads, written)
 
         start = self.start(cells, *heard.shape[2:])
         return jax.lax.scan(step, start, (heard, asked), unroll=unroll)[1]
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the machine."""
+        from kleene.machines.ntm_storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "NTM":
+        """The machine in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.ntm_storage import load
+
+        return load(path)
 
 
 class TapeDecoder(eqx.Module):

@@ -9,17 +9,23 @@ import numpy as np
 from kleene.pictures.figures import COLOURS, GRID, new_figure, save_figure
 
 
-def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Any) -> Path:
+def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Any, *, first_cell: int = 0) -> Path:
     """Where heads stood over time, a panel for each (title, read, write); both are (step, cells) and add up to 1.
 
     Time runs downwards and the tape to the right, as in figures 1 and 6 of the paper: the write head is white, the read
     head orange, and darkness is where neither was.
     """
+    from matplotlib.ticker import MaxNLocator
+
     figure = new_figure(0.8 + 2.4 * len(panels), 3.6)
     for ax, (title, read, write) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
         orange, white = np.array([1.0, 0.6, 0.1]), np.ones(3)
         shown = np.asarray(write)[..., None] * white + np.asarray(read)[..., None] * orange
-        ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest")
+        steps, cells = shown.shape[:2]
+        place = (first_cell - 0.5, first_cell + cells - 0.5, steps - 0.5, -0.5)
+        ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.set_title(title, fontsize=9)
         ax.set_xlabel("cell", fontsize=8)
         ax.tick_params(labelsize=7)

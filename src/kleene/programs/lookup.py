@@ -8,9 +8,10 @@ from typing import Any
 from kleene.errors import InputError, KleeneError
 from kleene.programs.alta.program import Program
 from kleene.programs.automata import DFA
+from kleene.programs.circuits import Circuit
 from kleene.programs.turing import TuringMachine
 
-KINDS = (Program, DFA, TuringMachine)
+KINDS = (Program, DFA, TuringMachine, Circuit)
 
 
 def find(name: str) -> tuple[Any, Any]:
@@ -18,7 +19,8 @@ def find(name: str) -> tuple[Any, Any]:
 
     `NAME` is a transformer program of the library, `FILE.py:NAME` a program in a file or a function there that makes
     one. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json`, `dfa:FILE.dot` or `dfa:FILE.gv` one in a file, and
-    `dfa:REGEX` that of any other text; `tm:NAME` is a Turing machine of the shelf, `tm:FILE.tm` one in a file.
+    `dfa:REGEX` that of any other text; `tm:NAME` is a Turing machine of the shelf, `tm:FILE.tm` one in a file;
+    `circuit:NAME` is a circuit of the shelf, where `NAME` alone will do, `circuit:FILE.nram` one in a file.
 
     >>> find("dfa:(a|b)*abb")[0]
     <DFA of 4 states over a b>
@@ -28,9 +30,15 @@ def find(name: str) -> tuple[Any, Any]:
         return _automaton(rest)
     if colon and prefix == "tm":
         return _machine(rest)
+    if colon and prefix == "circuit":
+        return _circuit(rest)
     if prefix.endswith(".py"):
         return from_file(name), None
     from kleene.programs.alta.library import get
+    from kleene.programs.circuits.library import entries
+
+    if name in entries():  # no transformer program has the name of a circuit
+        return _circuit(name)
 
     entry = get(name)
     return entry.build(), entry
@@ -64,6 +72,15 @@ def _machine(text: str) -> tuple[TuringMachine, Any]:
     return entry.build(), entry
 
 
+def _circuit(text: str) -> tuple[Circuit, Any]:
+    if text.endswith(".nram"):
+        return Circuit.load(text), None
+    from kleene.programs.circuits.library import get
+
+    entry = get(text)
+    return entry.build(), entry
+
+
 def from_file(place: str) -> Any:
     """The program that `FILE.py:NAME` names. The file is run as Python, as `python FILE.py` would."""
     path, _, name = place.partition(":")
@@ -85,7 +102,7 @@ def from_file(place: str) -> Any:
     if not isinstance(found, KINDS):
         raise InputError(
             f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns, "
-            f"or a kleene.DFA or kleene.TuringMachine"
+            f"or a kleene.DFA, a kleene.TuringMachine or a Circuit"
         )
     return found
 

@@ -8,6 +8,11 @@ from kleene.errors import InputError
 # What to get, and where it is published, by the name of its folder.
 PUBLISHED = {
     "scan": "the files of SCAN (tasks.txt and the folders of the splits), published on GitHub as brendenlake/SCAN",
+    "ud-ewt": "the files of Universal Dependencies English-EWT (en_ewt-ud-train.conllu, en_ewt-ud-dev.conllu and "
+    "en_ewt-ud-test.conllu), published on GitHub as UniversalDependencies/UD_English-EWT",
+    "wikitext-2": "the word-level files of WikiText-2 as train.txt, valid.txt and test.txt, published with Merity et "
+    "al. 2016 in wikitext-2-v1.zip (wiki.train.tokens and so on: rename them), and on the Hugging Face Hub as "
+    "Salesforce/wikitext, wikitext-2-v1 (its rows are the lines of the files)",
 }
 
 

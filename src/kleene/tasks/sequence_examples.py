@@ -33,6 +33,7 @@ class Examples(eqx.Module):
     live: Bool[Array, "step batch"]  # not yet past the end of the answer
     corner: Bool[Array, "step batch"]
     read_known: Bool[Array, "step batch"]  # a program may not care where its reading head is
+    consulted: Bool[Array, "step batch"]  # what is read makes a symbol of the answer
 
     def weights(self, kinds: Sequence[str], kind: Int[Array, ""]) -> dict[str, Float[Array, "step batch"]]:
         """The hints' weights for each channel, 1 or 0. `kind` counts along `kinds` and may be traced."""

@@ -4,7 +4,9 @@ An input is a word, a delimiter and then blanks; the answer is read while the bl
 Of a word of n symbols, step t < n brings symbol t, step n the delimiter, and step n + 1 + j asks for symbol j of the
 answer. The program writes symbol t to cell t + 1 and the delimiter to cell n + 1. Cell 0 is where both heads start.
 
-Heads move before they are used, so a hint says where a head is *when it is used* in that step.
+Heads move before they are used, so a hint says where a head is *when it is used* in that step. A machine hears of what
+it has read in the next step, so symbol j of the answer is read one step before it is asked for. Hints that did not heed
+this held learning up: of 8 machines with weak hints (λ = 0.1) none learned to copy, of 8 with these all did.
 """
 
 from collections.abc import Sequence
@@ -82,17 +84,19 @@ class SequenceTask:
         place = step - n - 1  # in the answer
         stored, kept = self.stored(words), self.kept(words)
         answers = jnp.where(place == last, self.alphabet, _at(stored, self.source(place, n)))
-        read, known = self.reading(step, place, n, words)
+        asked = place + 1  # the place that what is read now is for
+        read, known = self.reading(step, asked, n, words)
         return Examples(
             symbols=jnp.where(step < n, _at(words, step), jnp.where(step == n, self.alphabet, self.alphabet + 1)),
             answers=answers,
             answering=(place >= 0) & (place <= last),
             read=read,
-            write=jnp.minimum(step, n) + 1,
-            value=jnp.where(step < n, _at(kept, step), self.alphabet),
+            write=self.writing(step, n),
+            value=self.values(step, n, kept),
             live=place <= last,
             corner=self.corners(step, n) & (place <= last),
-            read_known=known,
+            read_known=known & (asked <= last),
+            consulted=(asked >= 0) & (asked <= last),
         )
 
     def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
@@ -107,11 +111,20 @@ class SequenceTask:
         """The position in the word that each symbol of the answer comes from."""
         return place % length
 
-    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
-        """The cell that is read in each step, and whether it matters. The head waits on cell 0, then goes along."""
-        end = place == self.repeats * length
-        cell = jnp.where(place < 0, 0, jnp.where(end, length, self.source(place, length)) + 1)
+    def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        """The cell that is read in each step, and whether it matters; `asked` is the place in the answer that it is
+        for. The head waits on cell 0, then goes along."""
+        end = asked == self.repeats * length
+        cell = jnp.where(asked < 0, 0, jnp.where(end, length, self.source(asked, length)) + 1)
         return cell, jnp.ones_like(cell, dtype=bool)
+
+    def writing(self, step: Array, length: Array) -> Array:
+        """The cell that is written in each step."""
+        return jnp.minimum(step, length) + 1
+
+    def values(self, step: Array, length: Array, kept: Array) -> Array:
+        """The symbol that this cell holds after the step."""
+        return jnp.where(step < length, _at(kept, step), self.alphabet)
 
     def corners(self, step: Array, length: Array) -> Array:
         """The steps that matter most: the first and the last, and those at which a head turns."""
@@ -149,10 +162,24 @@ class SequenceTask:
 
 
 class RepeatCopyTwice(SequenceTask):
-    """The word twice, and the delimiter at the end alone."""
+    """The word twice, and the delimiter at the end alone.
+
+    While the program answers for the first time, it writes the word once more behind itself. So its reading head goes
+    straight on, and an empty cell is the end: it never has to find out that a copy is over. Of a single symbol the
+    second copy is read in the step in which it is written, which is too early, so there nothing is said.
+    """
 
     def answer(self, word: Sequence[int]) -> list[int]:
         return [*word, *word, self.alphabet]
+
+    def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        return jnp.maximum(asked + 1, 0), (length > 1) | (asked < 1)
+
+    def writing(self, step: Array, length: Array) -> Array:
+        return jnp.where(step < length, step + 1, jnp.minimum(step, 2 * length))
+
+    def values(self, step: Array, length: Array, kept: Array) -> Array:
+        return _at(kept, (self.writing(step, length) - 1) % length)
 
     def corners(self, step: Array, length: Array) -> Array:
         return (step % length == 0) | (step == 3 * length + 1)
@@ -167,8 +194,8 @@ class Reverse(SequenceTask):
     def source(self, place: Array, length: Array) -> Array:
         return length - 1 - place
 
-    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
-        cell = jnp.where(place < 0, step + 1, length - place)
+    def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
+        cell = jnp.where(asked < 0, step + 1, length - asked)
         return cell, jnp.ones_like(cell, dtype=bool)
 
 
@@ -190,9 +217,11 @@ class Flip(SequenceTask):
 class DyckWords(SequenceTask):
     """For each prefix of a word of parentheses (0 opens, 1 closes) whether it is balanced.
 
-    The program counts with its reading head, which is on the cell of the depth while the word comes in, and writes the
-    bits of the answer. Once the depth was negative no prefix is balanced, and where the head is does not matter. Half
-    of the words are drawn from all, and half from those that never close too much.
+    The program counts with its reading head, which is on the cell of the depth while the word comes in. It marks cell 0
+    in the first step, and writes each bit of the answer one step late, when it has heard whether its head was on the
+    mark. Once the depth was negative no prefix is balanced, and where the head is does not matter. Half of the words
+    are drawn from all, and half from those that never close too much. Words of up to 5 symbols would be 62 in all,
+    and machines learned them by heart: a training length of 5 is taken to be that of 5 pairs.
     """
 
     def answer(self, word: Sequence[int]) -> list[int]:
@@ -215,11 +244,16 @@ class DyckWords(SequenceTask):
 
     kept = stored
 
-    def reading(self, step: Array, place: Array, length: Array, words: Array) -> tuple[Array, Array]:
+    def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
         depth, alive = _depths(words)
-        cell = jnp.where(place < -1, _at(depth, step), place + 1)
-        known = jnp.where(place < -1, _at(alive, step), place >= 0)
+        cell, known = jnp.where(asked < 0, _at(depth, step), asked + 1), (asked >= 0) | _at(alive, step)
         return jnp.where(known, cell, 0), known
+
+    def writing(self, step: Array, length: Array) -> Array:
+        return jnp.minimum(step, length + 1)
+
+    def values(self, step: Array, length: Array, kept: Array) -> Array:
+        return jnp.where((step > 0) & (step <= length), _at(kept, step - 1), self.alphabet)
 
 
 def _depths(words: Int[Array, "position batch"]) -> tuple[Array, Array]:
@@ -240,7 +274,7 @@ TASKS: dict[str, SequenceTask] = {
     for task in (
         SequenceTask(),
         RepeatCopyTwice("repeat_copy_twice", repeats=2, hidden=(100, 100)),
-        DyckWords("dyck_words", alphabet=2),
+        DyckWords("dyck_words", alphabet=2, longest=10),
         Flip("flip_3rd", **BITS),
         Flip("repeat_flip_3d", every=True, **BITS),
         Reverse("reverse"),

@@ -8,7 +8,7 @@ from kleene.teaching.lessons import Lesson
 
 SEQUENCES = ("copy", "repeat_copy_twice", "dyck_words", "flip_3rd", "repeat_flip_3d", "reverse")
 MEMORIES = ("swap", "increment", "permute", "list_k", "merge", "permute_noise")
-MACHINES = {"ntm": "sequence tasks", "nram": "memory tasks", "rnn": "dfa:NAME", "lstm": "dfa:NAME"}
+MACHINES = {"ntm": "sequence tasks", "nram": "memory tasks", "rnn": "dfa:NAME", "lstm": "dfa:NAME, text:FILE"}
 
 
 def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | None = None, **options: Any) -> Lesson:
@@ -20,10 +20,9 @@ def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | No
     'tomita_4 lstm'
     """
     makers: dict[str, Callable[..., Lesson]] = {"ntm": _ntm, "nram": _nram, "rnn": _acceptor, "lstm": _acceptor}
-    meant = ("ntm",) if task in SEQUENCES else ("nram",) if task in MEMORIES else ("rnn", "lstm")
-    if not task.startswith("dfa:") and meant == ("rnn", "lstm"):
-        known = ", ".join((*SEQUENCES, *MEMORIES))
-        raise InputError(f"no task {task!r}; there are {known}, and dfa:NAME or dfa:REGEX")
+    if task.startswith("text:"):
+        makers["lstm"] = _language
+    meant = _meant(task)
     chosen = machine or meant[0]
     if chosen not in meant:
         raise InputError(f"{task!r} is not for the machine {chosen!r}; it is for {' or '.join(meant)}")
@@ -35,6 +34,20 @@ def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | No
         if "unexpected keyword" not in str(error):
             raise
         raise InputError(f"{task!r} on {chosen!r} has no such option: {error}") from None
+
+
+def _meant(task: str) -> tuple[str, ...]:
+    """The machines that learn a task, the usual one first."""
+    if task in SEQUENCES:
+        return ("ntm",)
+    if task in MEMORIES:
+        return ("nram",)
+    if task.startswith("text:"):
+        return ("lstm",)
+    if task.startswith("dfa:"):
+        return ("rnn", "lstm")
+    known = ", ".join((*SEQUENCES, *MEMORIES))
+    raise InputError(f"no task {task!r}; there are {known}, dfa:NAME or dfa:REGEX, and text:FILE")
 
 
 def _ntm(task: str, *, machine: str, **options: Any) -> Lesson:
@@ -54,3 +67,10 @@ def _acceptor(task: str, *, machine: str, **options: Any) -> Lesson:
     from kleene.teaching.acceptor_lesson import AcceptorLesson
 
     return AcceptorLesson(find(task)[0], name=task.removeprefix("dfa:"), machine=machine, **options)
+
+
+def _language(task: str, *, machine: str, **options: Any) -> Lesson:
+    from kleene.tasks.text import corpus
+    from kleene.teaching.language_lesson import LanguageLesson
+
+    return LanguageLesson.of(corpus(task.removeprefix("text:")), **options)

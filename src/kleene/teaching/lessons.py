@@ -29,7 +29,7 @@ class Lesson(Protocol):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of hints; the first is "none"."""
+        """The kinds of hints; the first is "none". A lesson of several texts has these for its kinds."""
         ...
 
     @property
@@ -56,7 +56,11 @@ class Lesson(Protocol):
         ...
 
     def loss(self, model: PyTree, batch: PyTree, setting: Setting) -> tuple[Float[Array, ""], dict[str, Array]]:
-        """The mean of equation 8 over the batch, and scalars measured on the way, `accuracy` among them."""
+        """The mean of equation 8 over the batch, and scalars measured on the way, `accuracy` among them.
+
+        Where "carried" is among them, it is the progress that `advance` goes on from: what a network remembers goes
+        from batch to batch so, without being computed twice.
+        """
         ...
 
     def advance(self, model: PyTree, progress: PyTree, key: PRNGKeyArray, setting: Setting) -> PyTree:
@@ -64,7 +68,10 @@ class Lesson(Protocol):
         ...
 
     def test(self, model: PyTree, key: PRNGKeyArray) -> dict[str, Array]:
-        """`accuracy_by_length`, the share of right answers for each of `lengths`, and further measurements."""
+        """`accuracy_by_length`, the share of right answers for each of `lengths`, and further measurements.
+
+        A lesson whose tests are not the same for every setting has `test_with(model, key, setting)` as well.
+        """
         ...
 
     def generalises(self, tested: dict[str, np.ndarray]) -> np.ndarray:

@@ -47,7 +47,7 @@ class Plan:
     def grid(
         lesson: Lesson,
         *,
-        kinds: tuple[str, ...] = ("none",),
+        kinds: tuple[str, ...] | None = None,
         densities: tuple[float, ...] = (1.0,),
         strengths: tuple[float, ...] = (1.0,),
         seeds: int = 10,
@@ -55,7 +55,11 @@ class Plan:
         iterations: int | None = None,
         test_every: int | None = None,
     ) -> "Plan":
-        """Every kind with every density and strength, and every one of these with every seed; "none" stands once."""
+        """Every kind with every density and strength, and every one of these with every seed; "none" stands once.
+
+        Without `kinds`, there is the lesson's first: "none", or the first text of a language lesson.
+        """
+        kinds = lesson.kinds[:1] if kinds is None else kinds
         _check_grid(lesson, kinds, densities, strengths, seeds)
         settings: list[dict[str, Any]] = []
         for kind in dict.fromkeys(kinds):
@@ -130,7 +134,7 @@ def teach(
     from kleene.teaching.checkpoints import restored, stored
 
     setting, learners, advance = teaching_program(plan)
-    test = jax.jit(jax.vmap(plan.lesson.test), compiler_options=compiler_options())
+    test = _test_program(plan, setting)
     progress = Progress()
     if checkpoint is not None:
         progress, learners = restored(checkpoint, plan, learners)
@@ -154,6 +158,15 @@ def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
     one_step = functools.partial(_advance, plan.lesson)
     advance = jax.jit(one_step, static_argnames="iterations", donate_argnums=1, compiler_options=compiler_options())
     return _spread(plan.setting()), _spread(_fresh(plan)), advance
+
+
+def _test_program(plan: Plan, setting: Setting) -> Callable[[PyTree, Array], dict[str, Array]]:
+    """The jitted tests of all runs, given their models and keys."""
+    tests = getattr(plan.lesson, "test_with", None)
+    if tests is None:
+        return jax.jit(jax.vmap(plan.lesson.test), compiler_options=compiler_options())
+    jitted = jax.jit(jax.vmap(tests), compiler_options=compiler_options())
+    return lambda models, keys: jitted(models, keys, setting)
 
 
 def compiler_options() -> dict[str, Any]:
@@ -205,11 +218,12 @@ def _update(lesson: Lesson, setting: Setting, learner: Learner) -> Learner:
     (loss, measured), gradient = jax.value_and_grad(loss_of, has_aux=True)(trainable)
     updates, state = lesson.optimiser.update(gradient, learner.optimiser, trainable)
     model = eqx.combine(optax.apply_updates(trainable, updates), fixed)
+    progress = measured.get("carried", learner.progress)
     alive = learner.alive & jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))
     after = Learner(
         model,
         state,
-        lesson.advance(model, learner.progress, for_progress, setting),
+        lesson.advance(model, progress, for_progress, setting),
         jax.random.key_data(rest),
         alive,
         loss,

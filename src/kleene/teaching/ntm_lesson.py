@@ -136,8 +136,10 @@ class NTMLesson:
         said = {"read": recorded.log_heads[:, 0], "write": recorded.log_heads[:, 1]}
         if recorded.written is not None:
             said["value"] = jax.nn.log_softmax(model.decoder(recorded.written), axis=1)
-        hinted = jax.vmap(hint_loss, in_axes=-1)({name: said[name] for name in batch.told}, batch.told)
-        loss = answer_loss(logits, batch.examples) + setting.strength * hinted
+        loss = answer_loss(logits, batch.examples)
+        if batch.told:  # a lesson of the kind "none" alone has no channel to be hinted on
+            hinted = jax.vmap(hint_loss, in_axes=-1)({name: said[name] for name in batch.told}, batch.told)
+            loss = loss + setting.strength * hinted
         return jnp.mean(loss), {"accuracy": jnp.mean(all_right(logits, batch.examples))}
 
     def _run(self, machine: NTM, examples: Examples, cells: int, asked: Array | None, unroll: int) -> Recorded:
@@ -150,8 +152,8 @@ class NTMLesson:
     def test(self, model: Pupil, key: PRNGKeyArray) -> dict[str, Array]:
         """The share of words answered without an error for each length, and how sharply the reading head points.
 
-        `peak` is the reading head's largest weight, averaged over the steps of answers to words of at most twice the
-        length of the longest in training.
+        `peak` is the reading head's largest weight, averaged over the steps in which it reads for an answer, of words
+        of at most twice the length of the longest in training.
         """
         longest = max(self.lengths)
 
@@ -161,7 +163,7 @@ class NTMLesson:
             recorded = self._run(model.machine, examples, self.test_cells, None, 1)
             right = all_right(model.machine.answers(recorded), examples)
             peaks = jnp.exp(jnp.max(recorded.log_heads[:, 0], axis=1))
-            return jnp.mean(right), jnp.sum(peaks * examples.answering) / jnp.sum(examples.answering)
+            return jnp.mean(right), jnp.sum(peaks * examples.consulted) / jnp.sum(examples.consulted)
 
         lengths = jnp.array(self.lengths)
         accuracy, peaks = jax.lax.map(tested, (jax.random.split(key, len(self.lengths)), lengths))

@@ -1,8 +1,6 @@
-"""Random memories for each circuit of the shelf, in plain Python, and a plain interpreter to compare with."""
+"""Random memories for each circuit of the shelf, in plain Python."""
 
 from random import Random
-
-from kleene.programs.circuits import Circuit
 
 
 def swap(random: Random) -> list[int]:
@@ -40,25 +38,3 @@ def merge(random: Random) -> list[int]:
     lists = [sorted(random.randrange(1, size) for _ in range(count)) for count in (first, second)]
     heads = [3, 4 + first, 5 + first + second]
     return [*heads, *lists[0], 0, *lists[1], 0, *[0] * (first + second + padding)]
-
-
-def plain_run(circuit: Circuit, memory: list[int], steps: int) -> tuple[list[int], list[int]]:
-    """The memory and the registers after so many steps of a complete circuit, by names and one thing at a time."""
-    size, cells = len(memory), list(memory)
-    wiring = circuit.wiring
-    registers = {f"r{number}": number % size for number in range(wiring.registers)}
-    for _ in range(steps):
-        zero = [registers[f"r{number}"] == 0 for number in range(wiring.registers)]
-        block = next(b for b in circuit.blocks if all(s == "-" or (s == "0") == z for s, z in zip(b.pattern, zero)))
-        wired = {c.name: wiring.sources[choice] for c, choice in zip(wiring.connections, block.choices)}
-        known = dict(registers)
-        for name in wiring.names:
-            a, b = (known.get(wired.get(f"{name}.{slot}", ""), 0) for slot in "ab")
-            known[name] = {
-                "ZERO": 0, "ONE": 1, "TWO": 2, "INC": a + 1, "DEC": a - 1, "ADD": a + b, "SUB": a - b, "LT": int(a < b),
-                "LEQ": int(a <= b), "EQ": int(a == b), "MIN": min(a, b), "MAX": max(a, b), "READ": cells[a], "WRITE": 0,
-            }[name.rstrip("0123456789")] % size  # fmt: skip
-            if name.startswith("WRITE"):
-                cells[a] = b
-        registers = {register: known[wired[f"{register}.c"]] for register in registers}
-    return cells, list(registers.values())

@@ -11,8 +11,8 @@ from kleene.errors import InputError, ProgramError, RunError
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.circuit import HOLE
 from kleene.programs.circuits.library import get
+from kleene.programs.circuits.reference import reference_run
 from kleene.traces.wiring import Wiring, module_sequence
-from tests.programs.circuits.instances import plain_run
 
 WIRING = Wiring(2, module_sequence("def+R+W"))
 PATTERNS = (("0", "0"), ("0", "!0"), ("!0", "-"))
@@ -27,7 +27,7 @@ def random_circuit(seed: int) -> Circuit:
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 6), min_size=7, max_size=9), st.integers(0, 6))
 def test_a_run_is_what_the_modules_say_one_after_another(seed, memory, steps):
     circuit = random_circuit(seed)
-    cells, registers = plain_run(circuit, memory, steps)
+    cells, registers = reference_run(circuit, memory, steps)
     trace = circuit.run(memory, steps)
     assert trace.output == cells
     assert [int(trace[f"r{number}"][-1]) for number in range(2)] == registers

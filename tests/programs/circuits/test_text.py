@@ -5,7 +5,7 @@ import pytest
 from kleene.errors import ProgramError
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.circuit import HOLE
-from kleene.programs.circuits.steps import Steps
+from kleene.traces.steps import Steps
 
 HEAD = "registers 2\nmodules def+R\n"
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from kleene.errors import InputError, ProgramError
 from kleene.programs.circuits import interpreter
-from kleene.programs.circuits.steps import Steps
 from kleene.traces import Channel, Trace
+from kleene.traces.steps import Steps
 from kleene.traces.wiring import Wiring
 
 HOLE = -1  # the choice that a block leaves open

@@ -24,7 +24,7 @@ from pathlib import Path
 from kleene.errors import InputError, ProgramError
 from kleene.files import read_bytes
 from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
-from kleene.programs.circuits.steps import Steps
+from kleene.traces.steps import Steps
 from kleene.traces.wiring import ARITIES, Wiring, module_sequence
 
 HEADERS = ("registers", "modules", "steps")

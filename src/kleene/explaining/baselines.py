@@ -1,0 +1,135 @@
+"""Plainer measures of how two words of a sentence interact in a network, to judge interdependence by.
+
+Both are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top layer's hidden state when the
+later word has been read. An untrained network and shuffled text are baselines too: call the same functions on them.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from kleene.errors import InputError
+from kleene.explaining.parts import Recurrence
+from kleene.explaining.sentences import UNKNOWN, Sentence, checked_model, precision, read_sentences
+from kleene.machines.rnn.float_execution import activate
+
+SEGMENT = 8  # sentences are filled up to a multiple of this many steps
+ROWS = 128  # pairs to a jitted call
+
+Entries = Float[Array, "step width"]
+
+
+def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "zero") -> np.ndarray:
+    """How far erasing two words differs from erasing each: ‖h − h₋A − h₋B + h₋AB‖ / ‖h‖.
+
+    An erased word has an embedding of zeros, or that of `<unk>` where `by` is "unknown".
+
+    >>> from kleene.machines.lstm import LSTM
+    >>> erasure(LSTM.random("ab", 4, key=jax.random.key(0)), "abb").shape
+    (3, 3)
+    """
+    model = checked_model(model)
+    if by not in ("zero", "unknown"):
+        raise InputError(f"words are erased by 'zero' or by 'unknown', not by {by!r}")
+    if by == "unknown" and UNKNOWN not in model.alphabet:
+        raise InputError(f"the model's vocabulary has no {UNKNOWN!r} to erase words by; leave out `by`, for zeros")
+    place = model.alphabet.index(UNKNOWN) if by == "unknown" else None
+    return _matrix(model, tokens, partial(_erasures, place))
+
+
+def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
+    """How the two words' embeddings multiply in the hidden state, to second order: ‖∂²h / ∂a ∂b‖ / ‖h‖.
+
+    a and b scale the two embeddings and are 1: it is the mixed second derivative applied to both embeddings, as
+    gradient × input is the first one applied to one. A network that adds its words up has 0.
+    """
+    return _matrix(checked_model(model), tokens, _mixed_derivatives)
+
+
+def _matrix(model: Any, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:
+    """A measure of every pair of words, some pairs to a jitted call."""
+    codes = read_sentences(model, [tokens])[0]
+    matrix = np.full((len(codes), len(codes)), np.nan)
+    pairs = np.array(list(combinations(range(len(codes)), 2)), np.int32).reshape(-1, 2)
+    with precision(model):
+        network = Recurrence.of(model)
+        steps = np.pad(codes, (0, -len(codes) % SEGMENT))
+        for first in range(0, len(pairs), ROWS):
+            some = pairs[first : first + ROWS]
+            values = np.asarray(measure(network, steps, np.pad(some, ((0, ROWS - len(some)), (0, 0)))))[: len(some)]
+            matrix[some[:, 0], some[:, 1]] = matrix[some[:, 1], some[:, 0]] = values
+    return matrix
+
+
+@eqx.filter_jit
+def _erasures(
+    place: int | None, network: Recurrence, tokens: Int[Array, " step"], pairs: Int[Array, "pairs 2"]
+) -> Float[Array, " pairs"]:
+    entries = network.embedding[tokens]
+    erased = jnp.zeros_like(entries[0]) if place is None else network.embedding[place]
+
+    def without(*words: Array) -> Entries:
+        gone = jnp.isin(jnp.arange(len(tokens)), jnp.stack(words))
+        return jnp.where(gone[:, None], erased, entries)
+
+    def interaction(pair: Array) -> Array:
+        one, other = pair
+        versions = jnp.stack([entries, without(one), without(other), without(one, other)])
+        whole, first, second, both = jax.vmap(_hidden_after, (None, 0, None))(network, versions, other)
+        return _relative(whole - first - second + both, whole)
+
+    return jax.vmap(interaction)(pairs)
+
+
+@eqx.filter_jit
+def _mixed_derivatives(
+    network: Recurrence, tokens: Int[Array, " step"], pairs: Int[Array, "pairs 2"]
+) -> Float[Array, " pairs"]:
+    entries = network.embedding[tokens]
+    unscaled = jnp.ones(len(tokens), entries.dtype)
+
+    def interaction(pair: Array) -> Array:
+        one, other = jnp.eye(len(tokens), dtype=entries.dtype)[pair]
+
+        def state(scales: Array) -> Array:
+            return _hidden_after(network, scales[:, None] * entries, pair[1])
+
+        def change(scales: Array) -> Array:
+            return jax.jvp(state, (scales,), (one,))[1]
+
+        return _relative(jax.jvp(change, (unscaled,), (other,))[1], state(unscaled))
+
+    return jax.vmap(interaction)(pairs)
+
+
+def _relative(interaction: Array, whole: Array) -> Array:
+    above, below = jnp.linalg.norm(interaction), jnp.linalg.norm(whole)
+    return jnp.where(above == 0, 0, above / below)
+
+
+def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -> Float[Array, " hidden"]:
+    """The top layer's hidden state after token `last`."""
+
+    def step(carry: Any, now: Any) -> tuple[Any, None]:
+        states, kept = carry
+        number, entry = now
+        after = []
+        for layer, (hidden, cell) in zip(network.layers, states):
+            if network.kind == "lstm":
+                hidden, cell = layer(hidden, cell, entry)
+            else:
+                hidden = activate(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
+            after.append((hidden, cell))
+            entry = hidden
+        return (after, jnp.where(number == last, entry, kept)), None
+
+    states = list(zip(network.start.hidden, network.start.cell))
+    start = (states, jnp.zeros_like(network.start.hidden[0]))
+    return jax.lax.scan(step, start, (jnp.arange(len(entries)), entries))[0][1]

@@ -1,0 +1,193 @@
+"""Contextual decomposition (Murdoch et al. 2018): what some words of a sentence contribute to each hidden state."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from kleene.errors import InputError
+from kleene.explaining.parts import Parts, Recurrence, advance, start_parts
+from kleene.explaining.rules import PAPERS, Rules
+from kleene.explaining.sentences import (
+    Recurrent,
+    Sentence,
+    checked_layer,
+    checked_model,
+    checked_positions,
+    padded,
+    precision,
+    read_sentences,
+)
+from kleene.machines.lstm import LSTM
+
+SEGMENT = 8  # sentences are filled up to a multiple of this many steps, so that few lengths are compiled
+ROWS = 256  # foci to a call at most
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A sentence's hidden states as relevant + irrelevant, after each token: [step, hidden], of one layer.
+
+    The logits are parts too: `logits` + `irrelevant_logits` + the decoder's bias is what the model says. The bias
+    belongs to no word and is in neither.
+    """
+
+    focus: tuple[int, ...]
+    layer: int
+    parts: Parts = field(repr=False)  # [step, layers, hidden]
+    decoder: np.ndarray = field(repr=False)
+
+    @property
+    def relevant(self) -> np.ndarray:
+        return np.asarray(self.parts.relevant.hidden[:, self.layer])
+
+    @property
+    def irrelevant(self) -> np.ndarray:
+        return np.asarray(self.parts.irrelevant.hidden[:, self.layer])
+
+    @property
+    def relevant_cells(self) -> np.ndarray:
+        """The relevant part of the cells; a simple recurrent network has none, and they are 0."""
+        return np.asarray(self.parts.relevant.cell[:, self.layer])
+
+    @property
+    def irrelevant_cells(self) -> np.ndarray:
+        return np.asarray(self.parts.irrelevant.cell[:, self.layer])
+
+    @property
+    def logits(self) -> np.ndarray:
+        """What the words in focus add to each output: [step, outputs], always from the top layer."""
+        return np.asarray(self.parts.relevant.hidden[:, -1]) @ self.decoder.T
+
+    @property
+    def irrelevant_logits(self) -> np.ndarray:
+        return np.asarray(self.parts.irrelevant.hidden[:, -1]) @ self.decoder.T
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """P(· | focus) after each token: the softmax of the relevant logits, as both papers define it."""
+        logits = self.logits - self.logits.max(-1, keepdims=True)
+        return np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+
+
+def decompose(
+    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: int | None = None, rules: Rules = PAPERS
+) -> Decomposition:
+    """What the words in focus contribute to the hidden states of an LSTM or a floating `SimpleRNN`.
+
+    `focus` is a set of positions. Row t of the result is the state after token t. Tokens that the vocabulary does not
+    have are `<unk>`, if it has that. The sum of the parts is the hidden state; parts of several foci do not add up,
+    and by how much they miss is their interdependence.
+
+    >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
+    >>> found = decompose(model, "abba", {1, 2})
+    >>> bool(np.allclose(found.relevant + found.irrelevant, model.hidden("abba")[1:, -1]))
+    True
+    >>> found.relevant[0].tolist()  # before the first word in focus
+    [0.0, 0.0, 0.0, 0.0]
+    """
+    return decompose_batch(model, [tokens], [focus], layer=layer, rules=rules)[0]
+
+
+def decompose_batch(
+    model: Any,
+    sentences: Sequence[Sentence],
+    foci: Sequence[Iterable[int] | int],
+    *,
+    layer: int | None = None,
+    rules: Rules = PAPERS,
+) -> list[Decomposition]:
+    """The decompositions of many sentences of unequal length, each with its focus, in jitted calls.
+
+    For several foci of one sentence, give the sentence as often.
+    """
+    model = checked_model(model)
+    if len(sentences) != len(foci):
+        raise InputError(f"there are {len(sentences)} sentences and {len(foci)} foci; give a focus for each sentence")
+    number, codes = checked_layer(model, layer), read_sentences(model, sentences)
+    chosen = [checked_positions(focus, len(words)) for focus, words in zip(foci, codes)]
+    decoder = np.asarray(model.decoder if isinstance(model, LSTM) else model.readout)
+    found = []
+    with precision(model):
+        network = Recurrence.of(model)
+        for first in range(0, len(codes), ROWS):
+            some, theirs = codes[first : first + ROWS], chosen[first : first + ROWS]
+            parts = jax.tree.map(np.asarray, _trajectories(network, rules, *_arrays(some, theirs)))
+            for row, (words, focus) in enumerate(zip(some, theirs)):
+                own = jax.tree.map(itemgetter((slice(len(words)), row)), parts)
+                found.append(Decomposition(focus, number, own, decoder))
+    return found
+
+
+def relevant_states(
+    model: Recurrent,
+    sentences: Sequence[np.ndarray],
+    foci: Sequence[tuple[int, ...]],
+    steps: Sequence[int],
+    layer: int,
+    rules: Rules,
+) -> np.ndarray:
+    """The relevant hidden state of each focus at one step of its own: [focus, hidden]. Sentences are codes."""
+    found = []
+    with precision(model):
+        network = Recurrence.of(model)
+        for first in range(0, len(foci), ROWS):
+            some = slice(first, first + ROWS)
+            tokens, in_focus = _arrays(sentences[some], foci[some])
+            wanted = np.zeros(len(tokens), np.int32)
+            wanted[: len(steps[some])] = steps[some]
+            found.append(
+                np.asarray(_at_steps(network, rules, tokens, in_focus, jnp.asarray(wanted)))[: len(steps[some]), layer]
+            )
+    return np.concatenate(found)
+
+
+def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
+    """Tokens and whether each is in focus, filled up to few shapes: rows to a power of two, steps to segments."""
+    rows = 1 << (len(sentences) - 1).bit_length()
+    steps = -(-max(map(len, sentences)) // SEGMENT) * SEGMENT
+    in_focus = np.zeros((rows, steps), bool)
+    for row, focus in zip(in_focus, foci):
+        row[list(focus)] = True
+    return jnp.asarray(padded(sentences, rows, steps)), jnp.asarray(in_focus)
+
+
+@eqx.filter_jit
+def _trajectories(
+    network: Recurrence, rules: Rules, tokens: Int[Array, "batch step"], in_focus: Bool[Array, "batch step"]
+) -> Parts:
+    """The parts after each token: [step, batch, layers, hidden]."""
+
+    def step(parts, now):
+        token, ours = now
+        parts = advance(network, rules, parts, network.embedding[token], ours)
+        return parts, parts
+
+    return jax.lax.scan(step, start_parts(network, rules, len(tokens)), (tokens.T, in_focus.T))[1]
+
+
+@eqx.filter_jit
+def _at_steps(
+    network: Recurrence,
+    rules: Rules,
+    tokens: Int[Array, "batch step"],
+    in_focus: Bool[Array, "batch step"],
+    wanted: Int[Array, " batch"],
+) -> Array:
+    """The relevant hidden states at the wanted steps: [batch, layers, hidden]. Nothing else is kept."""
+
+    def step(carry, now):
+        parts, kept = carry
+        number, token, ours = now
+        parts = advance(network, rules, parts, network.embedding[token], ours)
+        return (parts, jnp.where((number == wanted)[:, None, None], parts.relevant.hidden, kept)), None
+
+    start = start_parts(network, rules, len(tokens))
+    steps = (jnp.arange(tokens.shape[1]), tokens.T, in_focus.T)
+    return jax.lax.scan(step, (start, jnp.zeros_like(start.relevant.hidden)), steps)[0][1]

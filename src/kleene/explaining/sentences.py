@@ -1,0 +1,115 @@
+"""Models, sentences, foci and sets as a user gives them: checked, and turned into arrays."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import jax
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.machines.lstm import LSTM
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+
+UNKNOWN = "<unk>"
+
+Sentence = Sequence[Hashable]
+Recurrent = LSTM | SimpleRNN
+
+
+def checked_model(model: Any) -> Recurrent:
+    """The model, if it is one that can be taken apart."""
+    if not isinstance(model, LSTM | SimpleRNN):
+        raise InputError(
+            f"only an LSTM or a SimpleRNN can be decomposed, and this is a {type(model).__name__}; "
+            f"for a PyTorch model see LSTM.from_torch"
+        )
+    if isinstance(model, SimpleRNN) and model.is_exact:
+        raise InputError(
+            "this SimpleRNN has exact weights, and a decomposition needs floats: call its to_float() first"
+        )
+    return model
+
+
+def words_of(model: Recurrent, tokens: Sentence) -> list[Hashable]:
+    """The tokens of a sentence. A text is split at spaces if the vocabulary has words, else it is its characters."""
+    vocabulary = model.alphabet
+    if isinstance(tokens, str) and any(len(word) > 1 and word[0] != "<" for word in map(str, vocabulary)):
+        return list(tokens.split())
+    if not isinstance(tokens, Iterable):
+        raise InputError(f"the sentence is {tokens!r}; give a list of tokens of the model's vocabulary, or a text")
+    return list(tokens)
+
+
+def read_sentences(model: Recurrent, sentences: Iterable[Sentence]) -> list[np.ndarray]:
+    """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it."""
+    places = {token: place for place, token in enumerate(model.alphabet)}
+    unknown = places.get(UNKNOWN)
+    found = []
+    for number, sentence in enumerate(sentences):
+        words = words_of(model, sentence)
+        if not words:
+            raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
+        codes = [places.get(word, unknown) for word in words]
+        if None in codes:
+            at = codes.index(None)
+            shown = ", ".join(map(repr, model.alphabet[:10])) + (", …" if len(model.alphabet) > 10 else "")
+            raise InputError(
+                f"token {at} of sentence {number} is {words[at]!r}, and the model's vocabulary is {shown}, without "
+                f"{UNKNOWN!r} for others: replace the token, or use a model that knows it"
+            )
+        found.append(np.array(codes, dtype=np.int32))
+    return found
+
+
+def checked_positions(positions: Any, length: int, name: str = "the focus") -> tuple[int, ...]:
+    """Positions in a sentence as a sorted tuple; one position may be given as a number."""
+    given = [positions] if isinstance(positions, int | np.integer) else list(positions)
+    for position in given:
+        if not isinstance(position, int | np.integer) or isinstance(position, bool):
+            raise InputError(f"{name} has {position!r} in it; it is made of positions, whole numbers from 0 on")
+        if not 0 <= position < length:
+            raise InputError(
+                f"{name} has position {position} in it, and the sentence has {length} tokens: positions are "
+                f"0..{length - 1}"
+            )
+    return tuple(sorted({int(position) for position in given}))
+
+
+def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
+    """Sets of positions that share none."""
+    found = [checked_positions(positions, length, f"set {number}") for number, positions in enumerate(sets)]
+    owner: dict[int, int] = {}
+    for number, positions in enumerate(found):
+        for position in positions:
+            if position in owner:
+                raise InputError(
+                    f"position {position} is in set {owner[position]} and in set {number}; the interdependence of two "
+                    f"sets is defined where they share nothing"
+                )
+            owner[position] = number
+    return found
+
+
+def checked_layer(model: Recurrent, layer: int | None) -> int:
+    """The number of a layer, from 0; the top one if none is named. -1 is the top one too."""
+    layers = len(model.layers) if isinstance(model, LSTM) else 1
+    if layer is None:
+        return layers - 1
+    if not isinstance(layer, int) or not -layers <= layer < layers:
+        raise InputError(f"there is no layer {layer!r}: the model has {layers}, numbered from 0")
+    return layer % layers
+
+
+def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray:
+    """Sentences in one array (rows, steps), filled up with token 0."""
+    found = np.zeros((rows, steps), np.int32)
+    for row, codes in zip(found, sentences):
+        row[: len(codes)] = codes
+    return found
+
+
+def precision(model: Recurrent) -> AbstractContextManager:
+    """Double precision where the weights have it, which jax otherwise takes away; else single precision, in full."""
+    weights: Any = model.embedding if isinstance(model, LSTM) else model.recurrent
+    return jax.enable_x64(True) if weights.dtype == np.float64 else jax.default_matmul_precision("highest")

@@ -1,0 +1,157 @@
+"""Text for language models: words from any file, the vocabulary, and both as numbers.
+
+Words are what white space separates, capitals and all; every line, an empty one too, ends in `<eos>`. Read so,
+wikitext-2 has the numbers of words that others report for it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.tasks.data import data_folder
+
+UNKNOWN = "<unk>"
+END = "<eos>"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words and their numbers: `<unk>` and `<eos>`, then the others, the most frequent first.
+
+    >>> vocabulary = Vocabulary.of("a rose is a rose".split())
+    >>> vocabulary.words
+    ('<unk>', '<eos>', 'a', 'rose', 'is')
+    >>> vocabulary.encode("a daisy is a Rose".split()).tolist()
+    [2, 0, 4, 2, 0]
+    """
+
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.places) != len(self.words):
+            twice = next(word for word, count in Counter(self.words).items() if count > 1)
+            raise InputError(f"the vocabulary has the word {twice!r} twice; a word has one number")
+
+    @classmethod
+    def of(cls, words: Iterable[str], *, minimum: int = 1, size: int | None = None) -> "Vocabulary":
+        """The words that occur at least `minimum` times, at most `size` of them with `<unk>` and `<eos>`.
+
+        Of words that are as frequent, the first in alphabetical order come first.
+        """
+        if minimum < 1 or (size is not None and size < 2):
+            raise InputError(f"minimum is {minimum} and size is {size}; give 1 or more and 2 or more")
+        counts = Counter(words)
+        frequent = sorted((-n, word) for word, n in counts.items() if n >= minimum and word not in (UNKNOWN, END))
+        kept = [word for _, word in frequent]
+        return cls((UNKNOWN, END, *kept[: None if size is None else size - 2]))
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: place for place, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def encode(self, words: Iterable[str]) -> np.ndarray:
+        """The numbers of the words (int32); a word that is not in the vocabulary has that of `<unk>`."""
+        unknown, places = self.places.get(UNKNOWN), self.places
+        if unknown is None:
+            words = list(words)
+            missing = next((word for word in words if word not in places), None)
+            if missing is not None:
+                raise InputError(
+                    f"the word {missing!r} is not in the vocabulary, and there is no {UNKNOWN} in it either"
+                )
+        return np.fromiter((places.get(word, unknown) for word in words), dtype=np.int32)
+
+    def decode(self, numbers: Iterable[int]) -> list[str]:
+        """The words of the numbers."""
+        return [self.words[number] for number in numbers]
+
+
+def lines(path: Any, first: int = 0, last: int | None = None) -> Iterator[list[str]]:
+    """The words of each line of a text file, `<eos>` at its end; the file is never in memory as a whole."""
+    number = first
+    try:
+        with open(path, encoding="utf-8") as file:
+            for line in islice(file, first, last):
+                yield [*line.split(), END]
+                number += 1
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{str(path)!r} is not a text file in UTF-8: it cannot be read after line {number}. Store it as UTF-8."
+        ) from None
+
+
+def words_of(path: Any, first: int = 0, last: int | None = None) -> Iterator[str]:
+    """The words of some lines of a text file one after another, each line's `<eos>` among them."""
+    for line in lines(path, first, last):
+        yield from line
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text to learn from and one to be tested on, as numbers of words."""
+
+    name: str
+    vocabulary: Vocabulary
+    train: np.ndarray
+    held_out: np.ndarray
+
+    def __post_init__(self) -> None:
+        for part, tokens in (("to learn from", self.train), ("to be tested on", self.held_out)):
+            if len(tokens) < 2:
+                raise InputError(f"{self.name!r} has {len(tokens)} words {part}; a language model needs 2 at least")
+
+    @classmethod
+    def from_file(cls, path: Any, held_out: Any = None, *, minimum: int = 1, size: int | None = None) -> "Corpus":
+        """The corpus of a text file, and of another one that is held out.
+
+        Without another one, the last tenth of the lines is held out. The vocabulary is that of the text to learn from.
+        """
+        total = sum(1 for _ in lines(path))
+        last = total if held_out is not None else total - max(1, total // 10)
+        if last < 1:
+            raise InputError(
+                f"{str(path)!r} has {total} lines, which leaves none to learn from; give a longer text, or a second "
+                f"one to be tested on"
+            )
+        vocabulary = Vocabulary.of(words_of(path, 0, last), minimum=minimum, size=size)
+        tested = words_of(path, last) if held_out is None else words_of(held_out)
+        train = vocabulary.encode(words_of(path, 0, last))
+        return cls(Path(path).stem, vocabulary, train, vocabulary.encode(tested))
+
+
+def wikitext_2(held_out: str = "valid") -> Corpus:
+    """The training part of wikitext-2 and its `valid` or `test` part, from the data folder."""
+    if held_out not in ("valid", "test"):
+        raise InputError(f"wikitext-2 has no part {held_out!r} to be tested on; there are valid and test")
+    folder = data_folder("wikitext-2")
+    found = Corpus.from_file(folder / "train.txt", folder / f"{held_out}.txt")
+    return Corpus("wikitext-2", found.vocabulary, found.train, found.held_out)
+
+
+def corpus(name: str, **options: Any) -> Corpus:
+    """The corpus of a text file, or of the data set of that name."""
+    return wikitext_2() if name == "wikitext-2" and not options else Corpus.from_file(name, **options)
+
+
+def unigram_perplexity(train: Sequence[int] | np.ndarray, held_out: Sequence[int] | np.ndarray, words: int) -> float:
+    """The perplexity of a text to one who knows only how often each word is; every word counts once more than it is."""
+    counts = np.bincount(np.asarray(train), minlength=words) + 1.0
+    return float(np.exp(-np.mean(np.log(counts[np.asarray(held_out)] / counts.sum()))))

@@ -1,0 +1,170 @@
+"""Interdependence: the fast way against three plain decompositions a pair, and what must hold of any."""
+
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kleene.errors import InputError
+from kleene.explaining.pairwise import interdependence, interdependence_batch
+from kleene.explaining.rules import Rules
+from kleene.machines.lstm import LSTM
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+from tests.explaining import slow_decomposition as slow
+
+SENTENCES = st.lists(st.integers(0, 5), min_size=1, max_size=6)  # there is room for eight: one shape to compile
+MODELS = st.builds(slow.double_lstm, st.integers(0, 99), layers=st.integers(1, 2), started=st.booleans())
+
+
+def slow_matrix(model, sentence, **options):
+    matrix = np.full((len(sentence), len(sentence)), np.nan)
+    for r in range(len(sentence)):
+        for left in range(r):
+            matrix[left, r] = matrix[r, left] = slow.interdependence(model, sentence, {left}, {r}, r, **options)
+    return matrix
+
+
+@settings(max_examples=20)
+@given(MODELS, SENTENCES)
+def test_all_pairs_are_those_of_three_plain_decompositions_a_pair(model, sentence):
+    np.testing.assert_allclose(interdependence(model, sentence), slow_matrix(model, sentence), atol=1e-12)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 99), SENTENCES)
+def test_at_the_logits_the_small_root_gives_what_all_logits_give(seed, sentence):
+    model = slow.double_lstm(seed, tokens=9, started=True)
+    found = interdependence(model, sentence, at="logits")
+    np.testing.assert_allclose(found, slow_matrix(model, sentence, logits=True), atol=1e-12)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 99), st.lists(st.integers(0, 5), min_size=3, max_size=8), st.data())
+def test_sets_of_words_at_any_step_are_those_of_the_plain_reference(seed, sentence, data):
+    model = slow.double_lstm(seed, started=True)
+    owner = data.draw(st.lists(st.integers(0, 2), min_size=len(sentence), max_size=len(sentence)))
+    step = data.draw(st.none() | st.integers(0, len(sentence) - 1))
+    sets = [tuple(place for place, its in enumerate(owner) if its == number) for number in (0, 1)]
+    found = interdependence(model, sentence, sets=sets, step=step)
+    at = max(sum(sets, ()), default=0) if step is None else step
+    np.testing.assert_allclose(
+        found[0, 1], slow.interdependence(model, sentence, set(sets[0]), set(sets[1]), at), atol=1e-12
+    )
+
+
+def test_the_matrix_is_symmetric_with_nan_on_the_diagonal_and_single_words_are_sets_of_one():
+    model, sentence = slow.double_lstm(1), [0, 4, 2, 5]
+    found = interdependence(model, sentence)
+    np.testing.assert_array_equal(found, found.T)
+    assert np.isnan(np.diagonal(found)).all()
+    assert (found[~np.eye(4, dtype=bool)] > 0).all()
+    np.testing.assert_allclose(interdependence(model, sentence, sets=range(4)), found, atol=1e-13)
+
+
+def test_nothing_interacts_with_the_empty_set_or_before_the_second_word_and_nought_over_nought_is_nought():
+    model, sentence = slow.double_lstm(1), [0, 4, 2]
+    assert interdependence(model, sentence, sets=[(0, 1), ()])[0, 1] == 0
+    assert interdependence(model, sentence, step=1)[0, 2] == 0
+    assert interdependence(model, sentence, step=0)[1, 2] == 0
+    silent = slow.double_lstm(1, scale=0.0)
+    assert interdependence(silent, sentence)[0, 1] == interdependence(silent, sentence, sets=[0, 1])[0, 1] == 0
+    assert np.isnan(interdependence(model, [3])).tolist() == [[True]]
+
+
+def test_the_last_step_is_the_step_of_the_last_word():
+    model, sentence = slow.double_lstm(1), [0, 4, 2]
+    found = interdependence(model, sentence, step="last")
+    np.testing.assert_array_equal(found, interdependence(model, sentence, step=2))
+    np.testing.assert_allclose(found[:, 2], interdependence(model, sentence)[:, 2], atol=1e-13)
+    assert found[0, 1] != interdependence(model, sentence)[0, 1]
+
+
+def test_interdependence_falls_about_linearly_as_the_weights_shrink():
+    model = slow.double_lstm(1)
+    layers = [slow.double_lstm(1, scale=scale).layers for scale in (1e-2, 1e-3)]  # the embeddings stay as they are
+    large, small = (interdependence(replace(model, layers=shrunk), [0, 4])[0, 1] for shrunk in layers)
+    assert large < 0.01
+    assert large / small == pytest.approx(10, rel=0.1)
+
+
+def test_a_batch_is_what_each_sentence_is_alone_whatever_the_padding_and_the_order():
+    model = slow.double_lstm(1, started=True)
+    sentences = [[1], [0, 2, 5, 3, 3, 1], [4, 4, 0], [5, 1]]
+    told = []
+    batch = interdependence_batch(model, sentences, progress=lambda done, all_of_them: told.append((done, all_of_them)))
+    for sentence, found, turned in zip(sentences, batch, interdependence_batch(model, sentences[::-1])[::-1]):
+        np.testing.assert_allclose(found, slow_matrix(model, sentence), atol=1e-12)
+        np.testing.assert_allclose(found, turned, atol=1e-13)
+        np.testing.assert_allclose(found, interdependence(model, sentence), atol=1e-13)
+    assert told[-1] == (4, 4)
+    assert interdependence_batch(model, []) == []
+
+
+def test_a_large_job_loses_little_room_and_gives_the_same(monkeypatch):
+    model, sentences = slow.double_lstm(1, started=True), [[0, 2, 5, 3, 3, 1], [4, 4, 0]]
+    expected = interdependence_batch(model, sentences)
+    monkeypatch.setattr("kleene.explaining.pairwise.LARGE", 0)
+    for found, before in zip(interdependence_batch(model, sentences), expected):
+        np.testing.assert_allclose(found, before, atol=1e-13)
+
+
+def test_single_precision_is_within_a_hundred_thousandth_of_double():
+    model, sentence = slow.double_lstm(1), [0, 2, 5, 3]
+    rough = interdependence(slow.single(model), sentence)
+    assert rough.dtype == np.float32
+    np.testing.assert_allclose(rough, interdependence(model, sentence), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rules", "layers"),
+    [
+        (Rules(bias="shapley", output_gate="decomposed", interactions={"rel-rel", "rel-bias", "rel-irrel"}), 1),
+        (Rules(bias_bias="never", interactions={"rel-bias"}), 2),
+    ],
+)
+def test_other_rules_give_by_the_fast_way_what_they_give_set_by_set(rules, layers):
+    model, sentence = slow.double_lstm(1, layers=layers, started=True), [0, 2, 5, 3]
+    found = interdependence(model, sentence, rules=rules)
+    np.testing.assert_allclose(found, interdependence(model, sentence, sets=range(4), rules=rules), atol=1e-12)
+    assert np.nanmin(np.abs(found - interdependence(model, sentence))) > 1e-6
+
+
+def test_rules_that_wake_before_the_focus_and_simple_networks_go_the_long_way():
+    rules, model = Rules(bias_bias="always"), slow.double_lstm(1)
+    batch = interdependence_batch(model, [[0, 2, 5]], rules=rules)
+    np.testing.assert_array_equal(batch[0], interdependence(model, [0, 2, 5], sets=range(3), rules=rules))
+    network = SimpleRNN.random("ab", 5, outputs=3, key=jax.random.key(1))
+    for at in ("hidden", "logits"):
+        assert np.nanmin(interdependence(network, "abb", at=at)) > 0
+    adding = SimpleRNN.random("ab", 5, activation="relu", key=jax.random.key(1))
+    adding = jax.tree.map(abs, adding)  # never below 0, where ReLU is linear
+    assert np.nanmax(interdependence(adding, "abb")) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sets": [(0, 1), (1,)]}, "position 1 is in set 0 and in set 1"),
+        ({"sets": [(0,), (3,)]}, "set 1 has position 3 in it, and the sentence has 3 tokens"),
+        ({"step": 3}, "the step is 3; it can be a position 0..2"),
+        ({"at": "cells"}, "not at 'cells'"),
+        ({"at": "logits", "layer": 0}, "the decoder reads the top layer"),
+        ({"layer": 2}, "no layer 2: the model has 2"),
+    ],
+)
+def test_bad_questions_are_named(options, said):
+    with pytest.raises(InputError, match=said):
+        interdependence(LSTM.random(3, 2, 2, key=jax.random.key(0)), [0, 1, 2], **options)
+
+
+def test_empty_text_unknown_words_and_other_models_are_refused():
+    model = LSTM.random(["the", "cat"], 2, key=jax.random.key(0))
+    with pytest.raises(InputError, match="sentence 1 is empty"):
+        interdependence_batch(model, ["the cat", ""])
+    with pytest.raises(InputError, match=r"token 1 of sentence 0 is 'dog'.*without '<unk>'"):
+        interdependence(model, "the dog")
+    with pytest.raises(InputError, match="only an LSTM or a SimpleRNN"):
+        interdependence(object(), "the cat")
