@@ -16,7 +16,7 @@ class EagerNTM(nn.Module):
         self.first, self.second = nn.Linear(SYMBOLS + WIDTH, HIDDEN), nn.Linear(HIDDEN, HIDDEN)
         self.heads = nn.ModuleList(nn.Linear(HIDDEN, WIDTH + 6) for _ in range(2))
         self.erase, self.add = nn.Linear(HIDDEN, WIDTH), nn.Linear(HIDDEN, WIDTH)
-        self.out = nn.Linear(HIDDEN + WIDTH, SYMBOLS)
+        self.out = nn.Linear(HIDDEN, SYMBOLS)
 
     def address(self, said: torch.Tensor, before: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         key, rest = said[:, :WIDTH], said[:, WIDTH:]
@@ -42,7 +42,7 @@ class EagerNTM(nn.Module):
             value = (read[:, None] @ memory)[:, 0]
             erased = 1 - write[..., None] * torch.tanh(self.erase(state))[:, None]
             memory = memory * erased + write[..., None] * torch.tanh(self.add(state))[:, None]
-            said.append(self.out(torch.cat([state, value], dim=-1)))
+            said.append(self.out(state))
         return torch.stack(said)
 
 

@@ -461,6 +461,10 @@ def reproduce(
         str | None, typer.Argument(metavar="[NAME]", help="An experiment of a text; without one, they are listed.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="The text's own size; otherwise one for a CPU.")] = False,
+    iterations: Annotated[int | None, typer.Option(help="Updates of each run; by default as the size says.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A language model to look at instead of teaching one, for english.")
+    ] = None,
     folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
     as_json: JsonOption = False,
 ) -> None:
@@ -470,19 +474,66 @@ def reproduce(
     if name is None:
         names = listed()
         return _print_json(names) if as_json else typer.echo("\n".join(names))
-    content = reproduce_named(name, full=full, folder=folder, progress=not as_json and sys.stderr.isatty())
+    shown = not as_json and sys.stderr.isatty()
+    content = reproduce_named(name, full=full, folder=folder, progress=shown, iterations=iterations, model=model)
     if as_json:
         return _print_json(content)
     from kleene.commands.comparing import table_of
 
-    _console().print(table_of([content | {"lesson": content["shows"]}]))
+    if content["settings"]:
+        _console().print(table_of([content | {"lesson": content["shows"]}]))
+    for line in content.get("summary", ()):
+        typer.echo(line)
     typer.echo(f"kept in {folder}/{content['name']}.json and .svg")
+
+
+@app.command()
+def explain(
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="A sentence; its words have spaces between them.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="An LSTM or a simple RNN in a .safetensors file; one ships with Kleene.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="interdependence, or a plainer measure beside it: erasure or gradient.")
+    ] = "interdependence",
+    at: Annotated[str | None, typer.Option(help="Where it is taken: hidden (the default) or logits.")] = None,
+    step: Annotated[
+        str | None, typer.Option(help="After which word, from 0, or last; the later of each two if not given.")
+    ] = None,
+    layer: Annotated[int | None, typer.Option(help="Which layer, from 0; the top one if not given.")] = None,
+    focus: Annotated[
+        str | None, typer.Option(help="Words or positions from 0: show what would come next by these alone.")
+    ] = None,
+    heads: Annotated[
+        str | None, typer.Option(help="The sentence's tree: each word's head, from 1, and 0 for the root.")
+    ] = None,
+    conllu: Annotated[
+        str | None, typer.Option(metavar="FILE[:N]", help="Take the Nth sentence and its tree from a CoNLL-U file.")
+    ] = None,
+    plot: Annotated[str, typer.Option(help="The .svg, .png or .pdf file to draw it into.")] = "interdependence.svg",
+    as_json: JsonOption = False,
+) -> None:
+    """Show which words of a sentence a network takes together, as a table and as a picture."""
+    from kleene.commands.explaining import check_plot, explain_named
+
+    check_plot(plot)
+    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": heads, "conllu": conllu}
+    found = explain_named(text, model=model, method=method, **asked)
+    file = str(found.draw(plot))
+    if as_json:
+        return _print_json(found.as_json() | {"file": file})
+    console = _console()
+    for table in found.tables():
+        console.print(table)
+    typer.echo(f"wrote {file}")
 
 
 @app.command()
 def bench(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata or teach.")
+        str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach or interdependence.")
     ] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
     plot: Annotated[

@@ -61,10 +61,14 @@ def demo(console: Any) -> None:
     certificate = kleene.certify(network, length=100)
     console.print(str(certificate), highlight=False)
     alike = _recurrent(console)
-    if answer != a + b or not same or left != right or not obeyed or not certificate or not alike:
+    apart = _language_model(console)
+    if answer != a + b or not same or left != right or not obeyed or not certificate or not alike or not apart:
         raise SystemExit(1)
     console.rule("Next")
-    console.print("kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all")
+    console.print(
+        "kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all\n"
+        'kleene explain "the old man near the stations laughs" --heads "3 3 7 6 6 3 0"'
+    )
 
 
 def _recurrent(console: Any) -> bool:
@@ -92,6 +96,26 @@ def _recurrent(console: Any) -> bool:
         highlight=False,
     )
     return back.equivalent(even) and run == expected and run.verdict == "accept"
+
+
+def _language_model(console: Any) -> bool:
+    """Show which words a language model takes together; whether the verb goes with its subject."""
+    import numpy as np
+
+    from kleene.explaining import interdependence
+    from kleene.machines.pretrained import grammar_model
+
+    console.rule("5. A language model taken apart: which word of the sentence does its last word go with?")
+    sentence = "the old man near the stations laughs"
+    words, row = sentence.split(), interdependence(grammar_model(), sentence)[-1]
+    console.print("  ".join(f"{word} {value:.2f}" for word, value in zip(words, row[:-1])), highlight=False)
+    nearest = words[int(np.nanargmax(row))]
+    console.print(
+        f"by interdependence in a small LSTM, {words[-1]!r} goes with {nearest!r}, "
+        f"{'its subject' if nearest == 'man' else 'NOT ITS SUBJECT'}\n",
+        highlight=False,
+    )
+    return nearest == "man"
 
 
 def _print_size(console: Any, network: Any) -> None:

@@ -166,5 +166,5 @@ def test_empty_text_unknown_words_and_other_models_are_refused():
         interdependence_batch(model, ["the cat", ""])
     with pytest.raises(InputError, match=r"token 1 of sentence 0 is 'dog'.*without '<unk>'"):
         interdependence(model, "the dog")
-    with pytest.raises(InputError, match="only an LSTM or a SimpleRNN"):
+    with pytest.raises(InputError, match="only an LSTM, a SimpleRNN or a TransformerLM"):
         interdependence(object(), "the cat")

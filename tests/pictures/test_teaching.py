@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from kleene.pictures.teaching import against_size, generalisation_grids, head_positions
+from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, head_positions
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +37,11 @@ def test_grids_show_every_number_and_leave_gaps(tmp_path):
     file = generalisation_grids(["read", "write"], ["a", "b"], tables, tmp_path / "grid.svg", title="Copy")
     assert {"100", "30", "45", "90", "80", "10", "0", "paper", "ours", "Copy", "read", "b"} <= set(words(file))
     assert "nan" not in words(file)
+
+
+def test_bars_stand_in_named_groups(tmp_path):
+    file = grouped_bars(["read", "write"], {"copy": [10, -5], "reverse": [30, 0]}, tmp_path / "bars.svg", up="points")
+    assert {"read", "write", "copy", "reverse", "points"} <= set(words(file))
 
 
 def test_lines_are_named_and_the_same_picture_is_the_same_file(tmp_path):

@@ -4,51 +4,99 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from kleene.files import write_atomically
-from kleene.teaching.loop import Plan, Progress, teach
+from kleene.teaching.loop import Learner, Plan, Progress, teach
 from kleene.teaching.reports import Report
 from kleene.teaching.results import versions
 
 Size = Literal["quick", "full"]
+Watch = Callable[[Plan, Progress], None]
+
+
+class Reproduction(Protocol):
+    """What `kleene reproduce` can run: plans that are taught, perhaps none, and what is made of them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def shows(self) -> str: ...
+
+    @property
+    def plans(self) -> tuple[Plan, ...]: ...
+
+    def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
+        """What it came to; `NAME.json` and `NAME.svg` in the folder hold it."""
+        ...
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or table of a text: what it shows, the plans that are run for it, the text's numbers, its picture."""
+    """A figure or table of a text: what it shows, the plans that are run for it, the text's numbers, its picture.
+
+    `further` makes of the reports what else the JSON file is to say.
+    """
 
     name: str
     shows: str
     plans: tuple[Plan, ...]
     paper: dict[str, Any]
     draw: Callable[["Experiment", list[Report], Path], Path]
+    further: Callable[[list[Report]], dict[str, Any]] | None = None
 
-    def run(self, folder: Any, *, on_test: Callable[[Plan, Progress], None] | None = None) -> dict[str, Any]:
+    def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
         """What it came to; `NAME.json` and `NAME.svg` in the folder hold it.
 
         Each plan keeps a checkpoint in the folder while it runs, so that an experiment that was stopped goes on.
         """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        reports, checkpoints = [], []
-        for number, plan in enumerate(self.plans):
-            checkpoint = folder / f".{self.name}-{number}.safetensors"
-            watch = None if on_test is None else lambda progress, plan=plan: on_test(plan, progress)
-            progress, _ = teach(plan, checkpoint=checkpoint, on_test=watch)
-            reports.append(Report(plan, progress))
-            checkpoints.append(checkpoint)
-        content = {
-            "name": self.name,
-            "shows": self.shows,
-            "paper": self.paper,
-            "plans": [plan.facts() for plan in self.plans],
-            "versions": versions(),
-            "seconds": round(sum(report.progress.seconds for report in reports), 1),
-            "settings": [row for report in reports for row in report.settings()],
-        }
-        write_atomically(folder / f"{self.name}.json", json.dumps(content, indent=1).encode())
-        self.draw(self, reports, folder / f"{self.name}.svg")
-        for checkpoint in checkpoints:
-            checkpoint.unlink(missing_ok=True)
+        with Lessons(self.name, folder) as lessons:
+            reports = [lessons.taught(plan, on_test)[0] for plan in self.plans]
+            content = described(self, reports) | ({} if self.further is None else self.further(reports))
+            keep(content, lessons.folder)
+            self.draw(self, reports, lessons.folder / f"{self.name}.svg")
         return content
+
+
+class Lessons:
+    """The plans of an experiment, taught one after another with a checkpoint each; these go when all went well."""
+
+    def __init__(self, name: str, folder: Any):
+        self.name, self.folder = name, Path(folder)
+        self.checkpoints: list[Path] = []
+
+    def __enter__(self) -> "Lessons":
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            for checkpoint in self.checkpoints:
+                checkpoint.unlink(missing_ok=True)
+
+    def taught(self, plan: Plan, on_test: Watch | None = None) -> tuple[Report, Learner]:
+        """The report of a plan, and its learners as they are in the end."""
+        checkpoint = self.folder / f".{self.name}-{len(self.checkpoints)}.safetensors"
+        self.checkpoints.append(checkpoint)
+        watch = None if on_test is None else lambda progress: on_test(plan, progress)
+        progress, learners = teach(plan, checkpoint=checkpoint, on_test=watch)
+        return Report(plan, progress), learners
+
+
+def described(experiment: Any, reports: list[Report]) -> dict[str, Any]:
+    """What the JSON file of every experiment says."""
+    return {
+        "name": experiment.name,
+        "shows": experiment.shows,
+        "paper": experiment.paper,
+        "plans": [plan.facts() for plan in experiment.plans],
+        "versions": versions(),
+        "seconds": round(sum(report.progress.seconds for report in reports), 1),
+        "settings": [{"task": r.plan.lesson.name} | row for r in reports for row in r.settings()],
+    }
+
+
+def keep(content: dict[str, Any], folder: Path) -> Path:
+    """The path of the JSON file now holding the content."""
+    return write_atomically(folder / f"{content['name']}.json", json.dumps(content, indent=1).encode())

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 
 from kleene.errors import InputError
 from kleene.explaining.parts import Recurrence
-from kleene.explaining.sentences import UNKNOWN, Sentence, checked_model, precision, read_sentences
+from kleene.explaining.sentences import UNKNOWN, Sentence, checked_recurrent, precision, read_sentences
 from kleene.machines.rnn.float_execution import activate
 
 SEGMENT = 8  # sentences are filled up to a multiple of this many steps
@@ -35,7 +35,7 @@ def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "z
     >>> erasure(LSTM.random("ab", 4, key=jax.random.key(0)), "abb").shape
     (3, 3)
     """
-    model = checked_model(model)
+    model = checked_recurrent(model)
     if by not in ("zero", "unknown"):
         raise InputError(f"words are erased by 'zero' or by 'unknown', not by {by!r}")
     if by == "unknown" and UNKNOWN not in model.alphabet:
@@ -50,7 +50,7 @@ def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
     a and b scale the two embeddings and are 1: it is the mixed second derivative applied to both embeddings, as
     gradient × input is the first one applied to one. A network that adds its words up has 0.
     """
-    return _matrix(checked_model(model), tokens, _mixed_derivatives)
+    return _matrix(checked_recurrent(model), tokens, _mixed_derivatives)
 
 
 def _matrix(model: Any, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Contextual decomposition (Murdoch et al. 2018): what some words of a sentence contribute to each hidden state."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -12,22 +12,26 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from kleene.errors import InputError
+from kleene.explaining.attention_parts import transformer_trajectories
 from kleene.explaining.parts import Parts, Recurrence, advance, start_parts
 from kleene.explaining.rules import PAPERS, Rules
 from kleene.explaining.sentences import (
-    Recurrent,
+    Model,
     Sentence,
     checked_layer,
     checked_model,
     checked_positions,
+    decoder_of,
     padded,
     precision,
     read_sentences,
 )
-from kleene.machines.lstm import LSTM
+from kleene.machines.transformer_lm import TransformerLM
 
 SEGMENT = 8  # sentences are filled up to a multiple of this many steps, so that few lengths are compiled
 ROWS = 256  # foci to a call at most
+
+Network = Recurrence | TransformerLM
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,13 @@ class Decomposition:
 def decompose(
     model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: int | None = None, rules: Rules = PAPERS
 ) -> Decomposition:
-    """What the words in focus contribute to the hidden states of an LSTM or a floating `SimpleRNN`.
+    """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
     `focus` is a set of positions. Row t of the result is the state after token t. Tokens that the vocabulary does not
     have are `<unk>`, if it has that. The sum of the parts is the hidden state; parts of several foci do not add up,
     and by how much they miss is their interdependence.
 
+    >>> from kleene.machines.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
     >>> found = decompose(model, "abba", {1, 2})
     >>> bool(np.allclose(found.relevant + found.irrelevant, model.hidden("abba")[1:, -1]))
@@ -112,10 +117,10 @@ def decompose_batch(
         raise InputError(f"there are {len(sentences)} sentences and {len(foci)} foci; give a focus for each sentence")
     number, codes = checked_layer(model, layer), read_sentences(model, sentences)
     chosen = [checked_positions(focus, len(words)) for focus, words in zip(foci, codes)]
-    decoder = np.asarray(model.decoder if isinstance(model, LSTM) else model.readout)
+    decoder = decoder_of(model)
     found = []
     with precision(model):
-        network = Recurrence.of(model)
+        network = _weights(model)
         for first in range(0, len(codes), ROWS):
             some, theirs = codes[first : first + ROWS], chosen[first : first + ROWS]
             parts = jax.tree.map(np.asarray, _trajectories(network, rules, *_arrays(some, theirs)))
@@ -126,7 +131,7 @@ def decompose_batch(
 
 
 def relevant_states(
-    model: Recurrent,
+    model: Model,
     sentences: Sequence[np.ndarray],
     foci: Sequence[tuple[int, ...]],
     steps: Sequence[int],
@@ -136,7 +141,7 @@ def relevant_states(
     """The relevant hidden state of each focus at one step of its own: [focus, hidden]. Sentences are codes."""
     found = []
     with precision(model):
-        network = Recurrence.of(model)
+        network = _weights(model)
         for first in range(0, len(foci), ROWS):
             some = slice(first, first + ROWS)
             tokens, in_focus = _arrays(sentences[some], foci[some])
@@ -146,6 +151,11 @@ def relevant_states(
                 np.asarray(_at_steps(network, rules, tokens, in_focus, jnp.asarray(wanted)))[: len(steps[some]), layer]
             )
     return np.concatenate(found)
+
+
+def _weights(model: Model) -> Network:
+    """The weights without the vocabulary, so that networks share compiled code."""
+    return replace(model, vocabulary=()) if isinstance(model, TransformerLM) else Recurrence.of(model)
 
 
 def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
@@ -160,9 +170,11 @@ def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) ->
 
 @eqx.filter_jit
 def _trajectories(
-    network: Recurrence, rules: Rules, tokens: Int[Array, "batch step"], in_focus: Bool[Array, "batch step"]
+    network: Network, rules: Rules, tokens: Int[Array, "batch step"], in_focus: Bool[Array, "batch step"]
 ) -> Parts:
     """The parts after each token: [step, batch, layers, hidden]."""
+    if isinstance(network, TransformerLM):
+        return transformer_trajectories(network, rules, tokens, in_focus)
 
     def step(parts, now):
         token, ours = now
@@ -174,13 +186,16 @@ def _trajectories(
 
 @eqx.filter_jit
 def _at_steps(
-    network: Recurrence,
+    network: Network,
     rules: Rules,
     tokens: Int[Array, "batch step"],
     in_focus: Bool[Array, "batch step"],
     wanted: Int[Array, " batch"],
 ) -> Array:
     """The relevant hidden states at the wanted steps: [batch, layers, hidden]. Nothing else is kept."""
+    if isinstance(network, TransformerLM):
+        every = transformer_trajectories(network, rules, tokens, in_focus).relevant.hidden
+        return every[wanted, jnp.arange(len(wanted))]
 
     def step(carry, now):
         parts, kept = carry

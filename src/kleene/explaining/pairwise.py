@@ -5,20 +5,20 @@ from itertools import combinations
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import InputError
 from kleene.explaining.decomposition import relevant_states
-from kleene.explaining.lstm_pairs import Question, advance_pairs, start_singles, widened
+from kleene.explaining.lstm_pairs import Question, first_of, meet, read_words
 from kleene.explaining.parts import Recurrence
 from kleene.explaining.rules import PAPERS, Rules
 from kleene.explaining.sentences import (
-    Recurrent,
+    Model,
     Sentence,
     checked_layer,
     checked_model,
     checked_sets,
+    decoder_of,
     padded,
     precision,
     read_sentences,
@@ -28,10 +28,9 @@ from kleene.machines.lstm import LSTM
 At = Literal["hidden", "logits"]
 Step = Literal["last"] | int | None
 
-LARGE = 20_000  # pairs; below this, fewer shapes to compile count for more than fewer rows to compute
-# How many sentences up to a length go side by side, longer ones by themselves: on a CPU what stays in its caches.
-ON_CPU = {32: 32, 512: 8}
-ELSEWHERE = {128: 512, 1024: 64}
+# How many words advance side by side: on a CPU what stays in its caches, elsewhere what keeps it busy.
+ON_CPU, ELSEWHERE = 512, 16_384
+LARGE = 2_000  # words; in a larger job all arrays have room for as many as go side by side, so that few are compiled
 
 
 def interdependence(
@@ -90,10 +89,11 @@ def interdependence_batch(
                 progress(place + 1, len(codes))
         return found
     with precision(model):
+        assert isinstance(model, LSTM)
         asked = Question.about(Recurrence.of(model), rules, number, root)
-        finished = 0
-        for places in _side_by_side([len(words) for words in codes]):
-            matrices = _all_pairs(asked, [codes[place] for place in places], _is_large(codes))
+        finished, large = 0, sum(map(len, codes)) > LARGE
+        for places in _side_by_side([len(words) for words in codes], large):
+            matrices = _all_pairs(asked, [codes[place] for place in places], large)
             for place, matrix in zip(places, matrices):
                 found[place] = matrix
             finished += len(places)
@@ -102,53 +102,84 @@ def interdependence_batch(
     return found
 
 
-def _is_fast(model: Recurrent, rules: Rules) -> bool:
+def _is_fast(model: Model, rules: Rules) -> bool:
     """Whether pairs can branch off single words: an LSTM in which nothing is relevant before a word in focus."""
     return isinstance(model, LSTM) and rules.wakes_at_focus
 
 
-def _is_large(codes: Sequence[np.ndarray]) -> bool:
-    return sum(len(words) ** 2 for words in codes) > 2 * LARGE
+def _words_at_once() -> int:
+    return ON_CPU if jax.default_backend() == "cpu" else ELSEWHERE
 
 
-def _side_by_side(lengths: Sequence[int]) -> list[list[int]]:
+def _rounded(count: int, fine: bool) -> int:
+    """The next larger of few sizes: 8, 16, 32, 64… and, if fine, those half-way between: 24, 48, 96…"""
+    grain = max(8, 1 << int(count - 1).bit_length() >> (2 if fine else 1))
+    return -(-int(count) // grain) * grain
+
+
+def _sentences_at_once(steps: int) -> int:
+    return 1 << (max(1, _words_at_once() // steps).bit_length() - 1)
+
+
+def _side_by_side(lengths: Sequence[int], large: bool) -> list[list[int]]:
     """The places of sentences of about one length in groups, short ones first."""
-    sizes = ON_CPU if jax.default_backend() == "cpu" else ELSEWHERE
-    left, groups = sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True), []
-    while left:
-        size = next((batch for longest, batch in sizes.items() if lengths[left[0]] <= longest), 1)
-        groups.append(left[:size])
-        left = left[size:]
-    return groups[::-1]
+    groups: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        steps = _rounded(lengths[place], not large)
+        last = groups[-1] if groups else []
+        if last and len(last) < _sentences_at_once(steps) and _rounded(lengths[last[0]], not large) == steps:
+            last.append(place)
+        else:
+            groups.append([place])
+    return groups
 
 
 def _all_pairs(asked: Question, codes: list[np.ndarray], large: bool) -> list[np.ndarray]:
-    """The matrices of a few sentences, one jitted call a step; what is compiled depends on the room for words only."""
-    batch, steps = 1 << (len(codes) - 1).bit_length(), max(map(len, codes))
-    tokens = padded(codes, batch, steps)
-    singles, rows = start_singles(asked.network, batch), []
-    for number in range(steps):
-        room = _room(number + 1, large)
-        if room != singles.relevant[0].hidden.shape[0]:
-            singles = widened(singles, room)
-        singles, found = advance_pairs(asked, singles, jnp.asarray(tokens[:, number]), jnp.asarray(number))
-        rows.append(found)
-    matrices = [np.full((len(words), len(words)), np.nan, rows[0].dtype) for words in codes]
-    for number, row in enumerate(map(np.asarray, rows)):
-        for column, matrix in enumerate(matrices):
-            if number < len(matrix):
-                matrix[number, :number] = matrix[:number, number] = row[:number, column]
-    return matrices
+    """The matrices of a few sentences: all their words are read, and then advance by age."""
+    steps = _rounded(max(map(len, codes)), not large)
+    batch = _sentences_at_once(steps) if large else 1 << (len(codes) - 1).bit_length()
+    room = max(batch * steps, _words_at_once() if large else 0)
+    sentence, word, left = _by_life(codes)
+    places = np.zeros(room, np.int32)
+    places[: len(word)] = sentence * steps + word
+    words = read_words(asked, padded(codes, batch, steps), places)
+    row = np.zeros((len(codes), steps), np.int32)
+    row[sentence, word] = np.arange(len(word))
+    living, found = words.alone, []
+    for age in range(1, left[0]):
+        alive = int(np.searchsorted(-left, -age))  # words that `age` more words follow at least
+        met = np.zeros(min(room, _rounded(alive, large)), np.int32)
+        met[:alive] = row[sentence[:alive], word[:alive] + age]
+        if len(met) != len(living[0].hidden):
+            living = first_of(living, len(met))
+        living, ratios = meet(asked, words, living, met)
+        found.append((alive, ratios))
+    return _matrices(codes, sentence, word, found, words.alone[0].hidden.dtype)
 
 
-def _room(words: int, large: bool) -> int:
-    """For how many words there is room in the arrays: in a large job a quarter is lost at most, else about half."""
-    grain = max(4, 1 << words.bit_length() >> 3) if large else max(8, 1 << words.bit_length() >> 1)
-    return -(-words // grain) * grain
+def _by_life(codes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All words, those first after which most of their sentence follows: sentence, place in it, and words left."""
+    sentence = np.concatenate([np.full(len(words), number) for number, words in enumerate(codes)])
+    word = np.concatenate([np.arange(len(words)) for words in codes])
+    left = np.concatenate([np.arange(len(words), 0, -1) for words in codes])
+    order = np.argsort(-left, kind="stable")
+    return sentence[order], word[order], left[order]
+
+
+def _matrices(
+    codes: list[np.ndarray], sentence: np.ndarray, word: np.ndarray, found: list[tuple[int, Any]], dtype: Any
+) -> list[np.ndarray]:
+    """The ratios that words were found to have at each age from 1 on, as a matrix a sentence."""
+    longest = max(map(len, codes))
+    grid = np.full((len(codes), longest, longest), np.nan, dtype)
+    for age, (alive, ratios) in enumerate(found, start=1):
+        s, first = sentence[:alive], word[:alive]
+        grid[s, first, first + age] = grid[s, first + age, first] = np.asarray(ratios)[:alive]
+    return [matrix[: len(words), : len(words)].copy() for matrix, words in zip(grid, codes)]
 
 
 def _between(
-    model: Recurrent,
+    model: Model,
     codes: np.ndarray,
     groups: list[tuple[int, ...]],
     root: np.ndarray | None,
@@ -183,7 +214,7 @@ def _ratio(missed: np.ndarray, both: np.ndarray, root: np.ndarray | None) -> flo
     return 0.0 if above == 0 else float(np.divide(above, below))
 
 
-def _root(model: Recurrent, at: At, layer: int | None) -> np.ndarray | None:
+def _root(model: Model, at: At, layer: int | None) -> np.ndarray | None:
     """A root R of the decoder's Gram matrix, RᵀR = WᵀW, so that ‖W d‖ = ‖R d‖; it is no larger than hidden × hidden."""
     if at == "hidden":
         return None
@@ -191,8 +222,7 @@ def _root(model: Recurrent, at: At, layer: int | None) -> np.ndarray | None:
         raise InputError(f"interdependence is taken at 'hidden' or at 'logits', not at {at!r}")
     if checked_layer(model, layer) != checked_layer(model, None):
         raise InputError(f"layer={layer} has no logits: the decoder reads the top layer, so leave `layer` out")
-    decoder: Any = model.decoder if isinstance(model, LSTM) else model.readout
-    return np.asarray(np.linalg.qr(np.asarray(decoder), mode="r"))
+    return np.asarray(np.linalg.qr(decoder_of(model), mode="r"))
 
 
 def _checked_step(step: Step, length: int) -> int | None:

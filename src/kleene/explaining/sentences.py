@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -10,18 +11,20 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.machines.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer_lm import TransformerLM
 
 UNKNOWN = "<unk>"
 
 Sentence = Sequence[Hashable]
 Recurrent = LSTM | SimpleRNN
+Model = Recurrent | TransformerLM
 
 
-def checked_model(model: Any) -> Recurrent:
+def checked_model(model: Any) -> Model:
     """The model, if it is one that can be taken apart."""
-    if not isinstance(model, LSTM | SimpleRNN):
+    if not isinstance(model, Model):
         raise InputError(
-            f"only an LSTM or a SimpleRNN can be decomposed, and this is a {type(model).__name__}; "
+            f"only an LSTM, a SimpleRNN or a TransformerLM can be decomposed, and this is a {type(model).__name__}; "
             f"for a PyTorch model see LSTM.from_torch"
         )
     if isinstance(model, SimpleRNN) and model.is_exact:
@@ -31,7 +34,15 @@ def checked_model(model: Any) -> Recurrent:
     return model
 
 
-def words_of(model: Recurrent, tokens: Sentence) -> list[Hashable]:
+def checked_recurrent(model: Any) -> Recurrent:
+    """The model, if it is recurrent and can be taken apart."""
+    model = checked_model(model)
+    if isinstance(model, TransformerLM):
+        raise InputError("this is defined for an LSTM or a SimpleRNN, and not yet for a TransformerLM")
+    return model
+
+
+def words_of(model: Model, tokens: Sentence) -> list[Hashable]:
     """The tokens of a sentence. A text is split at spaces if the vocabulary has words, else it is its characters."""
     vocabulary = model.alphabet
     if isinstance(tokens, str) and any(len(word) > 1 and word[0] != "<" for word in map(str, vocabulary)):
@@ -41,15 +52,26 @@ def words_of(model: Recurrent, tokens: Sentence) -> list[Hashable]:
     return list(tokens)
 
 
-def read_sentences(model: Recurrent, sentences: Iterable[Sentence]) -> list[np.ndarray]:
+@lru_cache(maxsize=8)
+def _places(alphabet: tuple[Hashable, ...]) -> dict[Hashable, int]:
+    """The places of tokens; kept, since for tens of thousands of words this takes as long as a short sentence."""
+    return {token: place for place, token in enumerate(alphabet)}
+
+
+def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarray]:
     """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it."""
-    places = {token: place for place, token in enumerate(model.alphabet)}
+    places = _places(tuple(model.alphabet))
     unknown = places.get(UNKNOWN)
     found = []
     for number, sentence in enumerate(sentences):
         words = words_of(model, sentence)
         if not words:
             raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
+        if isinstance(model, TransformerLM) and len(words) > len(model.positions):
+            raise InputError(
+                f"sentence {number} has {len(words)} tokens, and the model has {len(model.positions)} positions: "
+                f"shorten the sentence, or make the model with more `positions`"
+            )
         codes = [places.get(word, unknown) for word in words]
         if None in codes:
             at = codes.index(None)
@@ -91,14 +113,19 @@ def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
     return found
 
 
-def checked_layer(model: Recurrent, layer: int | None) -> int:
+def checked_layer(model: Model, layer: int | None) -> int:
     """The number of a layer, from 0; the top one if none is named. -1 is the top one too."""
-    layers = len(model.layers) if isinstance(model, LSTM) else 1
+    layers = 1 if isinstance(model, SimpleRNN) else len(model.layers)
     if layer is None:
         return layers - 1
     if not isinstance(layer, int) or not -layers <= layer < layers:
         raise InputError(f"there is no layer {layer!r}: the model has {layers}, numbered from 0")
     return layer % layers
+
+
+def decoder_of(model: Model) -> np.ndarray:
+    """The weights that read the top layer."""
+    return np.asarray(model.readout if isinstance(model, SimpleRNN) else model.decoder)
 
 
 def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray:
@@ -109,7 +136,7 @@ def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray
     return found
 
 
-def precision(model: Recurrent) -> AbstractContextManager:
+def precision(model: Model) -> AbstractContextManager:
     """Double precision where the weights have it, which jax otherwise takes away; else single precision, in full."""
-    weights: Any = model.embedding if isinstance(model, LSTM) else model.recurrent
+    weights: Any = model.recurrent if isinstance(model, SimpleRNN) else model.embedding
     return jax.enable_x64(True) if weights.dtype == np.float64 else jax.default_matmul_precision("highest")

@@ -37,9 +37,6 @@ class Recurrent(eqx.Module):
     def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
         return (), memory
 
-    def emit(self, output: Any, feedback: PyTree) -> Any:
-        return output
-
     def say(self, state: PyTree) -> Any:
         """The outputs in a state."""
         if isinstance(self.network, LSTM):

@@ -23,7 +23,7 @@ class Start(NamedTuple):
 
 @runtime_checkable
 class Machine(Protocol):
-    """A ∂NCM. All three functions are of one run, unbatched: batch with `jax.vmap`."""
+    """A ∂NCM. Both functions are of one run, unbatched: batch with `jax.vmap`."""
 
     def control(self, feedback: PyTree, state: PyTree, entry: PyTree) -> tuple[PyTree, PyTree, PyTree]:
         """The controller κ: (command, state, output)."""
@@ -31,10 +31,6 @@ class Machine(Protocol):
 
     def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
         """The processor π: (feedback, memory)."""
-        ...
-
-    def emit(self, output: PyTree, feedback: PyTree) -> PyTree:
-        """What is said in the end, once the processor has answered; a machine that has said it all returns `output`."""
         ...
 
 
@@ -47,7 +43,6 @@ def run(machine: Machine, start: Start, entries: PyTree, *, unroll: int = 1) -> 
     def step(before: Start, entry: PyTree) -> tuple[Start, Trace]:
         command, state, output = machine.control(before.feedback, before.state, entry)
         feedback, memory = machine.process(command, before.memory)
-        output = machine.emit(output, feedback)
         recorded: dict[str, Any] = {"command": command, "feedback": feedback, "state": state}
         return Start(feedback, state, memory), recorded | {"output": output, "memory": memory}
 

@@ -132,9 +132,6 @@ class NRAM(eqx.Module):
                 mixed = mixed + columns[name][-len(mixed) :] * output
         return mixed[:, 0], Store(mixed, cells, size)
 
-    def emit(self, output: Float[Array, ""], feedback: Float[Array, " registers"]) -> Float[Array, ""]:
-        return output
-
     def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
         """What the machine most probably does in so many steps: the channels of a circuit's run (`Circuit.run`)."""
         return self.run_batch([memory], None if steps is None else [steps])[0]

@@ -141,11 +141,6 @@ class NTM(eqx.Module):
         read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
         return read, Memory(heads, log_heads, tape)
 
-    def emit(
-        self, output: Float[Array, "outputs ..."], feedback: Float[Array, "width ..."]
-    ) -> Float[Array, "outputs ..."]:
-        return output
-
     def answers(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
         """The logits of all steps at once."""
         said = jnp.einsum("oh,th...->to...", self.said, recorded.thoughts)

@@ -63,6 +63,3 @@ class RepeatedLayer(eqx.Module):
 
     def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
         return (), memory
-
-    def emit(self, output: Any, feedback: PyTree) -> Any:
-        return output

@@ -77,3 +77,21 @@ def against_size(
     ax.legend(fontsize=7, frameon=False)
     ax.set_title(title, fontsize=10)
     return save_figure(figure, path)
+
+
+def grouped_bars(
+    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Any, *, up: str, title: str = ""
+) -> Path:
+    """Bars side by side in groups: for each name a bar in every group."""
+    figure = new_figure(6, 3.2)
+    ax, width = figure.subplots(), 0.8 / len(bars)
+    for number, (colour, (name, heights)) in enumerate(zip(COLOURS * 4, bars.items())):
+        ax.bar(np.arange(len(groups)) + (number + 0.5) * width - 0.4, heights, width, color=colour, label=name)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xticks(range(len(groups)), groups, fontsize=8)
+    ax.set_ylabel(up)
+    ax.grid(color=GRID, linewidth=0.6, axis="y")
+    ax.set_axisbelow(True)
+    ax.legend(fontsize=7, frameon=False)
+    ax.set_title(title, fontsize=10)
+    return save_figure(figure, path)

@@ -21,7 +21,7 @@ from kleene.tasks.text import Corpus, unigram_perplexity
 from kleene.teaching.lessons import Setting
 
 Texts = np.ndarray | Mapping[str, np.ndarray]
-Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array]
+Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array | dict[str, Array]]
 WIDTH = 0.1  # embeddings and decoder begin within ± this, as in PyTorch's word_language_model
 
 
@@ -50,7 +50,8 @@ class LanguageLesson:
     `decay` before each epoch after these.
 
     A run *generalises* when its perplexity on the held-out text is below that of the words' frequencies. `probes` are
-    measured at each test: functions of the network, a key and the number of the kind.
+    measured at each test: functions of the network, a key and the number of the kind. A probe that measures several
+    things at once returns them by name.
 
     >>> lesson = LanguageLesson("abc", np.arange(3000) % 3, np.arange(99) % 3, hidden=8)
     >>> lesson.kinds, lesson.chunks, lesson.default_iterations
@@ -213,11 +214,15 @@ class LanguageLesson:
         start = still(model, self.test_streams)
         _, (losses, right) = jax.lax.scan(step, start, (tokens, targets))
         words = jnp.sum(targets >= 0)
-        return {
+        found = {
             "accuracy_by_length": right.sum()[None] / words,
             "perplexity": jnp.exp(losses.sum() / words),
             "unigram_perplexity": self._unigrams[setting.kind],
-        } | {name: probe(model, key, setting.kind) for name, probe in self.probes.items()}
+        }
+        for name, probe in self.probes.items():
+            measured = probe(model, key, setting.kind)
+            found |= measured if isinstance(measured, dict) else {name: measured}
+        return found
 
     def generalises(self, tested: dict[str, np.ndarray]) -> np.ndarray:
         return tested["perplexity"] < tested["unigram_perplexity"]

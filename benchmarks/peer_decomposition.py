@@ -1,0 +1,55 @@
+"""Contextual decomposition of an LSTM in plain numpy, one focus at a time: what a person would write from the papers.
+
+It is the peer of `kleene bench interdependence`. As in the authors' code, a pair takes three decompositions, and each
+starts at the first word.
+"""
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def _sigmoid(z: Array) -> Array:
+    return 1 / (1 + np.exp(-z))
+
+
+def _shares(phi: Any, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
+    alone, with_a, with_b, whole = phi(c), phi(a + c), phi(b + c), phi(a + b + c)
+    return 0.5 * (with_a - alone + whole - with_b), 0.5 * (with_b - alone + whole - with_a), alone
+
+
+class PlainDecomposition:
+    """The weights of a one-layer LSTM, to be decomposed by the papers' rules."""
+
+    def __init__(self, model: Any) -> None:
+        layer = model.layers[0]
+        self.embedding = np.asarray(model.embedding)
+        self.inputs, self.recurrent, self.bias = (np.asarray(w) for w in (layer.inputs, layer.recurrent, layer.bias))
+
+    def relevant(self, codes: list[int], focus: set[int]) -> Array:
+        """The relevant hidden state after the last word."""
+        mine = irrelevant = mine_cell = irrelevant_cell = np.zeros(self.recurrent.shape[1], self.bias.dtype)
+        for t, code in enumerate(codes):
+            arriving = self.inputs @ self.embedding[code]
+            a, b = self.recurrent @ mine, self.recurrent @ irrelevant
+            a, b = (a + arriving, b) if t in focus else (a, b + arriving)
+            gates = list(zip(np.split(a, 4), np.split(b, 4), np.split(self.bias, 4)))
+            ri, ii, bi = _shares(_sigmoid, *gates[0])
+            rf, jf, bf = _shares(_sigmoid, *gates[1])
+            rg, ig, bg = _shares(np.tanh, *gates[2])
+            before = mine_cell
+            mine_cell = ri * (rg + bg) + bi * rg + (rf + bf) * before + (bi * bg if t in focus else 0)
+            whole = (ri + ii + bi) * (rg + ig + bg) + (rf + jf + bf) * (before + irrelevant_cell)
+            irrelevant_cell = whole - mine_cell
+            read = _sigmoid(sum(gates[3]))
+            mine = read * 0.5 * (np.tanh(mine_cell) + np.tanh(whole) - np.tanh(irrelevant_cell))
+            irrelevant = read * np.tanh(whole) - mine
+        return mine
+
+    def interdependence(self, codes: list[int], one: int, other: int) -> float:
+        """That of two words when the later of them has been read."""
+        read = codes[: max(one, other) + 1]
+        both, first, second = (self.relevant(read, focus) for focus in ({one, other}, {one}, {other}))
+        return float(np.linalg.norm(both - first - second) / np.linalg.norm(both))

@@ -1,0 +1,113 @@
+"""Pairs of words of parsed sentences with a value each, such as their interdependence, and means over many of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from kleene.tasks.treebanks import CLOSED_CLASSES, OPEN_CLASSES, Sentence, tree_distances
+
+CLASSES = ("open", "closed", "mixed")  # both words open, both closed, one of each
+AT_LEAST = 100  # cases to a mean, as in the texts
+Z = 1.96  # 95 of 100
+
+Whole = Int[np.ndarray, " pairs"]
+Real = Float[np.ndarray, " pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class WordPairs:
+    """Every two words of some sentences, those left out that are punctuation, symbols or X.
+
+    `distance` is how many words further the second stands, whatever stands between; `edges` how far apart they are in
+    the tree; `classes` counts along `CLASSES`; `frequency` is the mean of ln(1 + how often the word occurs).
+    """
+
+    distance: Whole
+    edges: Whole
+    classes: Whole
+    frequency: Real
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], counts: Mapping[str, int]) -> "WordPairs":
+        rows = [_pairs(sentence, counts) for sentence in sentences]
+        return cls(*(np.concatenate(column) for column in zip(*rows)))
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+    def means(self, values: Real, *by: str, longest: int | None = None) -> list[dict[str, Any]]:
+        """The mean of the values for each combination of these columns that at least 100 pairs have, in order.
+
+        With it, its 95% interval, as if pairs were independent; those of one sentence are not, so it is too narrow.
+        """
+        chosen = np.ones(len(self), bool) if longest is None else self.distance <= longest
+        keys = np.stack([getattr(self, column)[chosen] for column in by], axis=1)
+        groups, places, cases = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+        chosen_values, places = values[chosen].astype(np.float64), places.reshape(-1)
+        mean = np.bincount(places, chosen_values) / cases
+        spread = np.sqrt(np.bincount(places, (chosen_values - mean[places]) ** 2) / np.maximum(cases - 1, 1))
+        half = Z * spread / np.sqrt(cases)
+        rows = zip(groups.tolist(), mean.tolist(), half.tolist(), cases.tolist())
+        return [
+            _named(dict(zip(by, group))) | {"mean": m, "low": m - h, "high": m + h, "cases": n}
+            for group, m, h, n in rows
+            if n >= AT_LEAST
+        ]
+
+    def trends(self, values: Real, column: str, longest: int) -> list[dict[str, Any]]:
+        """How the values go with a column: their rank correlation for each distance and each class."""
+        found = []
+        for distance in range(1, longest + 1):
+            for code, name in enumerate(CLASSES):
+                chosen = (self.distance == distance) & (self.classes == code)
+                cases = int(chosen.sum())
+                if cases >= AT_LEAST:
+                    rho = rank_correlation(getattr(self, column)[chosen], values[chosen])
+                    found.append({"distance": distance, "classes": name, "correlation": rho, "cases": cases})
+        return found
+
+
+def pair_values(sentences: Sequence[Sentence], matrices: Sequence[np.ndarray]) -> Real:
+    """The entries of a symmetric matrix over each sentence's words, in the order of `WordPairs`."""
+    found = []
+    for sentence, matrix in zip(sentences, matrices):
+        left, right = _places(sentence)
+        found.append(matrix[left, right])
+    return np.concatenate(found)
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Spearman's rank correlation; None where one of the two does not vary.
+
+    >>> rank_correlation(np.array([1, 2, 3, 3]), np.array([9.0, 4.0, 1.0, 1.0]))
+    -1.0
+    """
+    ranks = []
+    for values in (one, other):
+        _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[places.reshape(-1)])
+    if min(np.ptp(side) for side in ranks) == 0:
+        return None
+    return round(float(np.corrcoef(*ranks)[0, 1]), 4)
+
+
+def _pairs(sentence: Sentence, counts: Mapping[str, int]) -> tuple[np.ndarray, ...]:
+    left, right = _places(sentence)
+    is_open = np.array([one in OPEN_CLASSES for one in sentence.classes])
+    logs = np.log1p([counts.get(word, 0) for word in sentence.words])
+    classes = np.where(is_open[left] != is_open[right], 2, np.where(is_open[left], 0, 1))
+    return right - left, tree_distances(sentence)[left, right], classes, (logs[left] + logs[right]) / 2
+
+
+def _places(sentence: Sentence) -> tuple[np.ndarray, np.ndarray]:
+    """The two words of each pair that counts, the earlier first."""
+    words = np.flatnonzero([one in OPEN_CLASSES | CLOSED_CLASSES for one in sentence.classes])
+    left, right = np.triu_indices(len(words), 1)
+    return words[left], words[right]
+
+
+def _named(row: dict[str, int]) -> dict[str, Any]:
+    return row | ({"classes": CLASSES[row["classes"]]} if "classes" in row else {})

@@ -1,0 +1,77 @@
+"""The line plots of experiments: panels side by side, lines with bands, solid or dashed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.pictures.figures import COLOURS, GRID, new_figure, save_figure
+
+COLUMNS = 3  # panels in a row
+
+
+@dataclass(frozen=True)
+class Line:
+    """Values against sizes, with a band from `low` to `high`; lines of one colour number belong together."""
+
+    across: Sequence[float]
+    values: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    colour: int = 0
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot: its lines by name, and what its axes are."""
+
+    lines: Mapping[str, Line]
+    across: str
+    up: str
+    marks: str = ""  # how points are marked, as matplotlib names it
+    log: bool = False  # whether the values go up by powers
+    limits: tuple[float, float] | None = None
+
+
+def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> Path:
+    """The path of a picture with a panel for each title; the lines' names stand in a legend where they are new."""
+    rows = -(-len(panels) // COLUMNS)
+    columns = min(COLUMNS, len(panels))
+    figure = new_figure(3.6 * columns, 2.9 * rows + 0.3)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    told: set[str] = set()
+    for ax, (name, panel) in zip(axes, panels.items()):
+        for label, line in panel.lines.items():
+            _draw(ax, label, line, panel.marks)
+        _dress(ax, name, panel)
+        if not told.issuperset(panel.lines):
+            told.update(panel.lines)
+            ax.legend(fontsize=6, frameon=False)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    figure.suptitle(title, fontsize=10)
+    return save_figure(figure, path)
+
+
+def _draw(ax: Any, label: str, line: Line, marks: str) -> None:
+    colour = COLOURS[line.colour % len(COLOURS)]
+    style = "--" if line.dashed else "-"
+    ax.plot(line.across, line.values, marks + style, color=colour, markersize=3, linewidth=1.2, label=label)
+    if len(line.low):
+        low, high = (np.asarray(side, float) for side in (line.low, line.high))
+        ax.fill_between(line.across, low, high, color=colour, alpha=0.12, linewidth=0)
+
+
+def _dress(ax: Any, name: str, panel: Panel) -> None:
+    if panel.log:
+        ax.set_yscale("log")
+    if panel.limits is not None:
+        ax.set_ylim(*panel.limits)
+    ax.set_xlabel(panel.across, fontsize=8)
+    ax.set_ylabel(panel.up, fontsize=8)
+    ax.tick_params(labelsize=7)
+    ax.grid(color=GRID, linewidth=0.6)
+    ax.set_title(name, fontsize=9)

@@ -1,0 +1,115 @@
+"""Which words of a sentence belong together: a heat map over pairs of words, under the arcs of the sentence's tree."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.pictures.figures import INK, new_figure, save_figure
+
+FEW = 12  # words up to which values are written into the cells, and words are written level
+CELL, LETTER = 0.27, 0.075  # inches
+LEVEL = 0.16  # inches that an arc rises above those that it spans
+ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several can be told apart
+
+
+def heat_map(
+    words: Sequence[str],
+    matrix: np.ndarray,
+    path: Any,
+    *,
+    heads: Sequence[int] | None = None,
+    title: str = "",
+    note: str = "",
+) -> Path:
+    """The path of a picture (.svg, .png or .pdf) of a number for every two words; NaN and infinity are left blank.
+
+    With `heads` (from 1, and 0 for the root, as in CoNLL-U), the arcs of the tree stand above, an arrow at each
+    dependent. Rows and columns are the words from left to right; `note` goes below.
+    """
+    values = np.where(np.isfinite(matrix), matrix, np.nan)
+    if values.shape != (len(words), len(words)) or (heads is not None and len(heads) != len(words)):
+        told = "" if heads is None else f", and {len(heads)} heads"
+        raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{told}")
+    few, longest = len(words) <= FEW, max(map(len, words), default=0)
+    cell = max(2 * CELL, LETTER * (longest + 1)) if few else CELL
+    high = (CELL * 1.2 if few else CELL) * len(words)
+    above = 0.0 if heads is None else LEVEL * (max(arc_levels(heads), default=0) + 2)
+    labels = 0.3 if few else LETTER * longest + 0.1
+    figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
+    rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
+    _draw_cells(figure, rows[-1], words, values)
+    if heads is not None:
+        _draw_arcs(rows[0], heads)
+    if note:
+        rows[-1].set_xlabel(note, fontsize=7, color="#555555", loc="left")
+    figure.suptitle(title, fontsize=10)
+    return save_figure(figure, path)
+
+
+def _ratios(above: float, high: float) -> list[float]:
+    return [above, high] if above else [high]
+
+
+def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) -> None:
+    few, places = len(words) <= FEW, range(len(words))
+    top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
+    shown = ax.imshow(values, cmap="YlGnBu", vmin=0, vmax=top or 1.0, aspect="auto")
+    if few:
+        for (row, column), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                colour = "white" if value > 0.6 * top else "black"
+                ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
+    ax.set_xticks(places, words, fontsize=8, rotation=0 if few else 90)
+    ax.set_yticks(places, words, fontsize=8)
+    ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    bar = figure.colorbar(shown, ax=ax, pad=0.02, aspect=30)
+    bar.ax.tick_params(labelsize=7)
+    bar.outline.set_visible(False)
+
+
+def _draw_arcs(ax: Any, heads: Sequence[int]) -> None:
+    """Arcs from heads to dependents, with an arrow at the dependent; a straight arrow at the root."""
+    from matplotlib.patches import FancyArrowPatch, PathPatch
+    from matplotlib.path import Path as Outline
+
+    levels = arc_levels(heads)
+    roof = max(levels, default=0) + 1
+    for place, (head, level) in enumerate(zip(heads, levels)):
+        start = (place, roof)
+        if head:
+            toward = np.sign(place - (head - 1))
+            first, last = head - 1 + ASIDE * toward, place - ASIDE * toward
+            # A cubic curve reaches three quarters of the height of its inner points.
+            corners = [(first, 0), (first, level / 0.75), (last, level / 0.75), (last, 0)]
+            curve = Outline(corners, [Outline.MOVETO, *[Outline.CURVE4] * 3])
+            ax.add_patch(PathPatch(curve, fill=False, edgecolor=INK, linewidth=0.9))
+            place, start = last, (last, 0.3)
+        line = 0 if head else 0.9
+        style = {"arrowstyle": "-|>", "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0, "linewidth": line}
+        ax.add_patch(FancyArrowPatch(start, (place, 0), color=INK, **style))
+    ax.set_xlim(-0.5, len(heads) - 0.5)
+    ax.set_ylim(0, roof + 0.1)
+    ax.axis("off")
+
+
+def arc_levels(heads: Sequence[int]) -> list[int]:
+    """How high the arc of each word's head rises: one above the arcs that it spans; 0 for the root, which has none.
+
+    >>> arc_levels([2, 0, 5, 5, 2])
+    [1, 0, 2, 1, 3]
+    """
+    spans = [tuple(sorted((place, head))) if head else None for place, head in enumerate(heads, start=1)]
+    found = [0] * len(heads)
+    for place, span in sorted(((p, s) for p, s in enumerate(spans) if s), key=lambda pair: pair[1][1] - pair[1][0]):
+        inside = [
+            found[other]
+            for other, inner in enumerate(spans)
+            if inner and other != place and span[0] <= inner[0] and inner[1] <= span[1]
+        ]
+        found[place] = 1 + max(inside, default=0)
+    return found

@@ -1,0 +1,201 @@
+"""`kleene explain`, and the model that ships for it."""
+
+import dataclasses
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from rich.console import Console
+
+from kleene.commands.explaining import Explained
+from kleene.explaining import decompose, interdependence
+from kleene.machines.lstm import LSTM
+from kleene.machines.ntm import NTM
+from kleene.machines.pretrained import grammar_model
+from kleene.tasks.grammar import sentences
+from tests.command_line import assert_refused
+
+SENTENCE = "The chimney sweep has sick lungs"
+CONLLU = "# a comment\n1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+BROKEN = CONLLU + "\n1\tcats\t_\tNOUN\t_\t_\tabove\troot\t_\t_\n"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return grammar_model()
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory, model):
+    """A folder of other networks. Those of the model's shape share its compiled functions."""
+    folder = tmp_path_factory.mktemp("networks")
+    size = len(model.vocabulary)
+    retold(model, range(size)).save(folder / "numbers.safetensors")
+    retold(model, [chr(ord("a") + place) for place in range(size)]).save(folder / "letters.safetensors")
+    retold(model, [word.strip("<>") for word in model.vocabulary]).save(folder / "no_unk.safetensors")
+    retold(model, model.vocabulary, outputs=1).save(folder / "acceptor.safetensors")
+    NTM.random(3, width=2, hidden=(2, 2), key=jax.random.key(0)).save(folder / "ntm.safetensors")
+    (folder / "tree.conllu").write_text(CONLLU)
+    (folder / "broken.conllu").write_text(BROKEN)
+    return folder
+
+
+def retold(model: LSTM, vocabulary, outputs: int | None = None) -> LSTM:
+    """The model with other names for its tokens, and fewer outputs."""
+    decoder = {"decoder": model.decoder[:outputs], "decoder_bias": model.decoder_bias[:outputs]}
+    return dataclasses.replace(model, vocabulary=tuple(vocabulary), **decoder)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch, networks):
+    import matplotlib
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
+    for file in networks.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+
+
+def texts(path) -> list[str]:
+    return [text.strip() for text in ET.parse(path).getroot().itertext() if text.strip()]
+
+
+def assert_matrix(shown, expected):
+    found = np.array(shown, dtype=float)  # None is NaN
+    assert np.allclose(found, expected, atol=1e-6, equal_nan=True)
+
+
+def test_the_matrix_is_that_of_interdependence_and_a_picture_is_written(run, model):
+    found = run("explain", SENTENCE, "--json").json
+    assert_matrix(found["matrix"], interdependence(model, SENTENCE))
+    assert found["words"] == SENTENCE.split()
+    assert [found["words"][place] for place in found["unknown"]] == ["chimney", "sweep", "has", "lungs"]
+    assert {"The", "chimney*", "sick", "* read as <unk>: chimney, sweep, has, lungs"} <= set(texts(found["file"]))
+
+
+def test_the_table_has_words_at_its_edges_and_says_what_was_read_as_unknown(run, model):
+    result = run("explain", SENTENCE, "--plot", "di.png")
+    lines = [line.split() for line in result.out.splitlines()]
+    assert lines[0] == ["The", "chimney*", "sweep*", "has*", "sick", "lungs*"]
+    values = interdependence(model, SENTENCE)
+    assert lines[5][:3] == ["4", "sick", f"{values[4, 0]:.2f}"[1:]]
+    assert lines[5][6] == "·"
+    assert result.out.splitlines()[-2:] == ["* read as <unk>: chimney, sweep, has, lungs", "wrote di.png"]
+
+
+def test_a_long_sentence_is_numbered_and_fits_the_page(capsys):
+    words = next(found for found in sentences(3000, seed=3) if len(found) == 26).words
+    long = Explained(list(words), [], np.add.outer(np.arange(26), np.arange(26)) / 50, {})
+    for table in long.tables():
+        Console(width=120).print(table)
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].split() == ["#", *map(str, range(24))]
+    assert rows[27].split() == ["#", "24", "25"]
+    assert [row.split()[1] for row in rows[1:27]] == list(words)
+    assert rows[4].split()[2:] == [f".{2 * (3 + place):02}" for place in range(24)]
+    assert rows[53].split() == ["25", ".", ".98", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "function", "expected"),
+    [
+        (["--at", "logits"], "pairwise.interdependence", {"at": "logits", "step": None, "layer": None}),
+        (["--step", "last"], "pairwise.interdependence", {"at": "hidden", "step": "last", "layer": None}),
+        (["--step", "1", "--layer", "0"], "pairwise.interdependence", {"at": "hidden", "step": 1, "layer": 0}),
+        (["--method", "erasure"], "baselines.erasure", {}),
+        (["--method", "gradient"], "baselines.gradient_times_input", {}),
+    ],
+)
+def test_options_go_to_the_function_that_they_name(run, monkeypatch, options, function, expected):
+    asked = []
+
+    def measure(model, tokens, **given):
+        asked.append((tokens, given))
+        return np.array([[np.nan, 0.25], [0.25, np.nan]])
+
+    monkeypatch.setattr(f"kleene.explaining.{function}", measure)
+    assert run("explain", "a man", *options, "--json").json["matrix"] == [[None, 0.25], [0.25, None]]
+    assert asked == [(["a", "man"], expected)]
+
+
+def test_the_focus_is_given_by_words_or_positions_and_its_logits_add_up(run, model):
+    by_words = run("explain", SENTENCE, "--focus", "sick,sweep", "--json").json["focus"]
+    assert run("explain", SENTENCE, "--focus", "4 2", "--json").json["focus"] == by_words
+    assert by_words["positions"] == [2, 4]
+    expected = decompose(model, SENTENCE, {2, 4}).probabilities[-1]
+    known = [word if word in model.vocabulary else "<unk>" for word in SENTENCE.split()]
+    says = jax.nn.softmax(model.outputs(known)[-1])
+    assert [row["by_focus"] for row in by_words["next"]] == pytest.approx(np.sort(expected)[::-1][:8])
+    for row in by_words["next"]:
+        assert row["logit"] == pytest.approx(row["focus"] + row["rest"] + row["bias"], abs=1e-5)
+        assert row["by_all"] == pytest.approx(float(says[model.vocabulary.index(row["word"])]), rel=1e-3)
+
+
+def test_what_the_focus_says_is_shown_at_any_step(run):
+    asked = ("explain", SENTENCE, "--focus", "sick", "--step", "4")
+    first = run(*asked, "--json").json["focus"]["next"][0]
+    lines = run(*asked).out.splitlines()
+    at = next(
+        place for place, line in enumerate(lines) if line.strip() == "What would come after 'sick', going by: sick"
+    )
+    assert lines[at + 2].split()[:2] == [first["word"], f"{first['by_focus']:.3f}"]
+
+
+def test_a_tree_is_taken_from_heads_or_from_a_treebank_file(run):
+    drawn = {}
+    for name, asked in {
+        "plain": ["dogs bark"],
+        "heads": ["dogs bark", "--heads", "2,0"],
+        "conllu": ["--conllu", "tree.conllu:1"],
+        "first": ["--conllu", "tree.conllu"],
+    }.items():
+        found = run("explain", *asked, "--plot", f"{name}.svg", "--json").json
+        assert (found["words"], found.get("heads")) == (["dogs", "bark"], None if name == "plain" else [2, 0])
+        drawn[name] = Path(f"{name}.svg").read_text()
+    assert drawn["heads"] == drawn["conllu"] == drawn["first"] != drawn["plain"]
+
+
+def test_tokens_may_be_numbers_or_letters(run, model):
+    found = run("explain", "3 11 0", "--model", "numbers.safetensors", "--json").json
+    letters = run("explain", "dla", "--model", "letters.safetensors", "--json").json
+    assert_matrix(found["matrix"], interdependence(model, [model.vocabulary[place] for place in (3, 11, 0)]))
+    assert (letters["words"], letters["matrix"]) == (["d", "l", "a"], found["matrix"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["a man", "--focus", "2"], "'2' in it, and the sentence has 2 words: give some of them, or positions 0..1"),
+        (["a man", "--focus", "woman"], "--focus has 'woman' in it"),
+        (["a man sees a dog", "--focus", "a"], "'a', which is at [0, 3]"),
+        (["a man", "--focus", " "], "--focus is empty"),
+        ([" "], "the text is empty"),
+        ([], "give a TEXT to explain, or --conllu"),
+        (["a man", "--conllu", "tree.conllu"], "and not both"),
+        (["a man", "--model", "ntm.safetensors"], "the network in 'ntm.safetensors' cannot be explained"),
+        (["a man", "--model", "missing.safetensors"], "missing.safetensors"),
+        (["a man", "--model", "tree.conllu"], "tree.conllu"),
+        (["dogs bark", "--model", "no_unk.safetensors"], "is 'bark', and the model's vocabulary is"),
+        (["3 580", "--model", "numbers.safetensors"], "token 1 of sentence 0 is '580'"),
+        (["a man", "--model", "acceptor.safetensors", "--focus", "0"], "this network is no language model"),
+        (["--conllu", "broken.conllu"], "'broken.conllu', line 5: 'cats' has the head 'above'"),
+        (["--conllu", "missing.conllu:3"], "there is no file 'missing.conllu'"),
+        (["--conllu", "tree.conllu:2"], "has 1 sentences, and no sentence 2"),
+        (["--conllu", "tree.conllu", "--heads", "2 0"], "leave out --heads"),
+        (["a man", "--heads", "2 0 1"], "--heads has 3 numbers, and the sentence has 2 words"),
+        (["a man", "--heads", "2 1"], "no tree: the sentence has no root"),
+        (["a man", "--heads", "man 0"], "the number of its head"),
+        (["a man", "--method", "guess"], "there are interdependence, erasure, gradient"),
+        (["a man", "--method", "erasure", "--step", "1"], "--step is for --method interdependence"),
+        (["a man", "--step", "second"], "--step is 'second'"),
+        (["a man", "--step", "2"], "a position 0..1"),
+        (["a man", "--at", "cells"], "not at 'cells'"),
+        (["a man", "--layer", "1"], "there is no layer 1"),
+        (["a man", "--plot", "di.gif"], "ends with .svg, .png or .pdf"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(run, tmp_path, words, told):
+    assert_refused(run("explain", *words), told)
+    assert not (tmp_path / "interdependence.svg").exists()

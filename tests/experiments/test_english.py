@@ -1,0 +1,108 @@
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from kleene.errors import InputError
+from kleene.experiments import english, word_pairs
+from kleene.experiments.catalog import experiment
+from kleene.experiments.english import English, on_grammar, untrained, words_known
+from kleene.explaining import interdependence
+from kleene.machines.lstm import LSTM
+from kleene.tasks import grammar
+from kleene.tasks.text import END, Corpus, Vocabulary
+from tests.command_line import assert_refused
+
+TRAINING = {"hidden": 4, "batch": 4, "steps": 8, "learning_rate": 5.0}
+SENTENCES = tuple(sorted(grammar.sentences(60, seed=3), key=len)[:20])  # short ones: few shapes to compile
+
+
+def small(model=None) -> English:
+    words = [word for line in grammar.text(600, seed=1).splitlines() for word in (*line.split(), END)]
+    known = Vocabulary.of(words, size=40) if model is None else words_known(model)
+    corpus = Corpus("few", known, known.encode(words[:500]), known.encode(words[500:]))
+    return English("few", "a few words", corpus, SENTENCES, TRAINING, iterations=3, model=model)
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    """What a small experiment came to, and its folder."""
+    folder = tmp_path_factory.mktemp("few")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(word_pairs, "AT_LEAST", 5)
+        patched.setattr(english, "PANELS", 3)
+        content = small().run(folder)
+    return content, folder
+
+
+def test_a_language_model_is_taught_and_kept_with_what_was_measured(taught):
+    content, folder = taught
+    assert sorted(path.name for path in folder.iterdir()) == ["few.json", "few.safetensors", "few.svg"]
+    assert json.loads((folder / "few.json").read_text()) == json.loads(json.dumps(content))
+    assert content["plans"][0]["iterations"] == 3
+    assert content["settings"][0]["perplexity"] == pytest.approx(content["perplexity"], abs=0.01)
+    told = [word not in Vocabulary.of(small().corpus.vocabulary).places for s in SENTENCES for word in s.words]
+    assert content["unknown_words"] == pytest.approx(np.mean(told), abs=1e-3)
+
+
+def test_means_are_those_of_the_interdependence_of_every_pair(taught):
+    content, folder = taught
+    model = LSTM.load(folder / "few.safetensors")
+    for name, network in (("trained", model), ("untrained", untrained(model))):
+        next_to = []
+        for sentence in SENTENCES:
+            matrix = interdependence(network, sentence.words)
+            words = [place for place, one in enumerate(sentence.classes) if one != "PUNCT"]
+            next_to += [matrix[place, place + 1] for place in words if place + 1 in words]
+        first = content[name]["distance"][0]
+        assert (first["distance"], first["cases"]) == (1, len(next_to))
+        assert first["mean"] == pytest.approx(np.mean(next_to), rel=1e-3)
+
+
+def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path, monkeypatch):
+    content, folder = taught
+    monkeypatch.setattr(word_pairs, "AT_LEAST", 5)
+    monkeypatch.setattr(english, "PANELS", 3)
+    again = small(LSTM.load(folder / "few.safetensors"))
+    assert again.plans == ()
+    found = again.run(tmp_path)
+    assert found["trained"] == content["trained"]
+    assert found["perplexity"] == pytest.approx(content["perplexity"], rel=1e-3)
+    assert not (tmp_path / "few.safetensors").exists()
+
+
+def test_an_untrained_network_has_the_same_shape_and_other_weights(taught):
+    model = LSTM.load(taught[1] / "few.safetensors")
+    fresh = untrained(model)
+    assert jax.tree.map(np.shape, fresh) == jax.tree.map(np.shape, model)
+    assert np.abs(fresh.embedding).max() <= 0.1
+    assert not np.array_equal(fresh.layers[0].bias, model.layers[0].bias)
+
+
+def test_the_grammar_experiment_has_text_and_sentences_of_its_own():
+    found = on_grammar("quick", iterations=5)
+    assert (found.plans[0].iterations, len(found.sentences)) == (5, 500)
+    assert len(found.corpus.train) > 200_000
+
+
+def test_a_model_without_words_is_refused():
+    with pytest.raises(InputError, match="language model with words for tokens is needed"):
+        words_known(LSTM.random(5, 3, key=jax.random.key(0)))
+
+
+def test_a_model_for_an_experiment_that_teaches_its_own_is_refused():
+    with pytest.raises(InputError, match="'rules' teaches its own networks; a model is for english"):
+        experiment("rules", model=LSTM.random("ab", 3, key=jax.random.key(0)))
+
+
+def test_the_command_line_lists_experiments_and_refuses_others(run, tmp_path):
+    assert {"rules", "rule-frequency", "english", "english-grammar", "ntm-copy"} <= set(run("reproduce").out.split())
+    assert_refused(run("reproduce", "nothing"), "no experiment 'nothing'")
+    assert_refused(run("reproduce", "rules", "--iterations", "0"), "iterations is 0")
+
+
+def test_english_says_what_data_it_needs(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("KLEENE_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert_refused(run("reproduce", "english"), "'wikitext-2' is not on this machine")

@@ -1,0 +1,64 @@
+"""The plans of the partial-trace experiments, and that one runs, is drawn and says what the text says."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kleene.experiments.partial_trace_tables import NRAM, NTM
+from kleene.experiments.partial_traces import (
+    FIGURE_4,
+    draw_improvements,
+    experiments,
+    improvements,
+    ntm_table,
+    state_hints,
+)
+from kleene.teaching.loop import Progress
+from kleene.teaching.reports import Report
+
+
+@pytest.mark.parametrize("task", NTM)
+def test_the_full_table_has_the_texts_runs(task):
+    baseline, grid = ntm_table(task, "full").plans
+    kinds, strengths = len(NTM[task].rows), len(NTM[task].strengths)
+    assert (baseline.runs, grid.runs) == (40, kinds * 4 * strengths * 10)
+    assert baseline.iterations == grid.iterations == 100_000
+    assert max(grid.lesson.lengths) == 2 * grid.lesson.facts()["longest"]
+
+
+def test_tables_can_be_cut_short_and_say_so():
+    plan = ntm_table("copy", "full", 800).plans[1]
+    assert (plan.iterations, plan.test_every) == (800, 40)
+    assert plan.facts()["iterations"] == 800
+
+
+def test_every_table_of_the_text_has_an_experiment():
+    names = set(experiments())
+    assert {f"ntm-{task}" for task in NTM} | {f"nram-{task}" for task in NRAM} | {"ntm-improvements"} <= names
+
+
+def test_improvements_are_against_the_same_tasks_baseline(tmp_path):
+    experiment = improvements()
+    reports = []
+    for plan in experiment.plans:
+        share = np.array([0, 1, 2, 3, 4, 1, 2])[:, None] > np.arange(4)  # none, then the kinds of figure 4
+        tested = {"generalises": share.ravel(), "alive": np.ones(28, bool), "loss": np.zeros(28)}
+        tested |= {"accuracy": np.zeros(28), "accuracy_by_length": np.zeros((28, len(plan.lesson.lengths)))}
+        reports.append(Report(plan, Progress(1000, 1.0, [tested | {"iteration": np.array(1000)}])))
+    assert [row["generalised"] for row in reports[0].settings()] == [0, 1, 2, 3, 4, 1, 2]
+    file = draw_improvements(experiment, reports, tmp_path / "figure.svg")
+    assert all(word in file.read_text() for word in (*FIGURE_4, "repeat_flip_3d", "reverse"))
+
+
+def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):
+    content = state_hints("tomita_4", iterations=2).run(tmp_path)
+    kept = json.loads((tmp_path / "state-hints-tomita_4-rnn.json").read_text())
+    assert kept == json.loads(json.dumps(content))
+    assert [(row["hints"], row["density"]) for row in kept["settings"]] == [
+        ("none", 0),
+        ("scattered", 0.1),
+        ("scattered", 1),
+    ]
+    assert (tmp_path / "state-hints-tomita_4-rnn.svg").read_text().startswith("<?xml")
+    assert not list(tmp_path.glob(".*.safetensors"))
