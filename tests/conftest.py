@@ -5,13 +5,14 @@ import sys
 from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests
-# of machines and of lessons take half of the time. XLA ends the process at a flag that it does not know, so the second
-# one is only for the releases it was tried with.
-QUICK_TO_COMPILE = ["--xla_backend_optimization_level=0"]
-if version("jaxlib").startswith("0.10."):
-    QUICK_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
-os.environ.setdefault("XLA_FLAGS", " ".join(QUICK_TO_COMPILE))
+# Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests of
+# machines and of lessons take little more than half of the time. XLA ends the process at a flag that it does not know,
+# so the second flag is only for the releases it was tried with.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0"
+    + (" --xla_cpu_use_fusion_emitters=false" if version("jaxlib").startswith("0.10.") else ""),
+)
 
 import pytest
 from hypothesis import settings

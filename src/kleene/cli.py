@@ -480,8 +480,9 @@ def reproduce(
         return _print_json(content)
     from kleene.commands.comparing import table_of
 
+    typer.echo(content["shows"])
     if content["settings"]:
-        _console().print(table_of([content | {"lesson": content["shows"]}]))
+        _console().print(table_of([content | {"lesson": content["name"]}]))
     for line in content.get("summary", ()):
         typer.echo(line)
     typer.echo(f"kept in {folder}/{content['name']}.json and .svg")
@@ -525,7 +526,7 @@ def explain(
     if as_json:
         return _print_json(found.as_json() | {"file": file})
     console = _console()
-    for table in found.tables():
+    for table in found.tables(console.width):
         console.print(table)
     typer.echo(f"wrote {file}")
 

@@ -85,17 +85,19 @@ def test_the_table_has_words_at_its_edges_and_says_what_was_read_as_unknown(run,
     assert result.out.splitlines()[-2:] == ["* read as <unk>: chimney, sweep, has, lungs", "wrote di.png"]
 
 
-def test_a_long_sentence_is_numbered_and_fits_the_page(capsys):
-    words = next(found for found in sentences(3000, seed=3) if len(found) == 26).words
-    long = Explained(list(words), [], np.add.outer(np.arange(26), np.arange(26)) / 50, {})
-    for table in long.tables():
-        Console(width=120).print(table)
-    rows = capsys.readouterr().out.splitlines()
-    assert rows[0].split() == ["#", *map(str, range(24))]
-    assert rows[27].split() == ["#", "24", "25"]
-    assert [row.split()[1] for row in rows[1:27]] == list(words)
-    assert rows[4].split()[2:] == [f".{2 * (3 + place):02}" for place in range(24)]
-    assert rows[53].split() == ["25", ".", ".98", "1.0"]
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 300])
+def test_a_long_sentence_is_numbered_and_cut_into_blocks_that_fit_the_page(capsys, width):
+    words = list(next(found for found in sentences(3000, seed=3) if len(found) == 26).words)
+    for table in Explained(words, [], np.add.outer(np.arange(26), np.arange(26)) / 100, {}).tables(width):
+        Console(width=width).print(table)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    by_words = width == 300
+    heads = [head for row in rows[::27] for head in row[not by_words :]]
+    assert heads == (words if by_words else [str(place) for place in range(26)])
+    for place, word in enumerate(words):
+        block_rows = rows[1 + place :: 27]
+        assert all(row[:2] == [str(place), word] for row in block_rows)
+        assert [cell for row in block_rows for cell in row[2:]] == [f".{place + other:02}" for other in range(26)]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Each probe against a plain computation: sentence by sentence, or in numpy."""
 
 from itertools import pairwise
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,15 @@ from kleene.machines.lstm import LSTM
 from kleene.tasks.rules import RuleSettings, rule_corpus
 
 RULES, CONTEXT = 3, 4
-SMALL = {"rules": 10, "tokens": 400, "types": 9, "scaffolds": 3, "copies": 5, "test_tokens": 150, "test_rules": 8}
+SMALL: dict[str, Any] = {
+    "rules": 10,
+    "tokens": 400,
+    "types": 9,
+    "scaffolds": 3,
+    "copies": 5,
+    "test_tokens": 150,
+    "test_rules": 8,
+}
 CORPORA = [rule_corpus(RuleSettings(length, **SMALL), seed=length) for length in (2, 3)]
 WORDS = CORPORA[0].vocabulary
 LONGEST = 3

@@ -87,7 +87,7 @@ def test_one_step_is_the_call():
 def test_a_word_is_accepted_above_the_threshold():
     words = ["", "a", "ab", "cab", "bbbb"]
     values = DEEP.outputs_batch(words)[:, 0]
-    middle = float(np.median(values))
+    middle = float(np.sort(values)[2:4].mean())  # no word's own value: alone and in a batch they differ by rounding
     net = network(2, threshold=middle)
     assert net.accepts_batch(words).tolist() == (values > middle).tolist()
     assert 0 < net.accepts_batch(words).sum() < len(words)

@@ -14,6 +14,7 @@ from kleene.machines.ntm_addressing import move_read_write
 from kleene.machines.ntm_tracing import whole_trace
 
 SYMBOLS, WIDTH, CELLS, STEPS = 4, 5, 7, 6
+OPTIMISED = {"xla_backend_optimization_level": 1}  # without, jax's own gradient has 0 / 0 in empty cells
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +131,9 @@ def test_the_gradient_made_by_hand_is_the_gradient(machine, monkeypatch):
         found = machine.record(machine.hear(symbols), cells=CELLS, asked=jnp.abs(words - 1))
         return sum(jnp.vdot(a, np.resize(by, a.shape)) for a, by in zip(found, directions))
 
-    by_hand = jax.jit(jax.grad(measured))(machine)
+    by_hand = jax.jit(jax.grad(measured), compiler_options=OPTIMISED)(machine)
     monkeypatch.setattr(ntm, "move_read_write", lambda *args: ntm_addressing._forward(*args)[0])
-    by_jax = jax.jit(jax.grad(lambda machine: measured(machine)))(machine)
+    by_jax = jax.jit(jax.grad(lambda machine: measured(machine)), compiler_options=OPTIMISED)(machine)
     for ours, theirs in zip(jax.tree.leaves(by_hand), jax.tree.leaves(by_jax)):
         np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4 * float(jnp.abs(theirs).max()))
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from kleene.errors import InputError
 from kleene.teaching.hints import Hints, hint_loss, with_hints
 
 STEPS, CLASSES = 4, 3
@@ -59,3 +60,24 @@ def test_without_hints_the_gradient_is_that_of_the_task():
         return with_hints(scores.sum(), 5.0, read, {"a": Hints(jnp.array([0]), jnp.zeros(1))})
 
     assert jax.grad(loss)(jnp.ones(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_hints_written_down_are_the_arrays_they_stand_for():
+    found = Hints.at({(0, 1): 2, (3, 0): (1, 0.25)}, shape=(4, 2), classes=3)
+    assert found.targets.tolist() == [[0, 2], [0, 0], [0, 0], [1, 0]]
+    assert found.weights.tolist() == [[0, 1], [0, 0], [0, 0], [0.25, 0]]
+
+
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ({4: 0}, "a hint is for 4, which is outside the run: the step is within 0..3"),
+        ({-1: 0}, "a hint is for -1, which is outside"),
+        ({(0, 1): 0}, "a hint is for 0, 1, which is outside"),
+        ({2: 5}, "the hint for step 2 says 5, and the channel has 0..4"),
+        ({2: (1, -1.0)}, "the hint for step 2 has weight -1.0"),
+    ],
+)
+def test_hints_outside_the_run_or_the_channel_are_refused(entries, complaint):
+    with pytest.raises(InputError, match=complaint):
+        Hints.at(entries, shape=[4], classes=5)

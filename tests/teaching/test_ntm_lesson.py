@@ -1,7 +1,5 @@
 """The NTM's lesson: its loss is equation 8, hints of no weight change nothing, and hints teach Copy."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,12 +8,10 @@ import pytest
 from kleene.errors import InputError
 from kleene.tasks.sequence_examples import KINDS
 from kleene.teaching.lessons import Setting
-from kleene.teaching.loop import Plan, compiler_options, teach
+from kleene.teaching.loop import Plan, teach
 from kleene.teaching.ntm_lesson import NTMLesson
 
 SMALL = {"controller": (12, 12), "width": 4, "longest": 3, "lengths": (1, 3, 4, 6), "tests": 4, "batch": 6, "unroll": 1}
-
-quickly = functools.partial(jax.jit, compiler_options=compiler_options())
 
 
 def setting(kind, density=1.0, strength=1.0):
@@ -41,7 +37,7 @@ def measure(lesson):
 
 @pytest.fixture(scope="module")
 def measured(measure):
-    return quickly(measure)
+    return jax.jit(measure)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +73,7 @@ def test_the_loss_is_equation_8_example_by_example(measured, traces, kind):
 
 def test_density_is_the_share_of_examples_with_hints():
     many = NTMLesson("copy", **{**SMALL, "batch": 4000})
-    told = quickly(many.examples)(jax.random.key(0), (), setting("read", 0.1)).told["read"].weights
+    told = jax.jit(many.examples)(jax.random.key(0), (), setting("read", 0.1)).told["read"].weights
     assert np.asarray(told.sum(0) > 0).mean() == pytest.approx(0.1, abs=0.02)
 
 
@@ -102,7 +98,7 @@ def test_a_lesson_without_value_hints_has_the_same_loss_for_other_kinds(lesson, 
     told = Setting(jnp.array(1), jnp.array(1.0), jnp.array(1.0))
     batch = fewer.examples(jax.random.key(7), (), told)
     assert sorted(batch.told) == ["read", "write"]
-    loss, scalars = quickly(fewer.loss)(fewer.fresh(jax.random.key(0)), batch, told)
+    loss, scalars = jax.jit(fewer.loss)(fewer.fresh(jax.random.key(0)), batch, told)
     np.testing.assert_allclose(loss, measured(setting("address"), 0)[0], rtol=1e-5)
     assert scalars["accuracy"].shape == ()
 
@@ -112,14 +108,14 @@ def test_a_lesson_without_any_hints_has_the_loss_of_the_baseline(measured):
     told = Setting(jnp.array(0), jnp.array(0.0), jnp.array(0.0))
     batch = bare.examples(jax.random.key(7), (), told)
     assert batch.told == {}
-    loss, _ = quickly(bare.loss)(bare.fresh(jax.random.key(0)), batch, told)
+    loss, _ = jax.jit(bare.loss)(bare.fresh(jax.random.key(0)), batch, told)
     np.testing.assert_allclose(loss, measured(setting("none"), 0)[0], rtol=1e-5)
 
 
 def test_a_run_among_others_is_the_run_alone(measure, measured):
     kinds, seeds = ("none", "corner", "addr+val"), jnp.array([4, 5, 0])
     several = jax.tree.map(lambda *each: jnp.stack(each), *[setting(kind) for kind in kinds])
-    losses, gradients, _, _ = quickly(jax.vmap(measure))(several, seeds)
+    losses, gradients, _, _ = jax.jit(jax.vmap(measure))(several, seeds)
     for i, kind in enumerate(kinds):
         loss, gradient, _, _ = measured(setting(kind), seeds[i])
         np.testing.assert_allclose(losses[i], loss, rtol=1e-5)
@@ -138,7 +134,7 @@ def test_generalising_is_perfect_to_one_and_a_half_and_nine_tenths_to_twice_the_
 
 
 def test_tests_measure_every_length_and_the_peak_of_the_reading_head(lesson):
-    tested = quickly(lesson.test)(lesson.fresh(jax.random.key(0)), jax.random.key(1))
+    tested = jax.jit(lesson.test)(lesson.fresh(jax.random.key(0)), jax.random.key(1))
     assert tested["accuracy_by_length"].shape == tested["peak_by_length"].shape == (4,)
     assert 1 / lesson.test_cells < tested["peak"] < 1
     np.testing.assert_allclose(tested["peak"], tested["peak_by_length"].mean(), rtol=1e-5)

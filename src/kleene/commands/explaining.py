@@ -11,7 +11,7 @@ from kleene.errors import InputError
 
 METHODS = ("interdependence", "erasure", "gradient")
 LIKELIEST = 8  # next words that are shown
-WORDS_ACROSS, COLUMNS = 10, 24  # words up to which they head the columns; columns side by side
+NUMBER = 4  # characters that a number takes in the table, with the space after it
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,29 @@ class Explained:
         optional = {"heads": self.heads, "focus": self.focus}
         return found | {name: value for name, value in optional.items() if value is not None}
 
-    def tables(self) -> list[Any]:
-        """What is printed: the matrix in blocks of columns, the note, and the words that the focus makes likely."""
+    def tables(self, width: int) -> list[Any]:
+        """What is printed: the matrix, the note on unknown words, and the words that the focus makes likely.
+
+        Columns are headed by words if these fit into the width, else by numbers; if they do not fit either, the matrix
+        is cut into blocks of columns.
+        """
         from rich.text import Text
 
-        blocks = [range(first, len(self.words))[:COLUMNS] for first in range(0, len(self.words), COLUMNS)]
+        left = len(str(len(self.words))) + max(map(len, self.marked)) + 2
+        by_words = left + sum(max(len(word) + 1, NUMBER) for word in self.marked) <= width
+        most = len(self.words) if by_words else max(1, (width - left) // NUMBER)
+        blocks = np.array_split(np.arange(len(self.words)), -(-len(self.words) // most))
         note = [Text(self.note, style="dim")] if self.note else []
-        return [self._block(block) for block in blocks] + note + ([] if self.focus is None else [self._likeliest()])
+        found = [self._block(block.tolist(), by_words) for block in blocks] + note
+        return found + ([] if self.focus is None else [self._likeliest()])
 
-    def _block(self, places: range) -> Any:
+    def _block(self, places: list[int], by_words: bool) -> Any:
         from rich.table import Table
         from rich.text import Text
 
-        few = len(self.words) <= WORDS_ACROSS
-        table = Table("" if few else "#", "", box=None, padding=(0, 1, 0, 0), header_style="bold")
+        table = Table("" if by_words else "#", "", box=None, padding=(0, 1, 0, 0), header_style="bold")
         for place in places:
-            table.add_column(Text(self.marked[place] if few else str(place)), justify="right")
+            table.add_column(Text(self.marked[place] if by_words else str(place)), justify="right")
         for row, word in enumerate(self.marked):
             largest = np.nanmax(self.matrix[row], initial=0)
             cells = [_cell(value, bool(value == largest)) for value in self.matrix[row, places]]

@@ -18,7 +18,7 @@ from kleene.teaching.loop import Plan
 from kleene.teaching.reports import Report
 
 LENGTHS = (2, 4, 8)  # k; the texts do not list theirs, and 8 is the largest that fits
-COUNTS: dict[Size, tuple[int, ...]] = {"quick": (50, 150, 500), "full": (100, 300, 1_000, 3_000)}
+COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
 # The texts' training, and ours for a small corpus: larger steps, for it has few.
 TRAINING: dict[Size, dict[str, Any]] = {
     "full": {"hidden": 200, "batch": 20, "learning_rate": 1.0, "clip": 0.25, "epochs": 40},
@@ -117,8 +117,8 @@ def curves(reports: list[Report]) -> dict[str, Any]:
     assert isinstance(lesson, LanguageLesson)
     found: dict[str, Any] = {"epochs": [round(float(test["iteration"]) / lesson.chunks, 3) for test in tests]}
     for kind, runs in _runs(report):
-        found[kind] = {name: _plain(np.stack([t[name][runs] for t in tests])) for name in CURVES}
-    return {"curves": found}
+        found[kind] = {name: _plain(np.stack([test[name][runs] for test in tests])) for name in CURVES}
+    return {"curves": found, "summary": [_told(kind, found[kind]) for kind, _ in _runs(report)]}
 
 
 def _runs(report: Report) -> Iterable[tuple[str, slice]]:
@@ -133,45 +133,64 @@ def _plain(array: np.ndarray) -> list[Any]:
     return [_plain(row) if np.ndim(row) else None if np.isnan(row) else round(float(row), 5) for row in array]
 
 
+def _told(kind: str, values: dict[str, Any]) -> str:
+    """The last test of a condition in a line."""
+    last = {name: np.mean(np.array(measured[-1], float), axis=0) for name, measured in values.items()}
+    return (
+        f"{kind}: P(ω) {last['omega_in']:.2f}, with random scaffolds {last['omega_out']:.2f}, there by α "
+        f"{last['omega_by_prefix_out'][0]:.2f} and by the scaffold {last['omega_by_scaffold_out']:.4f}; "
+        f"DI {last['interdependence_in']:.2f}"
+    )
+
+
 def draw_familiarity(experiment: Experiment, reports: list[Report], path: Path) -> Path:
     """The figures in one picture; bands reach from the lowest to the highest seed."""
-    found = curves(reports)["curves"]
-    epochs = found.pop("epochs")
+    return line_panels(familiarity_panels(curves(reports)["curves"]), path, title=experiment.shows)
+
+
+def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
+    """The panels of the curves in a JSON file."""
+    epochs = curves["epochs"]
+    found = {kind: values for kind, values in curves.items() if kind != "epochs"}
     longest = {kind: values for kind, values in found.items() if _length(kind) == max(map(_length, found))}
 
     def over_time(measure: str, up: str, token: int | None = None) -> Panel:
         lines = {kind: _line(kind, epochs, _values(values[measure], token)) for kind, values in found.items()}
         return Panel(lines, "epoch", up)
 
-    def in_the_end(kinds: dict[str, Any], measure: str, across: str, up: str) -> Panel:
-        return Panel({kind: _profile(kind, values[measure][-1]) for kind, values in kinds.items()}, across, up, "o")
+    def at(test: int, kinds: dict[str, Any], measure: str, across: str, up: str) -> Panel:
+        return Panel({kind: _profile(kind, values[measure][test]) for kind, values in kinds.items()}, across, up, "o")
 
-    panels = {
+    early = len(epochs) // 4
+    return {
         "P(ω), scaffolds of the training text": over_time("omega_in", "P(ω)"),
         "P(ω), random scaffolds": over_time("omega_out", "P(ω)"),
         "P(ω) by α, random scaffolds": over_time("omega_by_prefix_out", "P(ω)", 0),
         "interdependence of α and scaffold": over_time("interdependence_in", "DI"),
-        "P(ω) by α and i scaffold tokens": in_the_end(longest, "omega_by_prefix_in", "i", "P(ω)"),
-        "gradient in the end": in_the_end(found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
+        f"by α and i tokens, epoch {epochs[early]:.1f}": at(early, longest, "omega_by_prefix_in", "i", "P(ω)"),
+        f"by α and i tokens, epoch {epochs[-1]:.1f}": at(-1, longest, "omega_by_prefix_in", "i", "P(ω)"),
+        f"gradient, epoch {epochs[early]:.1f}": at(early, found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
+        f"gradient, epoch {epochs[-1]:.1f}": at(-1, found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
     }
-    return line_panels(panels, path, title=experiment.shows)
 
 
 def draw_frequency(experiment: Experiment, reports: list[Report], path: Path) -> Path:
     """P(ω) against k, a line for each n: by α and by the scaffold."""
-    found = curves(reports)["curves"]
-    counts = sorted({_count(kind) for kind in found if kind != "epochs"})
+    return line_panels(frequency_panels(curves(reports)["curves"]), path, title=experiment.shows)
+
+
+def frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
+    """The panels of the curves in a JSON file, at the last test."""
+    counts = sorted({_count(kind) for kind in curves if kind != "epochs"})
     panels = {}
-    for name, measure, token in (
-        ("by α", "omega_by_prefix_out", 0),
-        ("by the scaffold", "omega_by_scaffold_out", None),
-    ):
+    measures = (("by α", "omega_by_prefix_out", 0), ("by the scaffold", "omega_by_scaffold_out", None))
+    for name, measure, token in measures:
         lines = {}
         for colour, count in enumerate(counts):
-            last = np.array([_values(found[f"k={length} n={count}"][measure], token)[-1] for length in LENGTHS])
+            last = np.array([_values(curves[f"k={length} n={count}"][measure], token)[-1] for length in LENGTHS])
             lines[f"n={count}"] = Line(LENGTHS, last.mean(1).tolist(), last.min(1), last.max(1), colour)
         panels[name] = Panel(lines, "k", "P(ω)", marks="o", log=True)
-    return line_panels(panels, path, title=experiment.shows)
+    return panels
 
 
 def _values(measured: list[Any], token: int | None) -> np.ndarray:

@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from kleene.errors import InputError
 from kleene.machines.ncm import Start, run
 from kleene.machines.nram_modules import BINARY, CONSTANTS, UNARY, constant, one_hot
+from kleene.machines.quick_compiling import compiler_options
 from kleene.traces import Trace
 from kleene.traces.steps import Steps
 from kleene.traces.wiring import Wiring, module_sequence
@@ -224,9 +225,8 @@ def _likeliest_runs(
 
 @functools.cache
 def _compiled_runs() -> Any:
-    # The modules make a long program, which is run once or twice: on a CPU LLVM's first level compiles it much faster.
-    options = {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" else None
-    return jax.jit(_likeliest_runs, static_argnames="steps", compiler_options=options)
+    # The modules make a long program, which is run once or twice.
+    return jax.jit(_likeliest_runs, static_argnames="steps", compiler_options=compiler_options())
 
 
 def stopping(chances: Float[Array, " step"], live: Bool[Array, " step"]) -> Float[Array, " step"]:

@@ -49,7 +49,7 @@ def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> P
         _dress(ax, name, panel)
         if not told.issuperset(panel.lines):
             told.update(panel.lines)
-            ax.legend(fontsize=6, frameon=False)
+            ax.legend(fontsize=6, frameon=False, handlelength=3.5)  # long enough to see what is dashed
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
     figure.suptitle(title, fontsize=10)
@@ -66,12 +66,15 @@ def _draw(ax: Any, label: str, line: Line, marks: str) -> None:
 
 
 def _dress(ax: Any, name: str, panel: Panel) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
     if panel.log:
         ax.set_yscale("log")
     if panel.limits is not None:
         ax.set_ylim(*panel.limits)
     ax.set_xlabel(panel.across, fontsize=8)
     ax.set_ylabel(panel.up, fontsize=8)
-    ax.tick_params(labelsize=7)
+    ax.tick_params(labelsize=7, which="both")
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_title(name, fontsize=9)

@@ -18,6 +18,7 @@ import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
 from kleene.errors import InputError
+from kleene.machines.quick_compiling import compiler_options
 from kleene.teaching.lessons import Lesson, Setting
 
 
@@ -167,12 +168,6 @@ def _test_program(plan: Plan, setting: Setting) -> Callable[[PyTree, Array], dic
         return jax.jit(jax.vmap(plan.lesson.test), compiler_options=compiler_options())
     jitted = jax.jit(jax.vmap(tests), compiler_options=compiler_options())
     return lambda models, keys: jitted(models, keys, setting)
-
-
-def compiler_options() -> dict[str, Any]:
-    """On a CPU, LLVM's first level: as fast to run, and a fifth of the time to compile. Random bits are to blame: each
-    call of `jax.random` takes three seconds of the third level."""
-    return {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" else {}
 
 
 def _fresh(plan: Plan) -> Learner:
