@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.explaining.pairwise import interdependence, interdependence_batch
+from kleene.explaining.pairwise import ON_CPU, Sizes, interdependence, interdependence_batch
 from kleene.explaining.rules import Rules
 from kleene.machines.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -103,10 +103,12 @@ def test_a_batch_is_what_each_sentence_is_alone_whatever_the_padding_and_the_ord
     assert interdependence_batch(model, []) == []
 
 
-def test_a_large_job_loses_little_room_and_gives_the_same(monkeypatch):
-    model, sentences = slow.double_lstm(1, started=True), [[0, 2, 5, 3, 3, 1], [4, 4, 0]]
+@pytest.mark.parametrize("sizes", [ON_CPU, Sizes(words=16, rows=8, growth=4)])
+def test_a_large_job_has_other_arrays_and_gives_the_same(monkeypatch, sizes):
+    model, sentences = slow.double_lstm(1, started=True), [[0, 2, 5, 3, 3, 1], [4, 4, 0], [1, 2, 3]]
     expected = interdependence_batch(model, sentences)
     monkeypatch.setattr("kleene.explaining.pairwise.LARGE", 0)
+    monkeypatch.setattr("kleene.explaining.pairwise._sizes", lambda: sizes)
     for found, before in zip(interdependence_batch(model, sentences), expected):
         np.testing.assert_allclose(found, before, atol=1e-13)
 

@@ -1,6 +1,7 @@
 """Decompositional interdependence: how far two words' contributions together differ from the sum of each alone."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -28,9 +29,33 @@ from kleene.machines.lstm import LSTM
 At = Literal["hidden", "logits"]
 Step = Literal["last"] | int | None
 
-# How many words advance side by side: on a CPU what stays in its caches, elsewhere what keeps it busy.
-ON_CPU, ELSEWHERE = 512, 16_384
 LARGE = 2_000  # words; in a larger job all arrays have room for as many as go side by side, so that few are compiled
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of arrays, of which each is compiled anew: how many words go side by side, from how many rows on, and
+    by how much each size is larger than the one before (2 is also 1.5 where that pays)."""
+
+    words: int
+    rows: int
+    growth: int
+
+    def rounded(self, count: int, least: int = 8, fine: bool = False) -> int:
+        """The next larger size.
+
+        >>> [ON_CPU.rounded(n) for n in (1, 9, 20, 40)], ON_CPU.rounded(20, fine=True), ELSEWHERE.rounded(20)
+        ([8, 16, 32, 64], 24, 32)
+        """
+        size = least
+        while size < count:
+            size *= self.growth
+        half_way = size // 4 * 3
+        return half_way if fine and self.growth == 2 and least <= half_way >= count else size
+
+
+ON_CPU = Sizes(words=512, rows=8, growth=2)  # what stays in its caches
+ELSEWHERE = Sizes(words=16_384, rows=1_024, growth=4)  # what keeps it busy; compiling takes long there
 
 
 def interdependence(
@@ -91,9 +116,9 @@ def interdependence_batch(
     with precision(model):
         assert isinstance(model, LSTM)
         asked = Question.about(Recurrence.of(model), rules, number, root)
-        finished, large = 0, sum(map(len, codes)) > LARGE
-        for places in _side_by_side([len(words) for words in codes], large):
-            matrices = _all_pairs(asked, [codes[place] for place in places], large)
+        finished, sizes, large = 0, _sizes(), sum(map(len, codes)) > LARGE
+        for places in _side_by_side([len(words) for words in codes], sizes, large):
+            matrices = _all_pairs(asked, [codes[place] for place in places], sizes, large)
             for place, matrix in zip(places, matrices):
                 found[place] = matrix
             finished += len(places)
@@ -107,38 +132,29 @@ def _is_fast(model: Model, rules: Rules) -> bool:
     return isinstance(model, LSTM) and rules.wakes_at_focus
 
 
-def _words_at_once() -> int:
+def _sizes() -> Sizes:
     return ON_CPU if jax.default_backend() == "cpu" else ELSEWHERE
 
 
-def _rounded(count: int, fine: bool) -> int:
-    """The next larger of few sizes: 8, 16, 32, 64… and, if fine, those half-way between: 24, 48, 96…"""
-    grain = max(8, 1 << int(count - 1).bit_length() >> (2 if fine else 1))
-    return -(-int(count) // grain) * grain
-
-
-def _sentences_at_once(steps: int) -> int:
-    return 1 << (max(1, _words_at_once() // steps).bit_length() - 1)
-
-
-def _side_by_side(lengths: Sequence[int], large: bool) -> list[list[int]]:
+def _side_by_side(lengths: Sequence[int], sizes: Sizes, large: bool) -> list[list[int]]:
     """The places of sentences of about one length in groups, short ones first."""
     groups: list[list[int]] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        steps = _rounded(lengths[place], not large)
+        steps = sizes.rounded(lengths[place], fine=not large)
         last = groups[-1] if groups else []
-        if last and len(last) < _sentences_at_once(steps) and _rounded(lengths[last[0]], not large) == steps:
+        full = len(last) >= max(1, sizes.words // steps)
+        if last and not full and sizes.rounded(lengths[last[0]], fine=not large) == steps:
             last.append(place)
         else:
             groups.append([place])
     return groups
 
 
-def _all_pairs(asked: Question, codes: list[np.ndarray], large: bool) -> list[np.ndarray]:
+def _all_pairs(asked: Question, codes: list[np.ndarray], sizes: Sizes, large: bool) -> list[np.ndarray]:
     """The matrices of a few sentences: all their words are read, and then advance by age."""
-    steps = _rounded(max(map(len, codes)), not large)
-    batch = _sentences_at_once(steps) if large else 1 << (len(codes) - 1).bit_length()
-    room = max(batch * steps, _words_at_once() if large else 0)
+    steps = sizes.rounded(max(map(len, codes)), fine=not large)
+    batch = max(1, sizes.words // steps) if large else 1 << (len(codes) - 1).bit_length()
+    room = max(batch * steps, sizes.words if large else 0)
     sentence, word, left = _by_life(codes)
     places = np.zeros(room, np.int32)
     places[: len(word)] = sentence * steps + word
@@ -148,7 +164,7 @@ def _all_pairs(asked: Question, codes: list[np.ndarray], large: bool) -> list[np
     living, found = words.alone, []
     for age in range(1, left[0]):
         alive = int(np.searchsorted(-left, -age))  # words that `age` more words follow at least
-        met = np.zeros(min(room, _rounded(alive, large)), np.int32)
+        met = np.zeros(min(room, sizes.rounded(alive, least=sizes.rows if large else 8, fine=large)), np.int32)
         met[:alive] = row[sentence[:alive], word[:alive] + age]
         if len(met) != len(living[0].hidden):
             living = first_of(living, len(met))
