@@ -7,10 +7,10 @@ from importlib.metadata import version
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests of
 # machines and of lessons take little more than half of the time. XLA ends the process at a flag that it does not know,
-# so the second flag is only for the releases it was tried with.
+# so the second flag is only for the releases it was tried with. One device: tests run on all cores as it is.
 os.environ.setdefault(
     "XLA_FLAGS",
-    "--xla_backend_optimization_level=0"
+    "--xla_force_host_platform_device_count=1 --xla_backend_optimization_level=0"
     + (" --xla_cpu_use_fusion_emitters=false" if version("jaxlib").startswith("0.10.") else ""),
 )
 

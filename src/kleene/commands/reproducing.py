@@ -19,7 +19,9 @@ def reproduce_named(
 
     from kleene.experiments.catalog import experiment
     from kleene.machines.lstm import LSTM
+    from kleene.teaching.cores import use_all_cores
 
+    use_all_cores()
     network = None if model is None else LSTM.load(model)
     chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())

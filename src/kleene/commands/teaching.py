@@ -28,10 +28,12 @@ def teach_named(
 ) -> tuple[Any, Any]:
     """The report of the grid, and the file that it was stored in, if it was."""
     from kleene.teaching.catalog import lesson
+    from kleene.teaching.cores import use_all_cores
     from kleene.teaching.loop import Plan, teach
     from kleene.teaching.reports import Report
     from kleene.teaching.results import store
 
+    use_all_cores()
     asked = None if hints == "all" else tuple(part.strip() for part in hints.split(","))
     taught = lesson(task, machine, hints=asked, **lesson_options)
     plan = Plan.grid(
