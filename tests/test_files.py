@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from kleene.errors import ModelFileError
-from kleene.files import read_bytes, write_atomically
+from kleene.files import make_folder, read_bytes, write_atomically
 
 
 def test_what_was_written_is_read_back(tmp_path):
@@ -84,3 +84,12 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_folder_cannot_be_read(tmp_path):
     with pytest.raises(ModelFileError, match="cannot be read: Is a directory"):
         read_bytes(tmp_path)
+
+
+def test_a_folder_is_made_and_one_that_cannot_be_is_refused(tmp_path):
+    assert make_folder(tmp_path / "a" / "b").is_dir()
+    assert make_folder(tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").write_bytes(b"")
+    for place in ("file", "file/inside"):
+        with pytest.raises(ModelFileError, match="cannot be made"):
+            make_folder(tmp_path / place)

@@ -387,7 +387,7 @@ def teach(
             "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); text:FILE (lstm).",
         ),
     ],
-    machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; the one the task is meant for.")] = None,
+    machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; by default the task's own.")] = None,
     hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
@@ -403,7 +403,7 @@ def teach(
         str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm).", min=1)] = None,
+    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1)] = None,
     model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
     heads: Annotated[
         str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
@@ -436,13 +436,14 @@ def teach(
     from kleene.commands.comparing import table_of
 
     _console().print(table_of([report.as_json()]))
-    typer.echo(f"{report.rate:,.0f} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
+    rate = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
+    typer.echo(f"{rate} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
 
 
 @app.command()
 def results(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Where `kleene teach --results` kept them.")
+        str, typer.Argument(metavar="FOLDER", help="Where `kleene teach --results` or `reproduce` kept them.")
     ] = "results",
     as_json: JsonOption = False,
 ) -> None:
@@ -494,7 +495,7 @@ def explain(
         str | None, typer.Argument(metavar="[TEXT]", help="A sentence; its words have spaces between them.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="An LSTM or a simple RNN in a .safetensors file; one ships with Kleene.")
+        str | None, typer.Option(help="An LSTM, a simple RNN or a TransformerLM in a file; one ships with Kleene.")
     ] = None,
     method: Annotated[
         str, typer.Option(help="interdependence, or a plainer measure beside it: erasure or gradient.")

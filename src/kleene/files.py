@@ -26,6 +26,18 @@ def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
         raise ModelFileError(f"{str(target)!r} cannot be written: {error.strerror}") from error
 
 
+def make_folder(path: str | os.PathLike) -> Path:
+    """The path of a folder that is there now, and that files can be written to."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelFileError(f"the folder {str(folder)!r} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ModelFileError(f"the folder {str(folder)!r} cannot be written to; give another")
+    return folder
+
+
 def _write(target: Path, content: bytes) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

@@ -12,8 +12,10 @@ from rich.console import Console
 from kleene.commands.explaining import Explained
 from kleene.explaining import decompose, interdependence
 from kleene.machines.lstm import LSTM
+from kleene.machines.lstm_torch import save_state_dict
 from kleene.machines.ntm import NTM
 from kleene.machines.pretrained import grammar_model
+from kleene.machines.transformer_lm import TransformerLM
 from kleene.tasks.grammar import sentences
 from tests.command_line import assert_refused
 
@@ -36,6 +38,9 @@ def networks(tmp_path_factory, model):
     retold(model, [chr(ord("a") + place) for place in range(size)]).save(folder / "letters.safetensors")
     retold(model, [word.strip("<>") for word in model.vocabulary]).save(folder / "no_unk.safetensors")
     retold(model, model.vocabulary, outputs=1).save(folder / "acceptor.safetensors")
+    save_state_dict(model, folder / "torch.safetensors")
+    transformer = TransformerLM.random(["<unk>", "a", "man"], 4, 2, 1, positions=8, key=jax.random.key(0))
+    transformer.save(folder / "transformer.safetensors")
     NTM.random(3, width=2, hidden=(2, 2), key=jax.random.key(0)).save(folder / "ntm.safetensors")
     (folder / "tree.conllu").write_text(CONLLU)
     (folder / "broken.conllu").write_text(BROKEN)
@@ -166,6 +171,13 @@ def test_tokens_may_be_numbers_or_letters(run, model):
     assert (letters["words"], letters["matrix"]) == (["d", "l", "a"], found["matrix"])
 
 
+def test_a_transformer_is_explained_from_its_file(run, networks):
+    found = run("explain", "a man a", "--model", "transformer.safetensors", "--focus", "man", "--json").json
+    network = TransformerLM.load(networks / "transformer.safetensors")
+    assert_matrix(found["matrix"], interdependence(network, ["a", "man", "a"]))
+    assert {row["word"] for row in found["focus"]["next"]} == {"<unk>", "a", "man"}
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -179,11 +191,14 @@ def test_tokens_may_be_numbers_or_letters(run, model):
         (["a man", "--model", "ntm.safetensors"], "the network in 'ntm.safetensors' cannot be explained"),
         (["a man", "--model", "missing.safetensors"], "missing.safetensors"),
         (["a man", "--model", "tree.conllu"], "tree.conllu"),
+        (["a man", "--model", "torch.safetensors"], "kleene.LSTM.from_torch('torch.safetensors', vocabulary="),
+        (["a man", "--model", "transformer.safetensors", "--method", "erasure"], "not yet for a TransformerLM"),
         (["dogs bark", "--model", "no_unk.safetensors"], "is 'bark', and the model's vocabulary is"),
         (["3 580", "--model", "numbers.safetensors"], "token 1 of sentence 0 is '580'"),
         (["a man", "--model", "acceptor.safetensors", "--focus", "0"], "this network is no language model"),
         (["--conllu", "broken.conllu"], "'broken.conllu', line 5: 'cats' has the head 'above'"),
         (["--conllu", "missing.conllu:3"], "there is no file 'missing.conllu'"),
+        (["--conllu", "tree.conllu:²"], "there is no file 'tree.conllu:²'"),
         (["--conllu", "tree.conllu:2"], "has 1 sentences, and no sentence 2"),
         (["--conllu", "tree.conllu", "--heads", "2 0"], "leave out --heads"),
         (["a man", "--heads", "2 0 1"], "--heads has 3 numbers, and the sentence has 2 words"),

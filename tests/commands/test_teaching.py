@@ -1,6 +1,7 @@
 """Teaching on the command line."""
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,8 +9,10 @@ import equinox as eqx
 import numpy as np
 import pytest
 
-from kleene.commands.teaching import save_best
+from kleene.commands.comparing import table_of
+from kleene.commands.teaching import save_best, told_of
 from kleene.machines.lstm import LSTM
+from kleene.teaching import loop
 from tests.command_line import assert_refused
 
 SMALL = ("dfa:tomita_1", "--seeds", "2", "--iterations", "6", "--test-every", "3", "--batch", "4")
@@ -101,11 +104,61 @@ def test_a_language_model_is_taught_from_a_text_file_and_kept(run):
         (("dfa:tomita_1", "--hints", "states", "--density", "2"), "the density is 2"),
         (("dfa:tomita_1", "--hints", "states", "--strength", "much"), "--strength is 'much'"),
         (("dfa:tomita_1", "--seeds", "0"), "seeds is 0"),
+        (("dfa:tomita_1", "--first-seed", "4294967290"), "a seed is from 0 to 4294967295"),
+        (("dfa:tomita1",), "'tomita1' accepts no word of 5, 10, 15, 20, 30, 40 symbols"),
+        (("copy", "--hints", "shout"), "no hints of kind 'shout' for copy; there are none, read"),
+        (("copy", "--hidden", "5"), "no such option for 'copy' on 'ntm': hidden"),
+        (("dfa:tomita_1", "--checkpoint", os.devnull), "is no file"),
+        (("dfa:tomita_1", "--model", "."), "'.' is a folder"),
         (("dfa:(0",), "(0"),
     ],
 )
 def test_bad_input_is_refused(run, words, told):
     assert_refused(run("teach", *words), told)
+
+
+@pytest.mark.parametrize("option", ["--results", "--checkpoint", "--model", "--heads"])
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_taught(run, option, monkeypatch):
+    monkeypatch.setattr(loop, "teach", None)
+    Path("file").write_text("no folder")
+    assert_refused(run("teach", "copy", option, "file/kept/it.svg"), "the folder 'file/kept")
+
+
+def test_the_bar_tells_of_the_runs_that_have_not_diverged():
+    test = {"alive": np.array([True, False]), "loss": np.array([2.0, np.nan]), "accuracy": np.array([0.5, 0.0])}
+    test["generalises"] = np.array([True, False])
+    assert told_of(test) == "loss 2.000, accuracy 50%, 1 of 2 generalise, 1 diverged"
+    assert told_of(test | {"alive": np.array([False, False])}) == "all 2 runs diverged"
+
+
+@pytest.mark.parametrize(
+    ("hits", "shown"), [([30, 10, 20], "20"), ([None, 10, 20], "20"), ([None, None, 10], "·"), ([40], "40")]
+)
+def test_the_median_of_first_hits_is_over_all_seeds(hits, shown):
+    row = {"hints": "none", "density": 0, "strength": 0, "seeds": len(hits), "generalised": 0, "interval": [0, 1]}
+    table = table_of([{"lesson": "copy", "settings": [row | {"first_hit": hits, "loss": 1.0, "diverged": []}]}])
+    assert list(table.columns[7].cells) == [shown]
+
+
+def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
+    row = {"hints": "none", "density": 0, "strength": 0, "seeds": 1, "generalised": 0, "interval": [0, 1]}
+    row |= {"first_hit": [None], "loss": 1.0, "diverged": []}
+    settings = [row | {"task": "copy"}, row | {"task": "reverse"}]
+    assert list(table_of([{"lesson": "figure-4", "settings": settings}]).columns[0].cells) == [
+        "figure-4 copy",
+        "figure-4 reverse",
+    ]
+    assert list(table_of([{"lesson": "figure-9a", "settings": settings[:1]}]).columns[0].cells) == ["figure-9a"]
+
+
+def test_what_an_experiment_kept_is_listed_too(run):
+    row = {"hints": "none", "density": 0, "strength": 0, "seeds": 1, "generalised": 0, "interval": [0, 1]}
+    settings = [row | {"first_hit": [None], "loss": 1.0, "diverged": []}]
+    content = {"name": "figure-1", "paper": {}, "plans": [], "settings": settings}
+    Path("one.json").write_text(json.dumps(content))
+    Path("other.json").write_text(json.dumps({"name": "something else"}))
+    assert [one["lesson"] for one in run("results", ".", "--json").json] == ["figure-1"]
+    assert "figure-1" in run("results", ".").out
 
 
 def test_a_folder_without_results_is_refused(run):

@@ -11,6 +11,7 @@ from kleene.experiments.partial_traces import (
     draw_improvements,
     experiments,
     improvements,
+    nram_errors,
     ntm_table,
     state_hints,
 )
@@ -51,6 +52,19 @@ def test_improvements_are_against_the_same_tasks_baseline(tmp_path):
     assert all(word in file.read_text() for word in (*FIGURE_4, "repeat_flip_3d", "reverse"))
 
 
+def test_errors_of_the_nram_stand_beside_the_texts():
+    experiment = nram_errors("swap")
+    (plan,) = experiment.plans
+    right = np.repeat([0.0, 0.5, 1.0], len(plan.seeds))  # none, corners, full
+    tested = {"generalises": right > 0.9, "alive": right >= 0, "loss": right, "accuracy": right}
+    tested["accuracy_by_length"] = np.repeat(right[:, None], len(plan.lesson.lengths), axis=1)
+    report = Report(plan, Progress(100, 1.0, [tested | {"iteration": np.array(100)}]))
+    assert experiment.further is not None
+    found = experiment.further([report])
+    assert found["errors"] == {"none": 100, "corners": 50, "full": 0}
+    assert found["summary"][1] == "corners: 50.0% wrong, in the text 99.1%"
+
+
 def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):
     content = state_hints("tomita_4", iterations=2).run(tmp_path)
     kept = json.loads((tmp_path / "state-hints-tomita_4-rnn.json").read_text())
@@ -60,5 +74,7 @@ def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):
         ("scattered", 0.1),
         ("scattered", 1),
     ]
+    assert kept["examples"] == {"0": [None] * 6, "10": [None] * 6, "100": [None] * 6}  # after two updates
+    assert kept["summary"][0] == "0% of the states: 0 of 6 seeds got all tests right, none"
     assert (tmp_path / "state-hints-tomita_4-rnn.svg").read_text().startswith("<?xml")
     assert not list(tmp_path.glob(".*.safetensors"))

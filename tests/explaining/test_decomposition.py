@@ -1,5 +1,7 @@
 """Contextual decomposition against a plain reference, and the identities that it must keep."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -191,10 +193,12 @@ def test_words_are_looked_up_with_unk_for_others_and_a_text_is_split():
         ([], (), "sentence 0 is empty"),
         ([0, 9], {0}, "token 1 of sentence 0 is 9, and the model's vocabulary is 0, 1, 2"),
         (7, {0}, "the sentence is 7"),
+        ([[0], [1]], {0}, "sentence 0 has [0] in it, which is no token"),
+        ([0, 1], None, "the focus is None; it is a set of positions"),
     ],
 )
 def test_bad_sentences_and_foci_are_named(tokens, focus, said):
-    with pytest.raises(InputError, match=said.replace(".", r"\.")):
+    with pytest.raises(InputError, match=re.escape(said)):
         decompose(LSTM.random(3, 2, key=jax.random.key(0)), tokens, focus)
 
 
@@ -206,6 +210,11 @@ def test_bad_models_layers_and_rules_are_named():
         decompose(model, [0], {0}, layer=1)
     with pytest.raises(InputError, match="2 sentences and 1 foci"):
         decompose_batch(model, [[0], [1]], [{0}])
+    with pytest.raises(InputError, match=r"one text was given, '012', where a list of sentences.*\[text\]"):
+        decompose_batch(model, "012", [{0}] * 3)
+    with pytest.raises(InputError, match=r"`rules` is 'papers'; give kleene\.explaining\.Rules"):
+        decompose(model, [0], {0}, rules="papers")
+    assert decompose(model, [0], {0}, layer=np.int64(0)).layer == 0
     with pytest.raises(InputError, match="bias is 'last'; it can be first or shapley"):
         Rules(bias="last")
     with pytest.raises(InputError, match=r"no interaction 'bias-bias'.*bias_bias"):

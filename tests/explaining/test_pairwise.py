@@ -77,7 +77,7 @@ def test_nothing_interacts_with_the_empty_set_or_before_the_second_word_and_noug
 def test_the_last_step_is_the_step_of_the_last_word():
     model, sentence = slow.double_lstm(1), [0, 4, 2]
     found = interdependence(model, sentence, step="last")
-    np.testing.assert_array_equal(found, interdependence(model, sentence, step=2))
+    np.testing.assert_array_equal(found, interdependence(model, sentence, step=np.int64(2)))
     np.testing.assert_allclose(found[:, 2], interdependence(model, sentence)[:, 2], atol=1e-13)
     assert found[0, 1] != interdependence(model, sentence)[0, 1]
 
@@ -151,6 +151,9 @@ def test_rules_that_wake_before_the_focus_and_simple_networks_go_the_long_way():
     [
         ({"sets": [(0, 1), (1,)]}, "position 1 is in set 0 and in set 1"),
         ({"sets": [(0,), (3,)]}, "set 1 has position 3 in it, and the sentence has 3 tokens"),
+        ({"sets": 3}, "`sets` is 3; it is a list of sets"),
+        ({"step": True}, "the step is True"),
+        ({"rules": "papers"}, "`rules` is 'papers'"),
         ({"step": 3}, "the step is 3; it can be a position 0..2"),
         ({"at": "cells"}, "not at 'cells'"),
         ({"at": "logits", "layer": 0}, "the decoder reads the top layer"),

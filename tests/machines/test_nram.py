@@ -123,3 +123,8 @@ def test_gradients_are_finite_also_where_probabilities_are_zero():
 def test_a_run_that_cannot_be_is_refused(memory, steps, said):
     with pytest.raises(InputError, match=said):
         MACHINE.run(memory, steps)
+
+
+def test_numbers_of_steps_that_are_not_one_for_each_memory_are_refused():
+    with pytest.raises(InputError, match="steps has 1 numbers for 2 memories"):
+        MACHINE.run_batch([[1, 0], [0, 1]], [2])

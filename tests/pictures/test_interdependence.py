@@ -67,6 +67,13 @@ def test_infinity_and_a_single_word_are_drawn_too(tmp_path):
     assert texts(heat_map(["a"], matrix(1), tmp_path / "one.svg", heads=[0])).count("a") == 2
 
 
+def test_dollars_are_no_formulas(tmp_path):
+    words, note = ["$5", "$a_b$", r"$\frac$"], r"* read as <unk>: $5, \frac_{, $10"
+    shown = texts(heat_map(words, matrix(3), tmp_path / "di.svg", note=note))
+    assert [shown.count(word) for word in words] == [2, 2, 2]
+    assert note in shown
+
+
 def test_the_same_heat_map_is_the_same_file(tmp_path):
     files = [heat_map(SENTENCE, matrix(6), tmp_path / name, heads=HEADS) for name in ("a.svg", "b.svg")]
     assert files[0].read_bytes() == files[1].read_bytes()

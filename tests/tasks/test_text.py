@@ -24,6 +24,12 @@ def test_every_line_ends_in_eos_and_an_empty_one_is_nothing_else(tmp_path):
     assert list(lines(file, 2, 3)) == [["sat", ".", "Here", "<eos>"]]
 
 
+def test_a_file_of_another_system_has_the_same_words(tmp_path):
+    file = tmp_path / "windows.txt"
+    file.write_bytes("The cat\r\n\r\nsat .\r\n".encode("utf-8-sig"))
+    assert list(lines(file)) == [["The", "cat", "<eos>"], ["<eos>"], ["sat", ".", "<eos>"]]
+
+
 @given(WORDS, st.integers(1, 4), st.integers(2, 6))
 def test_a_vocabulary_keeps_the_most_frequent_words_in_order(words, minimum, size):
     vocabulary = Vocabulary.of(words, minimum=minimum, size=size)

@@ -112,8 +112,10 @@ def test_multiword_tokens_and_empty_nodes_are_passed_over_but_their_sentence_is_
 
 def test_files_of_other_systems_and_loose_ends_are_read(tmp_path):
     path = tmp_path / "windows.conllu"
-    path.write_bytes(("\r\n\r\n" + tabs(SOCRATES).replace("\n", "\r\n") + "\r\n\r\n" + word_line(1, 0)).encode())
+    path.write_bytes(("\ufeff\r\n\r\n" + tabs(SOCRATES).replace("\n", "\r\n") + "\r\n\r\n" + word_line(1, 0)).encode())
     assert [len(sentence) for sentence in read_conllu(path)] == [6, 1]
+    path.write_text(tabs(SOCRATES), encoding="utf-8-sig")  # the mark right before the first word
+    assert read_conllu(path)[0].words[0] == "Socrates"
 
 
 @pytest.mark.parametrize(
@@ -162,6 +164,9 @@ def test_a_missing_treebank_is_refused_with_what_to_get(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(InputError, match=r"Get .*en_ewt-ud-train.conllu.*UniversalDependencies/UD_English-EWT"):
         treebank()
+    (tmp_path / "ud-ewt").mkdir()
+    with pytest.raises(InputError, match=r"no file '.*en_ewt-ud-dev.conllu'\. Put .*UD_English-EWT"):
+        treebank("ud-ewt", "dev")
 
 
 def test_a_part_is_the_file_of_its_name_and_all_are_the_three(tmp_path, monkeypatch):

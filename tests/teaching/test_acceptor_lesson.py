@@ -45,12 +45,20 @@ def test_labels_and_states_are_the_automatons_and_half_of_the_words_are_accepted
 
 def test_accepted_words_are_drawn_evenly():
     dfa = DFA.from_regex("(a|b)(aa|bb)")  # four words of length 3
-    taught = AcceptorLesson(dfa, batch=4000, longest=3)
+    taught = AcceptorLesson(dfa, batch=4000, longest=3, lengths=(3,))
     words = drawn(taught, setting())
     chosen = [text for text in spelled(taught, words)[::2] if len(text) == 3]
     counts = {word: chosen.count(word) for word in ("aaa", "abb", "baa", "bbb")}
     assert sum(counts.values()) == len(chosen)
     assert max(counts.values()) < 1.3 * min(counts.values())
+
+
+def test_a_language_without_a_word_to_test_is_refused():
+    dfa = DFA.from_regex("(a|b)(aa|bb)")
+    for lengths in ((1, 2), (4, 5)):
+        with pytest.raises(InputError, match=f"accepts no word of {lengths[0]}, {lengths[1]} symbols"):
+            AcceptorLesson(dfa, lengths=lengths)
+    assert AcceptorLesson(dfa, lengths=(2, 3)).lengths == (2, 3)
 
 
 def test_hints_are_revealed_by_kind_and_density():

@@ -153,7 +153,7 @@ def test_bad_lessons_are_refused_in_words():
         NTMLesson("copy", cells=12)
     with pytest.raises(InputError, match='they begin with "none"'):
         NTMLesson("copy", kinds=("address",))
-    with pytest.raises(InputError, match="none, circuit"):
+    with pytest.raises(InputError, match="no hints of kind 'circuit' for copy; there are none, read"):
         NTMLesson("copy", kinds=("none", "circuit"))
     with pytest.raises(InputError, match="batches of 0 words"):
         NTMLesson("copy", batch=0)

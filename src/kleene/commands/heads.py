@@ -35,7 +35,8 @@ def draw_heads(report: Any, learners: Any, path: str) -> Path:
     cells = program.channel("read").size
     panels = [("program", *(one_hot(program[name][1:], cells) for name in ("read", "write")))]
     for number, setting in enumerate(report.plan.settings):
-        run = best_run(report, number)
+        seeds = len(report.plan.seeds)
+        run = best_run(report, range(number * seeds, (number + 1) * seeds))
         trace = lesson.trace(jax.tree.map(lambda leaf: leaf[run], learners.model), word)  # noqa: B023
         panels.append((titled(report, setting, run), trace["read"][1:], trace["write"][1:]))
     middle = cells // 2
@@ -55,11 +56,14 @@ def one_hot(places: np.ndarray, cells: int) -> np.ndarray:
     return (np.arange(cells) == np.asarray(places)[:, None]).astype(float)
 
 
-def best_run(report: Any, setting: int) -> int:
-    """The number of the setting's run that was most accurate in the last test, the first of several such."""
-    last, seeds = report.progress.tests[-1], len(report.plan.seeds)
-    runs = range(setting * seeds, (setting + 1) * seeds)
-    return max(runs, key=lambda run: (bool(last["alive"][run]), float(last["accuracy_by_length"][run].mean())))
+def best_run(report: Any, runs: range) -> int:
+    """The number of the run, of these, that was most accurate in the last test.
+
+    Of runs that are as accurate it is the one with the lowest loss; one that diverged is not chosen if others did not.
+    """
+    last = report.progress.tests[-1]
+    accuracy, loss = last["accuracy_by_length"].mean(axis=-1), last["loss"]
+    return max(runs, key=lambda run: (bool(last["alive"][run]), float(accuracy[run]), -float(loss[run])))
 
 
 def titled(report: Any, setting: dict[str, Any], run: int) -> str:

@@ -30,7 +30,7 @@ def _from_treebank(name: str) -> tuple[list[str], list[int]]:
     from kleene.tasks.treebanks import read_conllu
 
     file, _, number = name.rpartition(":")
-    if not file or not number.isdigit() or Path(name).exists():
+    if not file or not (number.isascii() and number.isdigit()) or Path(name).exists():
         file, number = name, "1"
     found = read_conllu(file)
     if not 1 <= int(number) <= len(found):

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from kleene.commands.heads import check_heads, draw_heads
+from kleene.commands.heads import best_run, check_heads, draw_heads
 from kleene.errors import InputError
+from kleene.files import make_folder
 
 
 def teach_named(
@@ -45,6 +45,7 @@ def teach_named(
     )
     if heads is not None:
         check_heads(taught, heads)
+    _prepare_places(results, checkpoint, model, heads)
     with _watched(plan, progress) as watch:
         measured, learners = teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=watch)
     report = Report(plan, measured)
@@ -57,15 +58,10 @@ def teach_named(
 
 
 def save_best(report: Any, learners: Any, path: str) -> int:
-    """The number of the run whose machine is now in the file: the most accurate in the last test.
-
-    Of runs that are as accurate it is the one with the lowest loss; one that diverged is not chosen if others did not.
-    """
+    """The number of the run whose machine is now in the file, the best of all."""
     import jax
 
-    last = report.progress.tests[-1]
-    order = zip(last["alive"], last["accuracy_by_length"].mean(axis=-1), -last["loss"], -np.arange(report.plan.runs))
-    best = max(enumerate(order), key=lambda numbered: numbered[1])[0]
+    best = best_run(report, range(report.plan.runs))
     machine = jax.tree.map(lambda leaf: leaf[best], learners.model)
     while not hasattr(machine, "save"):  # a pupil has a machine, and what makes a network a machine has the network
         inner = getattr(machine, "machine", None) or getattr(machine, "network", None)
@@ -76,11 +72,31 @@ def save_best(report: Any, learners: Any, path: str) -> int:
     return best
 
 
+def _prepare_places(results: str | None, *files: str | None) -> None:
+    """Make the folders of all that will be written: a place that is none is better found before the teaching."""
+    if results is not None:
+        make_folder(results)
+    for file in filter(None, files):
+        make_folder(Path(file).parent)
+        if Path(file).is_dir():
+            raise InputError(f"{file!r} is a folder; give the name of a file")
+
+
 def _numbers(name: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InputError(f"--{name} is {text!r}; give a number, or several with commas, such as 1,0.1") from None
+
+
+def told_of(test: Any) -> str:
+    """What the bar says of a test: means over the runs that have not diverged, and how many have."""
+    alive = test["alive"]
+    if not alive.any():
+        return f"all {len(alive)} runs diverged"
+    loss, accuracy = (test[name][alive].mean() for name in ("loss", "accuracy"))
+    diverged = "" if alive.all() else f", {(~alive).sum()} diverged"
+    return f"loss {loss:.3f}, accuracy {accuracy:.0%}, {test['generalises'].sum()} of {len(alive)} generalise{diverged}"
 
 
 @contextmanager
@@ -98,9 +114,6 @@ def _watched(plan: Any, shown: bool) -> Iterator[Any]:
         task = bar.add_task(f"{plan.runs} runs: compiling", total=plan.iterations)
 
         def watch(now: Any) -> None:
-            last = now.tests[-1]
-            loss, accuracy = (last[name][last["alive"]].mean() for name in ("loss", "accuracy"))
-            told = f"loss {loss:.3f}, accuracy {accuracy:.0%}, {last['generalises'].sum()} of {plan.runs} generalise"
-            bar.update(task, completed=now.iteration, description=told)
+            bar.update(task, completed=now.iteration, description=told_of(now.tests[-1]))
 
         yield watch

@@ -23,7 +23,7 @@ from kleene.explaining.pairwise import interdependence_batch
 from kleene.machines.lstm import LSTM, Layer
 from kleene.pictures.experiments import Line, Panel, line_panels
 from kleene.tasks import grammar
-from kleene.tasks.data import data_folder
+from kleene.tasks.data import data_file
 from kleene.tasks.text import END, Corpus, Vocabulary, words_of
 from kleene.tasks.treebanks import Sentence, treebank
 from kleene.teaching.language_lesson import WIDTH, LanguageLesson
@@ -204,9 +204,8 @@ def on_treebank(size: Size = "quick", iterations: int | None = None, model: LSTM
 
 def wikitext(words: int | None, size: int | None, vocabulary: Vocabulary | None = None) -> Corpus:
     """The first words of wikitext-2, and a tenth as many held out; the vocabulary is theirs, or the one given."""
-    folder = data_folder("wikitext-2")
-    train = list(words_of(folder / "train.txt"))[:words]
-    held_out = list(words_of(folder / "valid.txt"))[: None if words is None else words // 10]
+    train = list(words_of(data_file("wikitext-2", "train.txt")))[:words]
+    held_out = list(words_of(data_file("wikitext-2", "valid.txt")))[: None if words is None else words // 10]
     known = Vocabulary.of(train, size=size) if vocabulary is None else vocabulary
     return Corpus("wikitext-2", known, known.encode(train), known.encode(held_out))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from kleene.files import write_atomically
+from kleene.files import make_folder, write_atomically
 from kleene.teaching.loop import Learner, Plan, Progress, teach
 from kleene.teaching.reports import Report
 from kleene.teaching.results import versions
@@ -67,7 +67,7 @@ class Lessons:
         self.checkpoints: list[Path] = []
 
     def __enter__(self) -> "Lessons":
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:

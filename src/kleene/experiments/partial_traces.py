@@ -1,5 +1,7 @@
 """The experiments of "Training Neural Machines with Partial Traces", and one of ours with automaton states as hints."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +99,16 @@ def nram_errors(task: str, size: Size = "quick", iterations: int | None = None) 
     seeds = 20 if size == "full" else 6
     plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), seeds=seeds, iterations=iterations)
     title = f"errors on the test set in %, {task}, NRAM"
-    return Experiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors)
+    beside = partial(errors_beside, NRAM[task])
+    return Experiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
+
+
+def errors_beside(paper: Mapping[str, float], reports: list[Report]) -> dict[str, Any]:
+    """The mean error over all tests, in %, of each kind of hints and the text's beside it, as values and in words."""
+    rows = [row for report in reports for row in report.settings()]
+    errors = {r["hints"]: round(100 * (1 - float(np.mean([*r["accuracy_by_length"].values()]))), 2) for r in rows}
+    told = [f"{kind}: {error:.1f}% wrong, in the text {paper[kind]:.1f}%" for kind, error in errors.items()]
+    return {"errors": errors, "summary": told}
 
 
 def draw_errors(experiment: Experiment, reports: list[Report], path: Path) -> Path:
@@ -122,8 +133,32 @@ def state_hints(
     schedule: dict[str, Any] = {"iterations": total, "test_every": min(100, total)}
     seeds = 6 if size == "quick" else 20
     plan = Plan.grid(taught, kinds=("none", "scattered"), densities=(0.1, 1.0), seeds=seeds, **schedule)
-    title = f"words wrong in %, {language} with states as hints, {machine}"
-    return Experiment(f"state-hints-{language}-{machine}", title, (plan,), {}, draw_errors)
+    title = f"{language}, {machine}: examples until all tests are right, by the share of states revealed"
+    return Experiment(f"state-hints-{language}-{machine}", title, (plan,), {}, draw_examples, further=examples_needed)
+
+
+def examples_needed(reports: list[Report]) -> dict[str, Any]:
+    """For each share of states, in %, how many examples each seed had seen when it first got all tests right."""
+    (report,) = reports
+    batch, found, told = report.plan.lesson.facts()["batch"], {}, []
+    for row in report.settings():
+        share, needed = f"{100 * row['density']:g}", [hit and hit * batch for hit in row["first_hit"]]
+        found[share] = needed
+        reached = [examples for examples in needed if examples is not None]
+        half = f"half of them within {np.median(reached):,.0f} examples" if reached else "none"
+        told.append(f"{share}% of the states: {len(reached)} of {len(needed)} seeds got all tests right, {half}")
+    return {"examples": found, "summary": told}
+
+
+def draw_examples(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+    """The median and the spread from the 10th to the 90th of 100 seeds; one that never did is at the top."""
+    (report,) = reports
+    most = report.plan.iterations * report.plan.lesson.facts()["batch"]
+    needed = {float(share): list(seeds) for share, seeds in examples_needed(reports)["examples"].items()}
+    values = [[most if examples is None else examples for examples in seeds] for seeds in needed.values()]
+    middle, low, high = (np.percentile(values, q, axis=1).tolist() for q in (50, 10, 90))
+    series = {"all seeds": (list(needed), middle, low, high)}
+    return against_size(series, path, across="% of the states revealed", up="examples", title=experiment.shows)
 
 
 def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int
 from kleene.errors import InputError
 from kleene.explaining.attention_parts import transformer_trajectories
 from kleene.explaining.parts import Parts, Recurrence, advance, start_parts
-from kleene.explaining.rules import PAPERS, Rules
+from kleene.explaining.rules import PAPERS, Rules, checked_rules
 from kleene.explaining.sentences import (
     Model,
     Sentence,
@@ -112,7 +112,7 @@ def decompose_batch(
 
     For several foci of one sentence, give the sentence as often.
     """
-    model = checked_model(model)
+    model, rules = checked_model(model), checked_rules(rules)
     if len(sentences) != len(foci):
         raise InputError(f"there are {len(sentences)} sentences and {len(foci)} foci; give a focus for each sentence")
     number, codes = checked_layer(model, layer), read_sentences(model, sentences)

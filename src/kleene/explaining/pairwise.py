@@ -12,7 +12,7 @@ from kleene.errors import InputError
 from kleene.explaining.decomposition import relevant_states
 from kleene.explaining.lstm_pairs import Question, first_of, meet, read_words
 from kleene.explaining.parts import Recurrence
-from kleene.explaining.rules import PAPERS, Rules
+from kleene.explaining.rules import PAPERS, Rules, checked_rules
 from kleene.explaining.sentences import (
     Model,
     Sentence,
@@ -82,7 +82,7 @@ def interdependence(
     >>> interdependence(model, "abba", sets=[(0, 1), (3,)]).shape
     (2, 2)
     """
-    model = checked_model(model)
+    model, rules = checked_model(model), checked_rules(rules)
     if sets is None and step is None and _is_fast(model, rules):
         return interdependence_batch(model, [tokens], at=at, layer=layer, rules=rules)[0]
     codes = read_sentences(model, [tokens])[0]
@@ -103,7 +103,7 @@ def interdependence_batch(
 
     Sentences of about the same length go side by side; padding and order change nothing.
     """
-    model = checked_model(model)
+    model, rules = checked_model(model), checked_rules(rules)
     codes, number = read_sentences(model, sentences), checked_layer(model, layer)
     root, found = _root(model, at, layer), [np.zeros((0, 0))] * len(codes)
     if not _is_fast(model, rules):
@@ -242,8 +242,10 @@ def _root(model: Model, at: At, layer: int | None) -> np.ndarray | None:
 
 
 def _checked_step(step: Step, length: int) -> int | None:
-    if step is None or (isinstance(step, int) and 0 <= step < length):
-        return step
+    if step is None:
+        return None
+    if isinstance(step, int | np.integer) and not isinstance(step, bool) and 0 <= step < length:
+        return int(step)
     if step == "last":
         return length - 1
     raise InputError(

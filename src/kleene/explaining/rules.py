@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from kleene.errors import InputError
 
@@ -56,6 +56,13 @@ class Rules:
     def wakes_at_focus(self) -> bool:
         """Whether the relevant part is 0 up to the first word in focus."""
         return self.start == "irrelevant" and self.bias_bias != "always"
+
+
+def checked_rules(rules: Any) -> Rules:
+    """The rules, if they are some."""
+    if not isinstance(rules, Rules):
+        raise InputError(f"`rules` is {rules!r}; give kleene.explaining.Rules(…), or leave it out for the papers'")
+    return rules
 
 
 PAPERS = Rules()

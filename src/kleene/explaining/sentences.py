@@ -60,6 +60,8 @@ def _places(alphabet: tuple[Hashable, ...]) -> dict[Hashable, int]:
 
 def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarray]:
     """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it."""
+    if isinstance(sentences, str):
+        raise InputError(f"one text was given, {sentences[:40]!r}, where a list of sentences is expected: give [text]")
     places = _places(tuple(model.alphabet))
     unknown = places.get(UNKNOWN)
     found = []
@@ -71,6 +73,11 @@ def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarr
             raise InputError(
                 f"sentence {number} has {len(words)} tokens, and the model has {len(model.positions)} positions: "
                 f"shorten the sentence, or make the model with more `positions`"
+            )
+        if nested := [word for word in words if not isinstance(word, Hashable)]:
+            raise InputError(
+                f"sentence {number} has {nested[0]!r} in it, which is no token: a sentence is a list of tokens, and "
+                f"several sentences go to the function whose name ends in _batch"
             )
         codes = [places.get(word, unknown) for word in words]
         if None in codes:
@@ -86,7 +93,10 @@ def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarr
 
 def checked_positions(positions: Any, length: int, name: str = "the focus") -> tuple[int, ...]:
     """Positions in a sentence as a sorted tuple; one position may be given as a number."""
-    given = [positions] if isinstance(positions, int | np.integer) else list(positions)
+    given = [positions] if isinstance(positions, int | np.integer) else positions
+    if not isinstance(given, Iterable):
+        raise InputError(f"{name} is {given!r}; it is a set of positions, whole numbers from 0 on, or one position")
+    given = list(given)
     for position in given:
         if not isinstance(position, int | np.integer) or isinstance(position, bool):
             raise InputError(f"{name} has {position!r} in it; it is made of positions, whole numbers from 0 on")
@@ -100,6 +110,8 @@ def checked_positions(positions: Any, length: int, name: str = "the focus") -> t
 
 def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
     """Sets of positions that share none."""
+    if not isinstance(sets, Iterable):
+        raise InputError(f"`sets` is {sets!r}; it is a list of sets of positions, such as [(0, 1), (3,)]")
     found = [checked_positions(positions, length, f"set {number}") for number, positions in enumerate(sets)]
     owner: dict[int, int] = {}
     for number, positions in enumerate(found):
@@ -118,9 +130,9 @@ def checked_layer(model: Model, layer: int | None) -> int:
     layers = 1 if isinstance(model, SimpleRNN) else len(model.layers)
     if layer is None:
         return layers - 1
-    if not isinstance(layer, int) or not -layers <= layer < layers:
+    if not isinstance(layer, int | np.integer) or not -layers <= layer < layers:
         raise InputError(f"there is no layer {layer!r}: the model has {layers}, numbered from 0")
-    return layer % layers
+    return int(layer) % layers
 
 
 def decoder_of(model: Model) -> np.ndarray:

@@ -11,6 +11,7 @@ KINDS = {
     "simple rnn": ("kleene.machines.rnn.simple_rnn", "SimpleRNN"),
     "turing rnn": ("kleene.machines.rnn.turing", "TuringRNN"),
     "lstm": ("kleene.machines.lstm", "LSTM"),
+    "transformer language model": ("kleene.machines.transformer_lm", "TransformerLM"),
     "nram": ("kleene.machines.nram", "NRAM"),
     "ntm": ("kleene.machines.ntm", "NTM"),
 }

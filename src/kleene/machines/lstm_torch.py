@@ -95,7 +95,7 @@ def _arrays(source: Any) -> Arrays:
         raise InputError(
             f"a {type(source).__name__} is not a PyTorch model; give a module, its state dict, or a safetensors file"
         )
-    return {str(name): _array(value) for name, value in source.items()}
+    return {str(name): _array(str(name), value) for name, value in source.items()}
 
 
 def _read(path: Path) -> Arrays:
@@ -110,13 +110,19 @@ def _read(path: Path) -> Arrays:
         ) from None
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(name: str, value: Any) -> np.ndarray:
     """A tensor or array in numpy; short floats become float32."""
     if callable(getattr(value, "detach", None)):
         value = value.detach().cpu()
         value = (value if str(value.dtype) in ("torch.float32", "torch.float64") else value.float()).numpy()
-    array = np.asarray(value)
-    return array if array.dtype == np.float64 else array.astype(np.float32)
+    try:
+        array = np.asarray(value)
+        return array if array.dtype == np.float64 else array.astype(np.float32)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name!r} is a {type(value).__name__}, and a state dict has tensors or arrays; where a checkpoint holds "
+            f"more than weights, give the state dict in it"
+        ) from None
 
 
 def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:
@@ -139,7 +145,7 @@ def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:
 
 
 def _layer(arrays: Arrays, names: list[str], entry: int | None) -> Layer:
-    hidden = _named(arrays, names[1], (None, None)).shape[1]
+    hidden = _named(arrays, names[1], (None, None)).shape[1] if entry is None else entry  # the same in all layers
     inputs = _named(arrays, names[0], (4 * hidden, entry))
     recurrent = _named(arrays, names[1], (4 * hidden, hidden))
     bias = np.zeros(4 * hidden, recurrent.dtype)

@@ -21,7 +21,7 @@ from kleene.machines.ncm import Start, run
 from kleene.machines.nram_modules import BINARY, CONSTANTS, UNARY, constant, one_hot
 from kleene.machines.quick_compiling import compiler_options
 from kleene.traces import Trace
-from kleene.traces.steps import Steps
+from kleene.traces.steps import Steps, check_steps
 from kleene.traces.wiring import Wiring, module_sequence
 
 NEVER = -1e9  # the log-probability of a source that a connection cannot have; finite, so that 0 times it is 0
@@ -143,6 +143,7 @@ class NRAM(eqx.Module):
         It is a list, for the channels of a run are of the size of its memory.
         """
         checked = [_checked(memory) for memory in memories]
+        check_steps(steps, len(checked))
         taken = [self._steps_on(memory, steps, row) for row, memory in enumerate(checked)]
         if not checked:
             return []
@@ -165,10 +166,7 @@ class NRAM(eqx.Module):
     def _steps_on(self, memory: list[int], steps: Sequence[int] | None, row: int) -> int:
         if steps is None and self.steps is None:
             raise InputError("this machine does not say how many steps it runs; give steps=")
-        taken = self.steps(memory) if steps is None and self.steps is not None else (steps or [])[row]
-        if taken < 0:
-            raise InputError(f"steps is {taken}; give 0 or more")
-        return int(taken)
+        return int(self.steps(memory) if steps is None and self.steps is not None else (steps or [])[row])
 
     def save(self, path: Any) -> Path:
         """The path of the safetensors file now holding the machine."""

@@ -1,6 +1,8 @@
 """A small Transformer language model: causal, with learned positions, layers normed before attention and MLP."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -138,6 +140,19 @@ class TransformerLM(eqx.Module):
     def outputs(self, word: Sequence[Token]) -> np.ndarray:
         """What the network says after each token of a word: [step, output]."""
         return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the network. Tokens must be strings or whole numbers."""
+        from kleene.machines.transformer_lm_storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "TransformerLM":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.transformer_lm_storage import load
+
+        return load(path)
 
 
 def centred(part: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:

@@ -1,6 +1,7 @@
 """Which words of a sentence belong together: a heat map over pairs of words, under the arcs of the sentence's tree."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,22 @@ def heat_map(
     above = 0.0 if heads is None else LEVEL * (max(arc_levels(heads), default=0) + 2)
     labels = 0.3 if few else LETTER * longest + 0.1
     figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
-    rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
-    _draw_cells(figure, rows[-1], words, values)
-    if heads is not None:
-        _draw_arcs(rows[0], heads)
-    if note:
-        rows[-1].set_xlabel(note, fontsize=7, color="#555555", loc="left")
-    figure.suptitle(title, fontsize=10)
-    return save_figure(figure, path)
+    with _plain_words():
+        rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
+        _draw_cells(figure, rows[-1], words, values)
+        if heads is not None:
+            _draw_arcs(rows[0], heads)
+        if note:
+            rows[-1].set_xlabel(note, fontsize=7, color="#555555", loc="left")
+        figure.suptitle(title, fontsize=10)
+        return save_figure(figure, path)
+
+
+def _plain_words() -> AbstractContextManager:
+    """While this holds, what is written is not read as a formula: "$5 or $10" has two dollars."""
+    from matplotlib import rc_context
+
+    return rc_context({"text.parse_math": False})
 
 
 def _ratios(above: float, high: float) -> list[float]:

@@ -34,6 +34,14 @@ def data_folder(name: str) -> Path:
     )
 
 
+def data_file(name: str, file: str) -> Path:
+    """A file of a data set; where the folder is there without it, the error says what to get."""
+    place = data_folder(name) / file
+    if not place.is_file():
+        raise InputError(f"there is no file {str(place)!r}. Put into that folder {PUBLISHED[name]}.")
+    return place
+
+
 def data_roots() -> list[Path]:
     """The folders that data sets are looked for in, the first first."""
     own = os.environ.get("KLEENE_DATA")
@@ -42,9 +50,9 @@ def data_roots() -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a data file, or an InputError that names it."""
+    """The text of a data file, without the mark that some editors put first; or an InputError that names it."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r}") from None
     except OSError as error:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.tasks.data import data_folder
+from kleene.tasks.data import data_file
 
 UNKNOWN = "<unk>"
 END = "<eos>"
@@ -84,7 +84,7 @@ def lines(path: Any, first: int = 0, last: int | None = None) -> Iterator[list[s
     """The words of each line of a text file, `<eos>` at its end; the file is never in memory as a whole."""
     number = first
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:  # without the mark that some editors put first
             for line in islice(file, first, last):
                 yield [*line.split(), END]
                 number += 1
@@ -141,8 +141,8 @@ def wikitext_2(held_out: str = "valid") -> Corpus:
     """The training part of wikitext-2 and its `valid` or `test` part, from the data folder."""
     if held_out not in ("valid", "test"):
         raise InputError(f"wikitext-2 has no part {held_out!r} to be tested on; there are valid and test")
-    folder = data_folder("wikitext-2")
-    found = Corpus.from_file(folder / "train.txt", folder / f"{held_out}.txt")
+    train, tested = (data_file("wikitext-2", f"{part}.txt") for part in ("train", held_out))
+    found = Corpus.from_file(train, tested)
     return Corpus("wikitext-2", found.vocabulary, found.train, found.held_out)
 
 

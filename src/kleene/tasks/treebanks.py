@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Int
 
 from kleene.errors import InputError
-from kleene.tasks.data import data_folder, read_text
+from kleene.tasks.data import data_file, read_text
 
 # Universal part-of-speech tags. Punctuation, symbols and X (the rest) are neither open nor closed.
 OPEN_CLASSES = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"})
@@ -123,9 +123,8 @@ def treebank(name: str = "ud-ewt", part: Part = "all") -> list[Sentence]:
         )
     if part not in (*PARTS, "all"):
         raise InputError(f"the treebank {name!r} has no part {part!r}; its parts are {', '.join(PARTS)}, all")
-    folder = data_folder(name)
     parts = PARTS if part == "all" else (part,)
-    return [sentence for one in parts for sentence in read_conllu(folder / FILES[name].format(part=one))]
+    return [sentence for one in parts for sentence in read_conllu(data_file(name, FILES[name].format(part=one)))]
 
 
 def read_conllu(path: str | os.PathLike) -> list[Sentence]:

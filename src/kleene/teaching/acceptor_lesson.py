@@ -76,8 +76,11 @@ class AcceptorLesson:
     ):
         if machine not in ("rnn", "lstm"):
             raise InputError(f"no machine {machine!r} for a regular language; there are rnn and lstm")
-        if longest < 1 or min(lengths, default=0) < 1 or hidden < 1 or batch < 2:
-            raise InputError(f"longest={longest}, lengths={tuple(lengths)}, hidden={hidden}, batch={batch}: too small")
+        least = {"longest": (longest, 1), "lengths": (min(lengths, default=0), 1), "hidden": (hidden, 1)}
+        for what, (given, smallest) in (least | {"batch": (batch, 2)}).items():  # half of a batch is accepted words
+            if given < smallest:
+                raise InputError(f"{what} is {given}, which is too small; give {smallest} or more")
+        _check_words(dfa, name, lengths)
         self.dfa, self.name, self.machine, self.hidden = dfa, f"{name} {machine}", machine, hidden
         self.longest, self.lengths, self.batch, self.rate = longest, tuple(lengths), batch, rate
         self.optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
@@ -158,14 +161,27 @@ class AcceptorLesson:
         return (tested["accuracy_by_length"] == 1).all(axis=-1)
 
 
+def _check_words(dfa: DFA, name: str, lengths: Sequence[int]) -> None:
+    """Refuse a language without words to test: a network that rejects everything would pass."""
+    reached, accepted = dfa.table[[dfa.start_code]].ravel(), set()
+    for length in range(1, max(lengths) + 1):
+        if dfa.accepting[reached].any():
+            accepted.add(length)
+        reached = np.unique(dfa.table[reached])
+    if not accepted & set(lengths):
+        raise InputError(
+            f"{name!r} accepts no word of {', '.join(map(str, lengths))} symbols, the lengths of the tests, so that a "
+            f"network which rejects everything would pass. Give another language; if it was meant as the name of an "
+            f"automaton, there is none of that name, and it was read as a regular expression"
+        )
+
+
 def accepted_draws(dfa: DFA, longest: int) -> np.ndarray:
     """How to draw a word uniformly from the accepted ones: the cumulative chances of the next symbol, of shape (symbols
     that remain after it, state, symbol). Where nothing can be accepted any more, all symbols are as likely.
     """
     symbols = len(dfa.alphabet)
-    ways = dfa.accepting.astype(
-        np.float64
-    )  # the share of words that are accepted from each state, by remaining symbols
+    ways = dfa.accepting.astype(np.float64)  # the share of words that are accepted from each state
     found = []
     for _ in range(longest):
         by_symbol = ways[dfa.table]

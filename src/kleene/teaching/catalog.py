@@ -8,7 +8,6 @@ from kleene.teaching.lessons import Lesson
 
 SEQUENCES = ("copy", "repeat_copy_twice", "dyck_words", "flip_3rd", "repeat_flip_3d", "reverse")
 MEMORIES = ("swap", "increment", "permute", "list_k", "merge", "permute_noise")
-MACHINES = {"ntm": "sequence tasks", "nram": "memory tasks", "rnn": "dfa:NAME", "lstm": "dfa:NAME, text:FILE"}
 
 
 def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | None = None, **options: Any) -> Lesson:
@@ -33,7 +32,8 @@ def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | No
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
-        raise InputError(f"{task!r} on {chosen!r} has no such option: {error}") from None
+        option = str(error).split("'")[1]
+        raise InputError(f"there is no such option for {task!r} on {chosen!r}: {option}; leave it out") from None
 
 
 def _meant(task: str) -> tuple[str, ...]:

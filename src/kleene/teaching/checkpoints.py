@@ -38,6 +38,8 @@ def restored(path: Any, plan: "Plan", learners: "Learner") -> tuple["Progress", 
 
     if not Path(path).exists():
         return Progress(), learners
+    if not Path(path).is_file():  # a device may be read without end
+        raise ModelFileError(f"the checkpoint {str(path)!r} is no file; give the name of one, it need not be there yet")
     header, arrays = read_tensors(path, KIND)
     _refuse_other_plan(path, header.get("plan"), plan.facts())
     leaves, structure = jax.tree.flatten(learners)

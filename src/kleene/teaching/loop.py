@@ -61,7 +61,8 @@ class Plan:
         Without `kinds`, there is the lesson's first: "none", or the first text of a language lesson.
         """
         kinds = lesson.kinds[:1] if kinds is None else kinds
-        _check_grid(lesson, kinds, densities, strengths, seeds)
+        _check_grid(lesson, kinds, densities, strengths)
+        _check_seeds(first_seed, seeds)
         settings: list[dict[str, Any]] = []
         for kind in dict.fromkeys(kinds):
             pairs = [(0.0, 0.0)] if kind == "none" else [(d, s) for d in densities for s in strengths]
@@ -96,7 +97,7 @@ class Plan:
         }
 
 
-def _check_grid(lesson: Lesson, kinds: Any, densities: Any, strengths: Any, seeds: int) -> None:
+def _check_grid(lesson: Lesson, kinds: Any, densities: Any, strengths: Any) -> None:
     for kind in kinds:
         if kind not in lesson.kinds:
             raise InputError(f"no hints of kind {kind!r} for {lesson.name}; there are {', '.join(lesson.kinds)}")
@@ -106,8 +107,13 @@ def _check_grid(lesson: Lesson, kinds: Any, densities: Any, strengths: Any, seed
     for strength in strengths:
         if not (np.isfinite(strength) and strength >= 0):
             raise InputError(f"the strength is {strength}; it is a number, 0 or more")
-    if seeds < 1:
-        raise InputError(f"seeds is {seeds}; give 1 or more")
+
+
+def _check_seeds(first: int, count: int) -> None:
+    if count < 1:
+        raise InputError(f"seeds is {count}; give 1 or more")
+    if not 0 <= first <= 2**32 - count:
+        raise InputError(f"the seeds are {first} to {first + count - 1}; a seed is from 0 to {2**32 - 1}")
 
 
 @dataclass

@@ -91,12 +91,11 @@ class NTMLesson:
         self.optimiser = optax.chain(optax.clip_by_global_norm(clip), optax.adam(self.learning_rate))
 
     def _check(self) -> None:
-        unknown = [kind for kind in self.kinds if kind not in KINDS]
-        if unknown or self.kinds[:1] != ("none",):
-            raise InputError(
-                f"the kinds of hints for {self.name} are {', '.join(self.kinds) or 'none at all'}; they begin with "
-                f'"none", and the others are of {", ".join(list(KINDS)[1:])}'
-            )
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise InputError(f"no hints of kind {kind!r} for {self.name}; there are {', '.join(KINDS)}")
+        if self.kinds[:1] != ("none",):
+            raise InputError(f'kinds is {self.kinds}; they begin with "none", for runs without hints')
         if min(self.lengths) < 1 or self.longest < self.task.shortest or min(self.batch, self.tests) < 1:
             raise InputError(
                 f"{self.name} is taught with batches of {self.batch} words of {self.task.shortest} to {self.longest} "

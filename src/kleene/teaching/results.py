@@ -15,6 +15,7 @@ from kleene.files import read_bytes, write_atomically
 from kleene.teaching.reports import Report
 
 FORMAT = "kleene.results/1"
+EXPERIMENT = {"name", "paper", "plans", "settings"}  # what a file of `kleene reproduce` has
 
 
 def store(report: Report, folder: Any) -> Path:
@@ -23,7 +24,6 @@ def store(report: Report, folder: Any) -> Path:
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:8]
     content = {"format": FORMAT, "plan": facts, "versions": versions()} | report.as_json() | {"rows": report.rows()}
     path = Path(folder) / f"{report.plan.lesson.name.replace(' ', '-')}-{digest}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     return write_atomically(path, json.dumps(content).encode())
 
 
@@ -39,12 +39,12 @@ def versions() -> dict[str, str]:
 
 
 def load(path: Any) -> dict[str, Any]:
-    """The content of a file of the store."""
+    """The content of a file of the store, or of one that an experiment wrote."""
     try:
         content = json.loads(read_bytes(Path(path)))
     except ValueError as error:
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({error})") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or not (content.get("format") == FORMAT or set(content) >= EXPERIMENT):
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote")
     return content
 

@@ -48,3 +48,12 @@ class Steps:
     def __str__(self) -> str:
         terms = ["M"] * self.sizes + [f"memory[{cell}]" for cell in self.cells]
         return " + ".join([*terms, *([str(self.constant)] if self.constant or not terms else [])])
+
+
+def check_steps(steps: Sequence[int] | None, runs: int) -> None:
+    """Refuse numbers of steps, where they are given, that are not one for each run, or less than 0."""
+    if steps is not None and len(steps) != runs:
+        raise InputError(f"steps has {len(steps)} numbers for {runs} memories; give one for each, or leave it out")
+    for taken in steps or ():
+        if taken < 0:
+            raise InputError(f"steps is {taken}; give 0 or more")

@@ -92,3 +92,9 @@ def test_blocks_that_do_not_fit_the_wiring_are_refused():
         Circuit(WIRING, (Block(("-",), (0,) * len(WIRING.connections)),))
     with pytest.raises(ProgramError, match=r"READ1\.a is source 2, and it may be one of r0, r1 or a hole"):
         Circuit(WIRING, (Block(("-", "-"), (2,) * len(WIRING.connections)),))
+
+
+@pytest.mark.parametrize(("steps", "said"), [([2], "1 numbers for 2 memories"), ([2, -1], "steps is -1")])
+def test_numbers_of_steps_that_do_not_fit_the_memories_are_refused(steps, said):
+    with pytest.raises(InputError, match=said):
+        random_circuit(0).run_batch([[1, 0], [0, 1]], steps)

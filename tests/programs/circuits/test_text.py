@@ -66,7 +66,7 @@ def test_a_fault_is_named_with_its_line(lines, said):
         ("modules def\nwhen -: r0 = r0", "line 2: there is no registers line"),
         ("registers 2\nwhen - -: r0 = r0", "line 2: there is no modules line"),
         ("registers two", "line 1: registers is 'two'"),
-        ("registers 17\nmodules R\nwhen " + "- " * 17 + ":", "line 3: registers is 17"),
+        ("registers 17\nmodules R\nwhen " + "- " * 17 + ":", "line 1: registers is '17'"),
         ("registers 2\nmodules JUMP", "line 2: the module sequence"),
     ],
 )

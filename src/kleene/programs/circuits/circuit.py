@@ -12,7 +12,7 @@ import numpy as np
 from kleene.errors import InputError, ProgramError
 from kleene.programs.circuits import interpreter
 from kleene.traces import Channel, Trace
-from kleene.traces.steps import Steps
+from kleene.traces.steps import Steps, check_steps
 from kleene.traces.wiring import Wiring
 
 HOLE = -1  # the choice that a block leaves open
@@ -166,6 +166,7 @@ class Circuit:
     ) -> list[Trace]:
         """The runs on many memories, which may be of different sizes; all at once."""
         checked = [self._checked_memory(memory) for memory in memories]
+        check_steps(steps, len(checked))
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
         done = interpreter.execute(self, checked, taken, generator) if checked else ()
         return [
@@ -190,7 +191,4 @@ class Circuit:
             raise InputError(
                 f"{self.name} does not say how many steps it runs; give steps=, or add a line such as `steps M + 2`"
             )
-        taken = self.steps(memory.tolist()) if steps is None and self.steps else (steps or [])[row]
-        if taken < 0:
-            raise InputError(f"steps is {taken}; give 0 or more")
-        return int(taken)
+        return int(self.steps(memory.tolist()) if steps is None and self.steps else (steps or [])[row])

@@ -91,7 +91,7 @@ def _read_header(reading: _Reading, number: int, line: str) -> None:
         raise ProgramError(f"{line!r} is not understood; {hint}")
     if key in reading.headers:
         raise ProgramError(f"a second {key} line; the first is line {reading.headers[key][0]}")
-    if key == "registers" and not re.fullmatch(r"\s*[1-9]\d?\s*", value):
+    if key == "registers" and not re.fullmatch(r"\s*([1-9]|1[0-6])\s*", value):
         raise ProgramError(f"registers is {value.strip()!r}; write how many there are, 1 to 16")
     if key == "modules":
         module_sequence(value)
@@ -107,8 +107,6 @@ def _begin_block(reading: _Reading, number: int, said: re.Match[str]) -> None:
             raise ProgramError(f"there is no {key} line before the first block; add one such as `{example}`")
     if reading.wiring is None:
         registers = int(reading.headers["registers"][1])
-        if registers > 16:
-            raise ProgramError(f"registers is {registers}; there may be 16, which have 65,536 patterns")
         reading.wiring = Wiring(registers, module_sequence(reading.headers["modules"][1]))
     pattern = tuple(said[1].split())
     if not said[2]:
