@@ -5,12 +5,12 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.tasks import scan
-from tests.tasks.scan_data import need_scan
+from tests.tasks.published import need
 
 
 @pytest.fixture
 def published():
-    need_scan()
+    need("scan")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError
 from kleene.tasks.text import Corpus, Vocabulary, corpus, lines, unigram_perplexity, wikitext_2
-from tests.tasks.published_text import need_wikitext
+from tests.tasks.published import need
 
 WORDS = st.lists(st.sampled_from(["a", "b", "B", "c", "<unk>", "<eos>", "ü"]), max_size=30)
 
@@ -108,7 +108,7 @@ def test_the_perplexity_of_frequencies_is_the_product_of_inverse_chances(train, 
 
 
 def test_wikitext_2_has_the_published_numbers_of_words():
-    need_wikitext()
+    need("wikitext-2")
     found = corpus("wikitext-2")
     assert len(found.held_out) == 217_646
     assert 2_080_000 < len(found.train) <= 2_088_628  # the last number is the published file's

@@ -17,7 +17,7 @@ from kleene.tasks.treebanks import (
     tree_distances,
     treebank,
 )
-from tests.tasks.treebank_data import need_treebank
+from tests.tasks.published import need
 
 SOCRATES = """\
 # sent_id = example-1
@@ -185,7 +185,7 @@ def test_open_and_closed_classes_leave_out_only_punctuation_symbols_and_the_rest
 
 
 def test_english_ewt_has_the_published_numbers_of_sentences_and_is_read_in_seconds():
-    need_treebank()
+    need("ud-ewt")
     start = time.process_time()
     parts = [treebank("ud-ewt", part) for part in ("train", "dev", "test")]
     assert time.process_time() - start < 6  # about one, on a machine that does nothing else
@@ -197,7 +197,7 @@ def test_english_ewt_has_the_published_numbers_of_sentences_and_is_read_in_secon
 
 
 def test_distances_in_english_ewt_are_whole_and_symmetric():
-    need_treebank()
+    need("ud-ewt")
     for sentence in treebank("ud-ewt", "dev")[:200]:
         distances = tree_distances(sentence)
         assert (distances == distances.T).all()

@@ -10,7 +10,7 @@ import kleene
 from kleene.errors import InputError
 from kleene.programs.alta.library import get, scan, scan_shift_reduce
 from kleene.tasks.scan import ACTIONS, MOST_ACTIONS, WORDS, commands, interpret, load
-from tests.tasks.scan_data import need_scan
+from tests.tasks.published import need
 
 MODULES = {"scan": scan, "scan_shift_reduce": scan_shift_reduce}
 COMMANDS = list(commands())
@@ -87,7 +87,7 @@ def test_softmax_attention_finds_the_same(name, networks):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_longest_of_the_length_split_are_right(name, built):
-    need_scan()
+    need("scan")
     pairs = sorted(load("length", "test"), key=lambda pair: -len(pair[1]))[:30]
     assert answers(name, built[name], [command for command, _ in pairs]) == [actions for _, actions in pairs]
 
