@@ -151,6 +151,25 @@ def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
     assert list(table_of([{"lesson": "figure-9a", "settings": settings[:1]}]).columns[0].cells) == ["figure-9a"]
 
 
+def test_the_table_of_language_models_names_texts_and_not_hints():
+    row = {
+        "hints": "k=2 familiar",
+        "density": 0.0,
+        "strength": 0.0,
+        "seeds": 2,
+        "generalised": 1,
+        "interval": [0.1, 0.9],
+    }
+    told = row | {"first_hit": [10, None], "loss": 1.0, "diverged": [], "perplexity": 99.5}
+    alone = table_of([{"lesson": "rules", "settings": [told]}])
+    assert [column.header for column in alone.columns][:3] == ["lesson", "text", "seeds"]
+    hinted = told | {"hints": "read"}
+    del hinted["perplexity"]
+    mixed = table_of([{"lesson": "rules", "settings": [told]}, {"lesson": "copy", "settings": [hinted]}])
+    assert [column.header for column in mixed.columns][:4] == ["lesson", "hints", "density", "λ"]
+    assert list(mixed.columns[-1].cells) == ["99.5", "·"]
+
+
 def test_what_an_experiment_kept_is_listed_too(run):
     row = {"hints": "none", "density": 0, "strength": 0, "seeds": 1, "generalised": 0, "interval": [0, 1]}
     settings = [row | {"first_hit": [None], "loss": 1.0, "diverged": []}]

@@ -21,28 +21,43 @@ def stored(folder: str) -> list[dict[str, Any]]:
 
 
 def table_of(results: list[dict[str, Any]]) -> Any:
-    """A row for every setting of every result."""
+    """A row for every setting of every result. Language models get no hints: what differs is the text they learn."""
     from rich.table import Table
 
-    heads = ("lesson", "hints", "density", "λ", "seeds", "generalise", "95%", "first, median", "loss", "diverged")
-    says_words = any("perplexity" in row for result in results for row in result["settings"])
-    table = Table(*heads, *(["perplexity"] if says_words else []), box=None, header_style="bold")
+    says_words = ["perplexity" in row for result in results for row in result["settings"]]
+    columns = {"lesson": _lesson, **(TEXTS if says_words and all(says_words) else HINTS), **MEASURED}
+    columns |= PERPLEXITY if any(says_words) else {}
+    table = Table(*columns, box=None, header_style="bold")
     for result in results:
-        has_tasks = len({row.get("task") for row in result["settings"]}) > 1  # an experiment may have several
         for row in result["settings"]:
-            hits = sorted(hit for hit in row["first_hit"] if hit is not None)
-            low, high = row["interval"]
-            table.add_row(
-                f"{result['lesson']} {row['task']}" if has_tasks else result["lesson"],
-                row["hints"],
-                f"{row['density']:g}",
-                f"{row['strength']:g}",
-                str(row["seeds"]),
-                str(row["generalised"]),
-                f"{low:.0%}–{high:.0%}",
-                f"{hits[row['seeds'] // 2]:,}" if len(hits) * 2 > row["seeds"] else "·",  # seeds without a hit are last
-                "·" if row["loss"] is None else f"{row['loss']:.4f}",
-                str(len(row["diverged"])),
-                *([f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"] if says_words else []),
-            )
+            table.add_row(*(shown(row | {"result": result}) for shown in columns.values()))
     return table
+
+
+def _lesson(row: dict[str, Any]) -> str:
+    """The lesson's name, and the task's where an experiment has several."""
+    tasks = {setting.get("task") for setting in row["result"]["settings"]}
+    return f"{row['result']['lesson']} {row['task']}" if len(tasks) > 1 else row["result"]["lesson"]
+
+
+def _median_hit(row: dict[str, Any]) -> str:
+    """The iteration by which half of the seeds had generalised; those that never did come last."""
+    hits = sorted(hit for hit in row["first_hit"] if hit is not None)
+    return f"{hits[row['seeds'] // 2]:,}" if len(hits) * 2 > row["seeds"] else "·"
+
+
+HINTS = {
+    "hints": lambda row: row["hints"],
+    "density": lambda row: f"{row['density']:g}",
+    "λ": lambda row: f"{row['strength']:g}",
+}
+TEXTS = {"text": lambda row: "·" if row["hints"] == "none" else row["hints"]}
+MEASURED = {
+    "seeds": lambda row: str(row["seeds"]),
+    "generalise": lambda row: str(row["generalised"]),
+    "95%": lambda row: "{:.0%}–{:.0%}".format(*row["interval"]),
+    "first, median": _median_hit,
+    "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
+    "diverged": lambda row: str(len(row["diverged"])),
+}
+PERPLEXITY = {"perplexity": lambda row: f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"}
