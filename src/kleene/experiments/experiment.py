@@ -1,6 +1,7 @@
 """An experiment: what has to be run for a table or figure, the text's own numbers, and how it is drawn."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from kleene.teaching.results import versions
 
 Size = Literal["quick", "full"]
 Watch = Callable[[Plan, Progress], None]
+
+SPREAD = re.compile(r"\n +")  # within JSON no string holds a line's end
+SPREAD_LIST = re.compile(r"\[\n +([^\[\]{}]+)\n +\]")
 
 
 class Reproduction(Protocol):
@@ -98,5 +102,6 @@ def described(experiment: Any, reports: list[Report]) -> dict[str, Any]:
 
 
 def keep(content: dict[str, Any], folder: Path) -> Path:
-    """The path of the JSON file now holding the content."""
-    return write_atomically(folder / f"{content['name']}.json", json.dumps(content, indent=1).encode())
+    """The path of the JSON file now holding the content; a list of numbers is one line."""
+    text = SPREAD_LIST.sub(lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps(content, indent=1))
+    return write_atomically(folder / f"{content['name']}.json", text.encode())

@@ -1,0 +1,25 @@
+"""The file that an experiment leaves: JSON that holds what it was given, and that a person can read."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kleene.experiments.experiment import keep
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text("[]{}, \n\"'ω1")
+values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text("[]{}\n a"), inner))
+
+
+@given(values)
+def test_a_file_holds_what_it_was_given(tmp_path_factory, value):
+    content = {"name": "any", "value": value}
+    path = keep(content, tmp_path_factory.mktemp("results"))
+    assert json.loads(path.read_text()) == content
+
+
+def test_a_list_of_numbers_is_one_line(tmp_path):
+    path = keep({"name": "curve", "curve": [[0.25, 0.5], [1.0, None]]}, tmp_path)
+    assert path.read_text().splitlines() == [
+        "{", ' "name": "curve",', ' "curve": [', "  [0.25, 0.5],", "  [1.0, null]", " ]", "}"
+    ]  # fmt: skip
