@@ -92,7 +92,7 @@ def _corpora(model: Any, place: str, quick: bool) -> Iterator[dict[str, Any]]:
         started = time.perf_counter()
         interdependence_batch(model, codes)
         taken = first = time.perf_counter() - started
-        if number == 0 or place == "gpu":  # on a CPU the first corpus has compiled nearly all, and the second takes long
+        if number == 0 or place == "gpu":  # on a CPU the first has compiled nearly all, and the second takes long
             started = time.perf_counter()
             interdependence_batch(model, codes)
             taken = time.perf_counter() - started
