@@ -16,6 +16,18 @@ from kleene.teaching import loop
 from tests.command_line import assert_refused
 
 SMALL = ("dfa:tomita_1", "--seeds", "2", "--iterations", "6", "--test-every", "3", "--batch", "4")
+ROW = {
+    "hints": "none",
+    "density": 0.0,
+    "strength": 0.0,
+    "seeds": 1,
+    "generalised": 0,
+    "interval": [0.0, 1.0],
+    "accuracy_by_length": {"1": 0.0},
+    "first_hit": [None],
+    "loss": 1.0,
+    "diverged": [],
+}  # of what a plan came to
 
 
 @pytest.fixture(autouse=True)
@@ -135,15 +147,27 @@ def test_the_bar_tells_of_the_runs_that_have_not_diverged():
     ("hits", "shown"), [([30, 10, 20], "20"), ([None, 10, 20], "20"), ([None, None, 10], "·"), ([40], "40")]
 )
 def test_the_median_of_first_hits_is_over_all_seeds(hits, shown):
-    row = {"hints": "none", "density": 0, "strength": 0, "seeds": len(hits), "generalised": 0, "interval": [0, 1]}
-    table = table_of([{"lesson": "copy", "settings": [row | {"first_hit": hits, "loss": 1.0, "diverged": []}]}])
-    assert list(table.columns[7].cells) == [shown]
+    table = table_of([{"lesson": "copy", "settings": [ROW | {"seeds": len(hits), "first_hit": hits}]}])
+    assert _column(table, "first") == [shown]
+
+
+def test_the_table_says_how_many_tests_were_right_and_names_divergence_where_there_is_any():
+    row = ROW | {"seeds": 20, "generalised": 19, "interval": [0.764, 0.991], "accuracy_by_length": {"4": 1.0, "8": 0.5}}
+    table = table_of([{"lesson": "copy", "settings": [row]}])
+    assert _column(table, "right") == ["75.0%"]
+    assert _column(table, "generalise (95%)") == ["19 of 20 (76–99%)"]
+    assert "diverged" not in [column.header for column in table.columns]
+    diverged = table_of([{"lesson": "copy", "settings": [row, row | {"diverged": [3, 5]}]}])
+    assert _column(diverged, "diverged") == ["0", "2"]
+
+
+def _column(table, name: str) -> list[str]:
+    (found,) = [list(column.cells) for column in table.columns if column.header == name]
+    return found
 
 
 def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
-    row = {"hints": "none", "density": 0, "strength": 0, "seeds": 1, "generalised": 0, "interval": [0, 1]}
-    row |= {"first_hit": [None], "loss": 1.0, "diverged": []}
-    settings = [row | {"task": "copy"}, row | {"task": "reverse"}]
+    settings = [ROW | {"task": "copy"}, ROW | {"task": "reverse"}]
     assert list(table_of([{"lesson": "figure-4", "settings": settings}]).columns[0].cells) == [
         "figure-4 copy",
         "figure-4 reverse",
@@ -152,17 +176,9 @@ def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
 
 
 def test_the_table_of_language_models_names_texts_and_not_hints():
-    row = {
-        "hints": "k=2 familiar",
-        "density": 0.0,
-        "strength": 0.0,
-        "seeds": 2,
-        "generalised": 1,
-        "interval": [0.1, 0.9],
-    }
-    told = row | {"first_hit": [10, None], "loss": 1.0, "diverged": [], "perplexity": 99.5}
+    told = ROW | {"hints": "k=2 familiar", "perplexity": 99.5}
     alone = table_of([{"lesson": "rules", "settings": [told]}])
-    assert [column.header for column in alone.columns][:3] == ["lesson", "text", "seeds"]
+    assert [column.header for column in alone.columns][:3] == ["lesson", "text", "generalise (95%)"]
     hinted = told | {"hints": "read"}
     del hinted["perplexity"]
     mixed = table_of([{"lesson": "rules", "settings": [told]}, {"lesson": "copy", "settings": [hinted]}])
@@ -171,8 +187,7 @@ def test_the_table_of_language_models_names_texts_and_not_hints():
 
 
 def test_what_an_experiment_kept_is_listed_too(run):
-    row = {"hints": "none", "density": 0, "strength": 0, "seeds": 1, "generalised": 0, "interval": [0, 1]}
-    settings = [row | {"first_hit": [None], "loss": 1.0, "diverged": []}]
+    settings = [ROW]
     content = {"name": "figure-1", "paper": {}, "plans": [], "settings": settings}
     Path("one.json").write_text(json.dumps(content))
     Path("other.json").write_text(json.dumps({"name": "something else"}))
@@ -184,3 +199,16 @@ def test_a_folder_without_results_is_refused(run):
     assert_refused(run("results", "nowhere"), "no folder 'nowhere'")
     Path("empty").mkdir()
     assert_refused(run("results", "empty"), "no results in 'empty'")
+
+
+def test_an_experiment_looks_at_language_models_alone(run):
+    import jax
+
+    import kleene
+    from kleene.machines.lstm_torch import save_state_dict
+
+    save_state_dict(LSTM.random("ab", 4, key=jax.random.key(0)), "torch.safetensors")
+    kleene.compile(kleene.DFA.from_regex("(ab)*")).save("rnn.safetensors")
+    asked = ("reproduce", "english-grammar", "--model")
+    assert_refused(run(*asked, "torch.safetensors"), "the weights of a PyTorch LSTM", "kleene.LSTM.from_torch(")
+    assert_refused(run(*asked, "rnn.safetensors"), "holds a SimpleRNN, and the experiment looks at an LSTM")

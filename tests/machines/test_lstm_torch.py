@@ -141,6 +141,7 @@ def test_tied_weights_and_missing_biases_are_understood():
         (without(**{"other.weight_ih_l0": np.zeros((28, 5))}), "LSTMs at 'other.', 'rnn.'"),
         (without(**{"out.weight": np.zeros((11, 7))}), "several fit: 'decoder.weight', 'out.weight'"),
         (without(**{"rnn.weight_hh_l1": np.zeros((12, 3))}), "'rnn.weight_hh_l1' has shape 12 × 3, and 28 × 7"),
+        (without(**{"decoder.bias": np.full(11, np.nan)}), "11 of the 11 numbers of 'decoder.bias' are not finite"),
         (without(note="of today"), "'note' is a str, and a state dict has tensors"),
         ({"epoch": 3, "model": dict(WEIGHTS)}, "'model' is a dict.*give the state dict in it"),
         (7, "a int is not a PyTorch model"),

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.errors import InputError
 
 
@@ -21,16 +23,22 @@ def stored(folder: str) -> list[dict[str, Any]]:
 
 
 def table_of(results: list[dict[str, Any]]) -> Any:
-    """A row for every setting of every result. Language models get no hints: what differs is the text they learn."""
+    """A row for every setting of every result. Language models get no hints: what differs is the text they learn.
+
+    "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
+    """
     from rich.table import Table
 
-    says_words = ["perplexity" in row for result in results for row in result["settings"]]
-    columns = {"lesson": _lesson, **(TEXTS if says_words and all(says_words) else HINTS), **MEASURED}
+    rows = [row | {"result": result} for result in results for row in result["settings"]]
+    says_words = ["perplexity" in row for row in rows]
+    columns = {"lesson": _lesson, **(TEXTS if rows and all(says_words) else HINTS), **MEASURED}
     columns |= PERPLEXITY if any(says_words) else {}
-    table = Table(*columns, box=None, header_style="bold")
-    for result in results:
-        for row in result["settings"]:
-            table.add_row(*(shown(row | {"result": result}) for shown in columns.values()))
+    columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
+    table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
+    for name in columns:
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        table.add_row(*(shown(row) for shown in columns.values()))
     return table
 
 
@@ -53,11 +61,12 @@ HINTS = {
 }
 TEXTS = {"text": lambda row: "·" if row["hints"] == "none" else row["hints"]}
 MEASURED = {
-    "seeds": lambda row: str(row["seeds"]),
-    "generalise": lambda row: str(row["generalised"]),
-    "95%": lambda row: "{:.0%}–{:.0%}".format(*row["interval"]),
-    "first, median": _median_hit,
+    "generalise (95%)": lambda row: "{} of {} ({:.0f}–{:.0%})".format(
+        row["generalised"], row["seeds"], 100 * row["interval"][0], row["interval"][1]
+    ),
+    "right": lambda row: f"{np.mean([*row['accuracy_by_length'].values()]):.1%}",
+    "first": _median_hit,
     "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
-    "diverged": lambda row: str(len(row["diverged"])),
 }
+DIVERGED = {"diverged": lambda row: str(len(row["diverged"]))}
 PERPLEXITY = {"perplexity": lambda row: f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.commands.sentences import read_sentence
-from kleene.errors import InputError, ModelFileError
+from kleene.errors import InputError
 
 METHODS = ("interdependence", "erasure", "gradient")
 LIKELIEST = 8  # next words that are shown
@@ -160,32 +160,13 @@ def _network(path: str | None) -> Any:
     from kleene.machines.pretrained import grammar_model
     from kleene.machines.rnn.simple_rnn import SimpleRNN
 
-    try:
-        network = grammar_model() if path is None else load(path)
-    except ModelFileError as error:
-        raise ModelFileError(_about_pytorch(path) or str(error)) from None
+    network = grammar_model() if path is None else load(path)
     if isinstance(network, SimpleRNN) and network.is_exact:
         network = network.to_float()
     try:
         return checked_model(network)
     except InputError as error:
         raise InputError(f"the network in {path!r} cannot be explained: {error}") from None
-
-
-def _about_pytorch(path: Any) -> str:
-    """What to do with a file of PyTorch's weights; nothing about other files."""
-    from kleene.tensors import read_arrays
-
-    try:
-        names = read_arrays(path)
-    except ModelFileError:
-        return ""
-    if not any(name.endswith("weight_ih_l0") for name in names):
-        return ""
-    return (
-        f"{path!r} has the weights of a PyTorch LSTM, without its words: turn it into a model of Kleene with "
-        f"kleene.LSTM.from_torch({path!r}, vocabulary=WORDS).save(FILE)"
-    )
 
 
 def _tokens(network: Any, sentence: str | list[str]) -> tuple[list[Any], list[int]]:

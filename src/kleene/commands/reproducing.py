@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from kleene.errors import InputError
+
 
 def listed() -> list[str]:
     """The names of all experiments."""
@@ -18,11 +20,10 @@ def reproduce_named(
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from kleene.experiments.catalog import experiment
-    from kleene.machines.lstm import LSTM
     from kleene.teaching.cores import use_all_cores
 
     use_all_cores()
-    network = None if model is None else LSTM.load(model)
+    network = None if model is None else _language_model(model)
     chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not progress) as bar:
@@ -35,3 +36,13 @@ def reproduce_named(
             bar.update(task, completed=before[id(plan)] + now.iteration, description=told)
 
         return chosen.run(folder, on_test=watch)
+
+
+def _language_model(path: str) -> Any:
+    from kleene.machines.loading import load
+    from kleene.machines.lstm import LSTM
+
+    network = load(path)
+    if not isinstance(network, LSTM):
+        raise InputError(f"{path!r} holds a {type(network).__name__}, and the experiment looks at an LSTM")
+    return network

@@ -200,7 +200,8 @@ class LSTM(eqx.Module):
         """The network of a PyTorch language model: a module, its state dict, or a safetensors file of that.
 
         Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
-        `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given.
+        `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
+        single, unless jax has been told to keep it (`jax_enable_x64`).
         """
         from kleene.machines.lstm_torch import from_torch
 

@@ -32,6 +32,7 @@ def from_torch(
     and the embedding fits, the two are taken to be tied.
     """
     arrays = _arrays(source)
+    _check_finite(arrays)
     layers, own = _layers(arrays)
     (_, width), hidden = layers[0].inputs.shape, layers[0].recurrent.shape[1]
     free = {name: array for name, array in arrays.items() if name not in own and array.ndim == 2}
@@ -123,6 +124,13 @@ def _array(name: str, value: Any) -> np.ndarray:
             f"{name!r} is a {type(value).__name__}, and a state dict has tensors or arrays; where a checkpoint holds "
             f"more than weights, give the state dict in it"
         ) from None
+
+
+def _check_finite(arrays: Arrays) -> None:
+    for name, array in arrays.items():
+        odd = int(np.sum(~np.isfinite(array)))
+        if odd:
+            raise InputError(f"{odd} of the {array.size} numbers of {name!r} are not finite: has the model diverged?")
 
 
 def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:

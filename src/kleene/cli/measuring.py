@@ -1,0 +1,49 @@
+"""Commands that show Kleene itself: bench, demo."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kleene.cli.shared import JsonOption, new_console, print_json
+
+commands = typer.Typer()
+
+
+@commands.command()
+def bench(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach or interdependence.")
+    ] = "alta",
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw how cost grows with size into this .svg, .png or .pdf.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure speed, memory and size, and print them as a table."""
+    from kleene.benchmarking import run_benchmark
+
+    rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
+    if plot is not None:
+        from kleene.pictures.curves import cost_curves
+
+        cost_curves(rows, plot, title=f"kleene bench {name}")
+    if as_json:
+        return print_json(rows)
+    from rich.table import Table
+
+    table = Table("measurement", "value", "unit", "remark", box=None, header_style="bold")
+    for row in rows:
+        value = row["value"]
+        shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+        table.add_row(row["name"], shown, row["unit"], row.get("remark", ""))
+    new_console().print(table)
+
+
+@commands.command()
+def demo() -> None:
+    """Watch programs and their networks run side by side."""
+    from kleene.demo import demo as show
+
+    show(new_console())

@@ -1,0 +1,117 @@
+"""Commands that look into networks and machines: extract, view, explain."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kleene.cli.shared import JsonOption, new_console, print_json
+
+commands = typer.Typer()
+
+
+@commands.command()
+def extract(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A network in a .safetensors file, rnn:NAME, or a program to compile.")
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the automaton to this .json, .dot, .gv or .svg file.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
+    ] = "reachable",
+    minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
+    max_states: Annotated[int | None, typer.Option(help="States at which to give up.", min=2)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the words that lstar tests with.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn a recurrent network back into a finite automaton.
+
+    Either the automaton that it is, or one that behaves like it.
+    """
+    from kleene.commands.extracting import check_output, extract_named
+
+    if output is not None:
+        check_output(output)  # before what may take long
+    shown = not as_json and sys.stderr.isatty()
+    found = extract_named(file, method, minimise=minimise, max_states=max_states, seed=seed, progress=shown)
+    if output is not None:
+        found.save(output)
+    if as_json:
+        return print_json(found.as_json())
+    typer.echo(str(found))
+
+
+@commands.command()
+def view(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.py:NAME, or a network's file.")
+    ],
+    word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg file to write.")] = None,
+    dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Draw it even if it has too many states to be read.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw an automaton or a Turing machine as a diagram.
+
+    It is SVG, and goes to a file, or to where the output is sent.
+    """
+    from kleene.commands.viewing import drawn
+
+    picture, states = drawn(program, word, dead=dead, force=force)
+    if output is None and not as_json and not sys.stdout.isatty():
+        return typer.echo(picture)
+    from kleene.files import write_atomically
+
+    file = str(write_atomically(output or "diagram.svg", picture.encode()))
+    if as_json:
+        return print_json({"file": file, "states": states})
+    typer.echo(f"wrote {file}")
+
+
+@commands.command()
+def explain(
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="A sentence; its words have spaces between them.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="An LSTM, a simple RNN or a TransformerLM in a file; one ships with Kleene.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="interdependence, or a plainer measure beside it: erasure or gradient.")
+    ] = "interdependence",
+    at: Annotated[str | None, typer.Option(help="Where it is taken: hidden (the default) or logits.")] = None,
+    step: Annotated[
+        str | None, typer.Option(help="After which word, from 0, or last; the later of each two if not given.")
+    ] = None,
+    layer: Annotated[int | None, typer.Option(help="Which layer, from 0; the top one if not given.")] = None,
+    focus: Annotated[
+        str | None, typer.Option(help="Words or positions from 0: show what would come next by these alone.")
+    ] = None,
+    heads: Annotated[
+        str | None, typer.Option(help="The sentence's tree: each word's head, from 1, and 0 for the root.")
+    ] = None,
+    conllu: Annotated[
+        str | None, typer.Option(metavar="FILE[:N]", help="Take the Nth sentence and its tree from a CoNLL-U file.")
+    ] = None,
+    plot: Annotated[str, typer.Option(help="The .svg, .png or .pdf file to draw it into.")] = "interdependence.svg",
+    as_json: JsonOption = False,
+) -> None:
+    """Show which words of a sentence a network takes together.
+
+    Prints a table and draws a picture.
+    """
+    from kleene.commands.explaining import check_plot, explain_named
+
+    check_plot(plot)
+    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": heads, "conllu": conllu}
+    found = explain_named(text, model=model, method=method, **asked)
+    file = str(found.draw(plot))
+    if as_json:
+        return print_json(found.as_json() | {"file": file})
+    console = new_console()
+    for table in found.tables(console.width):
+        console.print(table)
+    typer.echo(f"wrote {file}")

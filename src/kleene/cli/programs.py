@@ -1,0 +1,290 @@
+"""Commands about programs and the networks compiled from them: list, run, compile, check, decode, certify, rules."""
+
+import shlex
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from kleene.cli.shared import (
+    FAILED,
+    ActivationOption,
+    ConstructionOption,
+    DtypeOption,
+    FormOption,
+    JsonOption,
+    ProgramArgument,
+    RulesOption,
+    SourceArgument,
+    TransformerArgument,
+    new_console,
+    print_json,
+)
+
+commands = typer.Typer()
+
+
+@commands.command("list")
+def list_programs(as_json: JsonOption = False) -> None:
+    """Show the programs of the libraries, each with an input."""
+    from kleene.commands.listing import listed
+
+    found = listed()
+    if as_json:
+        return print_json([{key: row[key] for key in ("name", "summary", "example")} for row in found])
+    from rich.table import Table
+
+    table = Table("program", "what it does", "try", box=None, header_style="bold")
+    kind = found[0]["kind"]
+    for row in found:
+        if row["kind"] != kind:
+            table.add_section()
+            table.add_row()
+            kind = row["kind"]
+        words = " ".join(shlex.quote(w) for w in row["example"])
+        table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {words}")
+    new_console().print(table)
+
+
+@commands.command(context_settings={"ignore_unknown_options": True})  # so that -7 is a number, not an option
+def run(
+    program: ProgramArgument,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[INPUT]...", help="The input, as `kleene list` shows it: words, tokens or a memory."),
+    ] = None,
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
+    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show what was done at every step.")] = False,
+    max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Turing machines: steps to take at most (10,000).")] = None,
+    steps: Annotated[int | None, typer.Option(help="Circuits: steps to take; as many as the circuit says.")] = None,
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a program, or the network compiled from it, on an input."""
+    from kleene.commands.subjects import run_named
+
+    for word in words or ():
+        if word.startswith("--"):
+            raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
+    given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
+    given |= {"form": form, "construction": construction, "steps": steps}
+    outcome = run_named(program, words or (), compiled=compiled, **given)
+    if as_json:
+        return print_json(outcome.as_json(with_trace=trace))
+    console = new_console()
+    if trace:
+        console.print(outcome.table(), highlight=False, markup=False)
+    console.print(outcome.shown, highlight=False, soft_wrap=True, markup=False)
+    console.print(outcome.closing, style="dim")
+
+
+@commands.command("compile")
+def compile_command(
+    program: SourceArgument,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the network to this .safetensors file.")
+    ] = None,
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compile a program into the exact weights of a network.
+
+    A transformer program becomes a Universal Transformer, an automaton or a Turing machine a simple RNN, and a circuit
+    an NRAM.
+    """
+    from kleene.commands.subjects import compile_named
+
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
+    network, measured = compile_named(program, **options)
+    if output is not None:
+        network.save(output)
+        measured["file"] = output
+    if as_json:
+        return print_json(measured)
+    _print_facts(measured)
+
+
+@commands.command()
+def check(
+    program: Annotated[
+        str | None, typer.Argument(metavar="[PROGRAM]", help="A program, as for `kleene compile`.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Check every program of the libraries.")] = False,
+    samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
+    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
+    random_programs: Annotated[int, typer.Option("--random", help="Check so many random programs instead.", min=0)] = 0,
+    resume: Annotated[
+        str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
+    form: FormOption = None,
+    construction: ConstructionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check that program, network and a reference agree.
+
+    They have to have the same traces; the reference is independent of both. Exit status 1 if they differ.
+    """
+    from kleene.commands.checks import check_named
+
+    if (program is not None) + everything + (random_programs > 0) != 1:
+        raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
+    if random_programs:
+        return _check_random(random_programs, seed, workers, resume, as_json)
+    options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
+    options |= {"form": form, "construction": construction}
+    reports = check_named(
+        program,
+        samples=samples,
+        max_length=max_length,
+        seed=seed,
+        progress=not as_json and sys.stderr.isatty(),
+        **options,
+    )
+    agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
+    first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
+    if as_json:
+        programs = [r.as_json() for r in reports]
+        print_json({"agree": agree, "of": of, "first_disagreement": first, "programs": programs})
+    else:
+        for report in reports:
+            mark = "agree" if report else "DISAGREE"
+            mark += f", {report.refused} refused by network or program" if report.refused else ""
+            typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
+        typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
+        if first:
+            typer.echo(f"first disagreement: {first}", err=True)
+    if agree != of:
+        raise typer.Exit(FAILED)
+
+
+def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
+    from kleene.commands.checks import fuzz_with_progress
+
+    tally = fuzz_with_progress(programs, seed, workers, resume, progress=not as_json and sys.stderr.isatty())
+    compared = tally.done - tally.refused
+    if as_json:
+        first = tally.failures[0]["what"] if tally.failures else None
+        print_json({"agree": tally.agree, "of": compared, "first_disagreement": first} | asdict(tally))
+    else:
+        typer.echo(
+            f"{tally.agree:,} of {compared:,} random programs agree on {tally.inputs:,} inputs (seed {tally.seed}; "
+            f"{tally.refused:,} refused for their number type) in {tally.seconds:,.0f} s"
+        )
+        for failure in tally.failures[:3]:
+            typer.echo(
+                f"program {failure['program']}, {failure['way']}, input {failure['input']}: {failure['what']}", err=True
+            )
+            typer.echo(failure["source"], err=True)
+    if tally.failures:
+        raise typer.Exit(FAILED)
+
+
+@commands.command(context_settings={"ignore_unknown_options": True})
+def decode(
+    program: Annotated[
+        str, typer.Argument(metavar="PROGRAM", help="addition_decoded, induction_decoded, or FILE.py:NAME.")
+    ],
+    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
+    compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,
+    tokens: Annotated[int | None, typer.Option(help="How many tokens to write.", min=0)] = None,
+    uncached: Annotated[bool, typer.Option("--uncached", help="Compute everything anew for every token.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a program as a decoder, which writes token by token."""
+    from kleene.commands.transformers import decode_named
+
+    outcome = decode_named(program, words, compiled=compiled, tokens=tokens, cached=not uncached)
+    if as_json:
+        return print_json(outcome)
+    shown = outcome["output"]
+    typer.echo(_words(shown) if isinstance(shown, list) else str(shown))
+
+
+@commands.command()
+def certify(
+    program: TransformerArgument,
+    length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
+    dtype: DtypeOption = None,
+    rules: RulesOption = None,
+    activation: ActivationOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say why a network equals its program, up to a length.
+
+    Exit status 1 if that cannot be said.
+    """
+    import kleene
+    from kleene.programs.lookup import find_transformer
+
+    options = {"dtype": dtype, "rules": rules, "activation": activation}
+    given = {key: value for key, value in options.items() if value is not None}
+    network = kleene.compile(find_transformer(program)[0], **given)
+    certificate = kleene.certify(network, length=length)
+    if as_json:
+        print_json(certificate.as_json())
+    else:
+        typer.echo(str(certificate))
+    if not certificate:
+        raise typer.Exit(FAILED)
+
+
+@commands.command(context_settings={"ignore_unknown_options": True})
+def rules(
+    program: TransformerArgument,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a program apart: its variables, rules and what fired.
+
+    Says what each variable costs, when it is written and by which source line.
+    """
+    from kleene.commands.transformers import read_tokens
+    from kleene.explaining import anatomy
+    from kleene.programs.lookup import find_transformer
+
+    found, entry = find_transformer(program)
+    inputs = [entry.read(words) if entry is not None else read_tokens(words)] if words else []
+    taken = anatomy(found, inputs)
+    if as_json:
+        return print_json(taken.as_json())
+    from rich.table import Table
+
+    costs = Table("variable", "residual dims", "hidden units", "the paper's rules", box=None, header_style="bold")
+    for cost in taken.costs:
+        costs.add_row(cost.variable, *(f"{n:,}" for n in (cost.residual_dims, cost.hidden_units, cost.rules)))
+    cases = Table("line", "writes", "where", *(["fired"] if inputs else []), box=None, header_style="bold")
+    for c in taken.cases:
+        cases.add_row(str(c.line), c.writes, c.where, *([f"{c.fired:,}"] if inputs else []))
+    console = new_console()
+    console.print(costs)
+    console.print()
+    console.print(cases)
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    for name, value in facts.items():
+        typer.echo(f"{name:16} {value:,}" if type(value) is int else f"{name:16} {value}")
+
+
+def _words(values: Any) -> str:
+    return " ".join(str(v) for v in values)

@@ -1,0 +1,58 @@
+"""What the commands share: exit statuses, arguments, options, and how they print."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+FAILED, BAD_INPUT = 1, 2  # exit statuses
+
+ProgramArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
+        "rnn:NAME, FILE.py:NAME, or a network in a .safetensors file.",
+    ),
+]
+TransformerArgument = Annotated[
+    str, typer.Argument(metavar="PROGRAM", help="A transformer program of the library, or FILE.py:NAME.")
+]
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
+# None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Numbers of the network: float32 (Transformers' default), float64, bfloat16, or exact (the others')."
+    ),
+]
+RulesOption = Annotated[
+    str | None, typer.Option(help="Transformers: hidden units compact (few; the default) or paper (one a rule).")
+]
+ActivationOption = Annotated[
+    str | None, typer.Option(help="Transformers: clipped (the default) or relu. Automata: relu (the default) or slu.")
+]
+FormOption = Annotated[
+    str | None, typer.Option(help="Automata: live transitions only (the default), or the textbook's |Q||Σ|+1 units.")
+]
+ConstructionOption = Annotated[
+    str | None, typer.Option(help="Turing machines: compact (the default), or merged, with the text's own timing.")
+]
+
+
+def new_console() -> Any:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120)
+
+
+def print_json(content: Any) -> None:
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))

@@ -1,0 +1,90 @@
+"""Programs checked, and benchmarks run, from the command line."""
+
+from pathlib import Path
+
+FICKLE_FILE = """
+import itertools
+from kleene.programs import alta
+
+calls = itertools.count()
+
+def flip(z):
+    z["bit"] = 1 - z["bit"]
+
+variables = {"bit": alta.input_var(2, lambda token: next(calls) % 3 == 0)}
+program = alta.program_spec(variables, {}, flip, "bit", 2, name="fickle")
+"""
+
+
+def test_check_says_that_program_network_and_reference_agree(run):
+    status, out, err = run("check", "parity_relative", "--samples", "5", "--max-length", "4")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1] == "10 of 10 inputs: program, network and reference have the same trace"
+
+
+def test_check_in_json_counts_and_names_the_first_disagreement(run):
+    found = run("check", "sort", "--samples", "4", "--max-length", "4", "--seed", "3", "--json").json
+    assert (found["agree"], found["of"], found["first_disagreement"]) == (8, 8, None)
+    assert found["programs"][0]["program"] == "sort"
+
+
+def test_check_all_goes_through_the_whole_library(run):
+    found = run("check", "--all", "--samples", "1", "--max-length", "2", "--json").json
+    listed = [row["name"] for row in run("list", "--json").json if not row["name"].startswith("rnn:")]
+    assert [p["program"] for p in found["programs"]] == listed
+    assert found["agree"] == found["of"] >= 2 * len(listed)
+
+
+def test_check_takes_a_program_in_a_file(run, mine):
+    found = run("check", f"{mine}:make", "--samples", "6", "--activation", "relu", "--json").json
+    assert found["agree"] == found["of"] == 12
+
+
+def test_runs_that_end_with_the_same_error_agree(run, mine):
+    found = run("check", f"{mine}:looks_off_the_edge", "--samples", "3", "--json").json
+    assert found["agree"] == found["of"] == 6
+
+
+def test_a_check_that_fails_has_exit_status_one_and_says_where(run, tmp_path):
+    (tmp_path / "fickle.py").write_text(FICKLE_FILE)
+    result = run("check", f"{tmp_path / 'fickle.py'}:program", "--samples", "10", "--max-length", "4")
+    assert result.status == 1
+    assert "DISAGREE" in result.out
+    assert result.err.startswith("first disagreement: fickle on [")
+    assert "'bit' is" in result.err
+
+
+def test_a_check_that_fails_is_counted_in_json_too(run, tmp_path):
+    (tmp_path / "fickle.py").write_text(FICKLE_FILE)
+    result = run("check", f"{tmp_path / 'fickle.py'}:program", "--samples", "10", "--max-length", "4", "--json")
+    assert result.status == 1
+    assert result.json["agree"] < result.json["of"]
+    assert result.json["first_disagreement"].startswith("fickle on [")
+
+
+def test_a_reference_that_says_otherwise_is_a_disagreement(run, monkeypatch):
+    from dataclasses import replace
+
+    from kleene.programs.alta.library import catalog
+
+    wrong = [replace(e, reference=lambda tokens: [0] * len(tokens)) for e in catalog._ENTRIES if e.name == "sort"]
+    monkeypatch.setattr(catalog, "_ENTRIES", tuple(wrong))
+    result = run("check", "sort", "--samples", "5", "--json")
+    assert result.status == 1
+    assert "but the plain reference says [0" in result.json["first_disagreement"]
+
+
+BENCHMARK = """
+def measure(quick):
+    yield {"name": "counting", "value": 12.5 if quick else 25.0, "unit": "s", "remark": "slow"}
+"""
+
+
+def test_a_benchmark_in_the_folder_where_one_stands_is_run(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("benchmarks").mkdir()
+    Path("benchmarks/bench_tiny.py").write_text(BENCHMARK)
+    assert run("bench", "tiny", "--quick", "--json").json == [
+        {"name": "counting", "value": 12.5, "unit": "s", "remark": "slow"}
+    ]
+    assert ["counting", "25", "s", "slow"] in [line.split() for line in run("bench", "tiny").out.splitlines()]
