@@ -67,7 +67,7 @@ def demo(console: Any) -> None:
     console.rule("Next")
     console.print(
         "kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all\n"
-        'kleene explain "the old man near the stations laughs" --heads "3 3 7 6 6 3 0"'
+        'kleene explain "The chimney sweep has sick lungs" --heads "3 3 4 0 6 4"'
     )
 
 
@@ -99,23 +99,27 @@ def _recurrent(console: Any) -> bool:
 
 
 def _language_model(console: Any) -> bool:
-    """Show which words a language model takes together; whether the verb goes with its subject."""
+    """Show what a subject contributes to a language model's choice of the verb; whether it is as it should be."""
     import numpy as np
 
-    from kleene.explaining import interdependence
+    from kleene.explaining import decompose_batch
     from kleene.machines.pretrained import grammar_model
+    from kleene.tasks.lexicon import PEOPLE, nouns
 
-    console.rule("5. A language model taken apart: which word of the sentence does its last word go with?")
-    sentence = "the old man near the stations laughs"
-    words, row = sentence.split(), interdependence(grammar_model(), sentence)[-1]
-    console.print("  ".join(f"{word} {value:.2f}" for word, value in zip(words, row[:-1])), highlight=False)
-    nearest = words[int(np.nanargmax(row))]
+    console.rule("5. A language model taken apart: who is it that 'laughs', or 'laugh'?")
+    model, pairs = grammar_model(), [(noun.singular, noun.plural) for noun in nouns(PEOPLE) if not noun.after]
+    sentences = [f"the {noun} near the houses".split() for pair in pairs for noun in pair]
+    said = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]
+    laughs, laugh = (model.vocabulary.index(form) for form in ("laughs", "laugh"))
+    adds = np.array([logits[laughs] - logits[laugh] for logits in said]).reshape(-1, 2)
+    singular, plural = pairs[0]
     console.print(
-        f"by interdependence in a small LSTM, {words[-1]!r} goes with {nearest!r}, "
-        f"{'its subject' if nearest == 'man' else 'NOT ITS SUBJECT'}\n",
+        f"the {singular} near the houses, or the {plural}: in a small LSTM, by contextual decomposition,\n"
+        f"{singular!r} alone adds {adds[0, 0]:+.2f} to 'laughs' over 'laugh', {plural!r} {adds[0, 1]:+.2f}; "
+        f"the singular adds more in {(adds[:, 0] > adds[:, 1]).sum()} of {len(pairs)} such pairs\n",
         highlight=False,
     )
-    return nearest == "man"
+    return bool((adds[:, 0] > adds[:, 1]).mean() > 0.9)
 
 
 def _print_size(console: Any, network: Any) -> None:

@@ -19,7 +19,7 @@ from kleene.tasks.treebanks import Sentence
 SHORTEST, LONGEST = 3, 30  # words in a sentence, the full stop included
 DEPTH = 2  # how deep phrases and clauses nest
 
-Kind = Literal["person", "animal", "thing", "place"]
+Kind = Literal["person", "animal", "thing", "place", "part"]
 Role = Literal["subject", "object"]
 Pending = list[tuple[int, str]]  # words whose head has not been written yet, with their relations
 
@@ -43,10 +43,10 @@ DO = Forms("does", "do", "did")
 def sentences(count: int, *, seed: int = 0) -> list[Sentence]:
     """So many random sentences. With the same seed, more sentences begin with those of fewer.
 
-    >>> for sentence in sentences(2, seed=5):
+    >>> for sentence in sentences(2, seed=7):
     ...     print(*sentence.words)
-    the poet is rather happy .
-    this wild small dog from some beautiful stations and his houses slept .
+    here the dog with every book that Socrates found jumped and was black .
+    three lawyers will swim near many hills .
     """
     if count < 0:
         raise InputError(f"{count} sentences were asked for; ask for 0 or more")
@@ -196,7 +196,7 @@ class _Writer:
 
     def noun_phrase(self, kind: Kind, depth: int, role: Role) -> tuple[int, bool]:
         """The head, and whether the phrase is plural."""
-        plural = self.chance() < 0.4
+        plural = self.chance() < (0.7 if kind == "part" else 0.4)
         roll = self.chance()
         if kind == "person" and roll < 0.12:
             return self.put(self.pick(PRONOUNS[role, plural]), "PRON"), plural
@@ -210,17 +210,18 @@ class _Writer:
         return head, plural
 
     def common_noun(self, kind: Kind, plural: bool, depth: int) -> int:
+        start, forms = len(self.words), self.pick(NOUNS[kind])
         before = self.determiner(plural)
-        article = before[-1][0]
-        while self.chance() < 0.25 and len(before) < 4:
+        while self.chance() < (0.5 if kind == "part" else 0.25) and len(before) < 4:
             before.append((self.put(self.pick(ADJECTIVES[kind]), "ADJ"), "amod"))
         if kind in ("thing", "place") and self.chance() < 0.15:
             before.append((self.put(self.pick(MATERIALS), "NOUN"), "compound"))
-        forms = self.pick(NOUNS[kind])
+        if forms.after:
+            before.append((self.put(forms.after, "NOUN"), "compound"))
         head = self.hang(self.put(forms.plural if plural else forms.singular, "NOUN"), *before)
-        if self.words[article] == "a" and self.words[article + 1][0] in "aeiou":
-            self.words[article] = "an"
-        if depth > 0 and self.chance() < 0.22:
+        if self.words[start] == "a" and self.words[start + 1][0] in "aeiou":
+            self.words[start] = "an"
+        if depth > 0 and kind != "part" and self.chance() < 0.22:
             prepositions, other = (COMPANY, "thing") if self.chance() < 0.3 else (POSSESSION, "place")
             self.hang(head, (self.prepositional(prepositions, other, depth - 1), "nmod"))
         if depth > 0 and self.chance() < 0.22:
@@ -233,6 +234,8 @@ class _Writer:
             return [(self.put(self.pick(OWNERS), "PRON"), "nmod:poss")]
         if roll < 0.25 and plural:
             return [(self.put(self.pick(NUMBERS), "NUM"), "nummod")]
+        if roll < 0.45 and plural:
+            return []
         return [(self.put(self.pick(DETERMINERS[plural]), "DET"), "det")]
 
     def prepositional(self, prepositions: Sequence[str], kind: Kind, depth: int) -> int:
@@ -253,11 +256,11 @@ def vocabulary() -> tuple[str, ...]:
     """Every word of the grammar, in alphabetical order.
 
     >>> len(vocabulary())
-    544
+    589
     """
     lists = [*ADJECTIVES.values(), MATERIALS, NAMES, MANNER, DEGREES, OPENERS, POSSESSION, COMPANY]
     lists += [LOCATION, MODALS, NUMBERS, SUBORDINATORS, *DETERMINERS.values(), OWNERS, *PRONOUNS.values()]
     lists += [["an", "that", "to", "and", "but", "or", "not", "who", ",", "."]]
     inflected = [*NOUNS.values(), *INTRANSITIVE.values(), *TRANSITIVE.values(), GIVING, SAYING, WANTING, BE, [DO]]
-    lists += [[forms.singular, forms.plural, forms.past] for words in inflected for forms in words]
+    lists += [[forms.singular, forms.plural, forms.past, forms.after] for words in inflected for forms in words]
     return tuple(sorted({word for words in lists for word in words if word}))

@@ -1,14 +1,16 @@
 """The words of the built-in grammar (`kleene.tasks.grammar`), by class and by what they go with.
 
-Common words come first in each list, for the grammar draws the first ones more often. An irregular form follows its
-word after a slash: `child/children`, `sleep/slept`.
+Common words come first in each list, for the grammar draws the first ones more often. Irregular forms follow their
+word after a slash: `child/children`, `sleep/slept`, `have/had/has`. What a noun never goes without stands before it:
+`chimney+sweep`.
 """
 
 from dataclasses import dataclass
 
 PEOPLE = (
     "man/men woman/women child/children boy girl teacher student doctor farmer king queen soldier sailor writer "
-    "painter singer lawyer judge baker friend neighbor guest cook driver nurse scientist poet thief gardener clerk"
+    "painter singer lawyer judge baker friend neighbor guest cook driver nurse scientist poet thief gardener clerk "
+    "chimney+sweep ship+captain shop+keeper"
 )
 ANIMALS = "dog cat horse bird cow pig mouse/mice wolf/wolves fox bear goat duck lion rabbit monkey"
 THINGS = (
@@ -19,16 +21,18 @@ PLACES = (
     "house garden city street river forest school church market field kitchen hill village bridge castle station "
     "island valley tower farm"
 )
+PARTS = "hand eye heart lung tooth/teeth arm leg ear voice"
 MATERIALS = "stone silver wood garden school winter paper village summer market"  # before a noun, as in "stone bridge"
 NAMES = "Socrates Anna Peter Mary John Clara Oscar Helen Victor Ruth Plato Irene Hugo Nora Felix Ada"
 
 ADJECTIVES = {
-    "person": "old young tall poor rich happy sad clever tired angry kind brave famous honest sick proud",
+    "person": "old young tall poor rich happy sad clever tired angry kind brave famous gentle sick proud",
     "animal": "small black hungry wild gray quick tame fierce lazy thirsty",
     "thing": "new red heavy broken golden cheap strange empty blue precious wooden round",
     "place": "large quiet dark green distant narrow ancient crowded beautiful cold",
+    "part": "strong weak sick sharp good bad soft",
 }
-NOUNS = {"person": PEOPLE, "animal": ANIMALS, "thing": THINGS, "place": PLACES}
+NOUNS = {"person": PEOPLE, "animal": ANIMALS, "thing": THINGS, "place": PLACES, "part": PARTS}
 
 # Verbs by the kind of the subject, and of the object where there is one.
 INTRANSITIVE = {
@@ -40,8 +44,10 @@ TRANSITIVE = {
     ("person", "thing"): "find/found carry buy/bought sell/sold break/broke hold/held paint lose/lost open repair",
     ("person", "place"): "leave/left visit love see/saw cross reach defend describe",
     ("person", "animal"): "feed/fed see/saw love ride/rode chase catch/caught",
+    ("person", "part"): "have/had/has need lose/lost wash",
     ("animal", "person"): "see/saw follow fear love",
     ("animal", "animal"): "chase fear see/saw bite/bit hunt",
+    ("animal", "part"): "have/had/has use",
 }
 GIVING = "give/gave show send/sent bring/brought lend/lent offer"  # a person, then a thing
 SAYING = "say/said think/thought know/knew believe hope claim remember fear"  # that …
@@ -60,35 +66,45 @@ SUBORDINATORS = "when because while if although before after"
 
 @dataclass(frozen=True)
 class Forms:
-    """A noun as (singular, plural), or a verb as (with a singular subject, with a plural one, past)."""
+    """A noun as (singular, plural), or a verb as (with a singular subject, with a plural one, past).
+
+    `after` is the noun that a noun follows.
+    """
 
     singular: str
     plural: str
     past: str = ""
+    after: str = ""
 
 
 def nouns(text: str) -> tuple[Forms, ...]:
     """The nouns of a list.
 
-    >>> nouns("fox child/children")
-    (Forms(singular='fox', plural='foxes', past=''), Forms(singular='child', plural='children', past=''))
+    >>> fox, child, sweep = nouns("fox child/children chimney+sweep")
+    >>> fox.plural, child.plural, sweep.plural, sweep.after
+    ('foxes', 'children', 'sweeps', 'chimney')
     """
-    return tuple(
-        Forms(word, irregular or with_s(word))
-        for word, _, irregular in (entry.partition("/") for entry in text.split())
-    )
+    found = []
+    for entry in text.split():
+        *after, entry = entry.split("+")
+        word, _, irregular = entry.partition("/")
+        found.append(Forms(word, irregular or with_s(word), after="".join(after)))
+    return tuple(found)
 
 
 def verbs(text: str) -> tuple[Forms, ...]:
     """The verbs of a list; the plural form is also the infinitive.
 
-    >>> verbs("carry sing/sang")
-    (Forms(singular='carries', plural='carry', past='carried'), Forms(singular='sings', plural='sing', past='sang'))
+    >>> carry, sing, have = verbs("carry sing/sang have/had/has")
+    >>> carry.singular, carry.past, sing.past, have.past, have.singular
+    ('carries', 'carried', 'sang', 'had', 'has')
     """
-    return tuple(
-        Forms(with_s(word), word, irregular or with_ed(word))
-        for word, _, irregular in (entry.partition("/") for entry in text.split())
-    )
+    found = []
+    for entry in text.split():
+        word, *irregular = entry.split("/")
+        past, singular = irregular + [with_ed(word), with_s(word)][len(irregular) :]
+        found.append(Forms(singular, word, past))
+    return tuple(found)
 
 
 def with_s(word: str) -> str:

@@ -1,6 +1,6 @@
 """How the small language model that ships with Kleene was taught: an LSTM on text of the built-in grammar.
 
-`python -m kleene.teaching.pretraining FILE` makes it again, in about a minute on two cores.
+`python -m kleene.teaching.pretraining FILE` makes it again, in 45 seconds on two cores.
 """
 
 import sys
@@ -15,10 +15,10 @@ from kleene.tasks.treebanks import OPEN_CLASSES
 from kleene.teaching.language_lesson import LanguageLesson
 from kleene.teaching.loop import Plan, Progress, teach
 
-WORDS, HELD_OUT = 300_000, 5_000
+WORDS, HELD_OUT = 1_000_000, 5_000
 UNKNOWN_SHARE = 0.03  # of nouns, verbs, names and the like: so that an unknown word is read as one of these
 CAPITAL_SHARE = 0.5  # of sentences: people type both
-OPTIONS = {"hidden": 48, "epochs": 8, "learning_rate": 10.0, "steady": 5, "decay": 0.4, "batch": 20, "steps": 20}
+OPTIONS = {"hidden": 48, "epochs": 6, "learning_rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
 
 def grammar_words(count: int, *, seed: int) -> list[str]:
@@ -26,8 +26,8 @@ def grammar_words(count: int, *, seed: int) -> list[str]:
 
     Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both ways.
 
-    >>> print(*grammar_words(20, seed=5))
-    the poet is rather happy . <eos> This wild small <unk> from some beautiful stations and his houses slept . <eos>
+    >>> print(*grammar_words(20, seed=1)[-15:])
+    Although Ada gave this <unk> some stone flags , the mouse will <unk> . <eos>
     """
     chance, found = Random(seed).random, []
     for sentence in endless(seed):

@@ -8,7 +8,7 @@ GRAMMAR = "grammar.safetensors"
 
 
 def grammar_model() -> LSTM:
-    """A small LSTM language model of the built-in grammar, to try things with; it knows some 580 English words.
+    """A small LSTM language model of the built-in grammar, to try things with; it knows some 590 English words.
 
     `kleene.teaching.pretraining` says how it was taught.
 
