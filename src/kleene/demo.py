@@ -106,7 +106,7 @@ def _language_model(console: Any) -> bool:
     from kleene.machines.pretrained import grammar_model
     from kleene.tasks.lexicon import PEOPLE, nouns
 
-    console.rule("5. A language model taken apart: who is it that 'laughs', or 'laugh'?")
+    console.rule("5. A language model taken apart: which noun decides between 'laughs' and 'laugh'?")
     model, pairs = grammar_model(), [(noun.singular, noun.plural) for noun in nouns(PEOPLE) if not noun.after]
     sentences = [f"the {noun} near the houses".split() for pair in pairs for noun in pair]
     said = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]

@@ -10,6 +10,14 @@ from kleene.errors import ModelFileError
 from kleene.files import read_bytes, write_atomically
 
 FLOATS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+PICKLED = (
+    "it looks like one of torch.save or pickle, which may run code when it is opened, and so never is. Write the "
+    "weights with safetensors.torch.save_file, and read them with kleene.LSTM.from_torch"
+)
+PYTORCH_LSTM = (
+    "it has the weights of a PyTorch LSTM, without its words. Turn it into a model of Kleene with "
+    "kleene.LSTM.from_torch({file}, vocabulary=WORDS).save(FILE)"
+)
 NAMES = FLOATS | {"I64": "int64", "I32": "int32", "U8": "uint8"}
 
 
@@ -51,21 +59,37 @@ def write_arrays(path: Any, arrays: dict[str, np.ndarray]) -> Path:
 
 def _read_header(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        return _header(content)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelFileError(
-            f"{str(path)!r} is not a file that Kleene wrote, or it is damaged ({error}); make it again"
-        ) from None
+        described = _described(content)
+    except (ValueError, RecursionError) as error:
+        pickled = content.startswith((b"PK", b"\x80"))
+        told = f": {PICKLED}" if pickled else f", or it is damaged ({error}); make it again"
+        raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote{told}") from None
+    try:
+        header = json.loads(described["__metadata__"]["kleene"])
+        if isinstance(header, dict):
+            return header
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    told = PYTORCH_LSTM.format(file=repr(str(path))) if _is_pytorch_lstm(described) else "it has another header"
+    raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote: {told}")
 
 
-def _header(content: bytes) -> dict[str, Any]:
+def _described(content: bytes) -> dict[str, Any]:
+    """What a safetensors file says of its arrays, by name, and of itself."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or len(content) < 8 + length:
         raise ValueError("it is cut short")
-    header = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["kleene"])
-    if not isinstance(header, dict):
+    described = json.loads(content[8 : 8 + length])
+    if not isinstance(described, dict):
         raise ValueError("its header is not an object")
-    return header
+    return described
+
+
+def _is_pytorch_lstm(described: dict[str, Any]) -> bool:
+    """Whether there are weights as PyTorch names them, of four gates: a GRU has three, a simple RNN one."""
+    shapes = {name: array["shape"] for name, array in described.items() if isinstance(array, dict) and "shape" in array}
+    recurrent = [shape for name, shape in shapes.items() if name.endswith("weight_hh_l0")]
+    return any(len(shape) == 2 and shape[0] == 4 * shape[1] for shape in recurrent)
 
 
 def _arrays(path: Path, content: bytes) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import equinox as eqx
 import numpy as np
 import pytest
+from rich.console import Console
 
 from kleene.commands.comparing import table_of
 from kleene.commands.teaching import save_best, told_of
@@ -161,6 +162,17 @@ def test_the_table_says_how_many_tests_were_right_and_names_divergence_where_the
     assert _column(diverged, "diverged") == ["0", "2"]
 
 
+def test_in_a_narrow_terminal_the_table_loses_nothing(capsys):
+    row = ROW | {"hints": "single_timestep", "seeds": 20, "generalised": 20, "interval": [0.839, 1.0]}
+    row |= {"first_hit": [123456] * 20, "diverged": [7]}
+    told = [row, row | {"perplexity": 117.2}]
+    Console(width=80).print(table_of([{"lesson": "figure-12-permute_noise", "settings": told}]))
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    for value in ("λ", "117.2", "123,456", "20 of 20"):
+        assert value in shown
+
+
 def _column(table, name: str) -> list[str]:
     (found,) = [list(column.cells) for column in table.columns if column.header == name]
     return found
@@ -178,7 +190,7 @@ def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
 def test_the_table_of_language_models_names_texts_and_not_hints():
     told = ROW | {"hints": "k=2 familiar", "perplexity": 99.5}
     alone = table_of([{"lesson": "rules", "settings": [told]}])
-    assert [column.header for column in alone.columns][:3] == ["lesson", "text", "generalise (95%)"]
+    assert [column.header for column in alone.columns][:3] == ["lesson", "text", "right"]
     hinted = told | {"hints": "read"}
     del hinted["perplexity"]
     mixed = table_of([{"lesson": "rules", "settings": [told]}, {"lesson": "copy", "settings": [hinted]}])

@@ -141,7 +141,8 @@ def test_tied_weights_and_missing_biases_are_understood():
         (without(**{"other.weight_ih_l0": np.zeros((28, 5))}), "LSTMs at 'other.', 'rnn.'"),
         (without(**{"out.weight": np.zeros((11, 7))}), "several fit: 'decoder.weight', 'out.weight'"),
         (without(**{"rnn.weight_hh_l1": np.zeros((12, 3))}), "'rnn.weight_hh_l1' has shape 12 × 3, and 28 × 7"),
-        (without(**{"decoder.bias": np.full(11, np.nan)}), "11 of the 11 numbers of 'decoder.bias' are not finite"),
+        (without(**{"decoder.bias": np.full(11, np.nan)}), "11 of the 11 numbers of the decoder's bias are not finite"),
+        (without(**{"rnn.bias_hh_l1": np.full(28, np.inf)}), "28 of the 28 numbers of rnn.bias_hh_l1 are not finite"),
         (without(note="of today"), "'note' is a str, and a state dict has tensors"),
         ({"epoch": 3, "model": dict(WEIGHTS)}, "'model' is a dict.*give the state dict in it"),
         (7, "a int is not a PyTorch model"),
@@ -158,6 +159,11 @@ def test_a_matrix_can_be_asked_for_by_name():
     assert (found.decoder == other).all()
     with pytest.raises(InputError, match=r"no 'exit\.weight'"):
         LSTM.from_torch(WEIGHTS, decoder="exit.weight")
+
+
+def test_what_belongs_to_no_part_of_the_network_may_be_infinite():
+    found = LSTM.from_torch(without(mask=np.full(3, -np.inf)))
+    assert (found.decoder == LSTM.from_torch(WEIGHTS).decoder).all()
 
 
 def test_a_vocabulary_of_another_size_is_refused():

@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli import learning, measuring, networks, programs
-from kleene.cli.shared import BAD_INPUT
+from kleene.cli import checking, learning, measuring, networks, programs
+from kleene.cli.options import BAD_INPUT
 from kleene.errors import KleeneError
 
 app = typer.Typer(
     name="kleene",
     help="A laboratory for neural computation: write an algorithm, compile it into exact network weights, "
     "and watch program and network run side by side.",
-    epilog="Start with: kleene list · kleene run addition 789 456 --compiled · "
-    "kleene run parity_relative 1 0 1 --trace",
+    epilog="Start with: kleene list\n\nkleene run addition 789 456 --compiled\n\nkleene explain "
+    "'The chimney sweep has sick lungs'\n\nkleene teach copy --hints address --seeds 10 --iterations 1000",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (programs, networks, learning, measuring):
+for module in (programs, checking, networks, learning, measuring):
     app.add_typer(module.commands)
 
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli.shared import JsonOption, new_console, print_json
+from kleene.cli.options import JsonOption
+from kleene.cli.printing import new_console, print_json
 
 commands = typer.Typer()
 

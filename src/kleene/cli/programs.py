@@ -1,14 +1,11 @@
-"""Commands about programs and the networks compiled from them: list, run, compile, check, decode, certify, rules."""
+"""Commands about programs and the networks compiled from them: list, run, compile, decode, rules."""
 
 import shlex
-import sys
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.shared import (
-    FAILED,
+from kleene.cli.options import (
     ActivationOption,
     ConstructionOption,
     DtypeOption,
@@ -18,9 +15,8 @@ from kleene.cli.shared import (
     RulesOption,
     SourceArgument,
     TransformerArgument,
-    new_console,
-    print_json,
 )
+from kleene.cli.printing import new_console, print_json
 
 commands = typer.Typer()
 
@@ -115,88 +111,6 @@ def compile_command(
     _print_facts(measured)
 
 
-@commands.command()
-def check(
-    program: Annotated[
-        str | None, typer.Argument(metavar="[PROGRAM]", help="A program, as for `kleene compile`.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Check every program of the libraries.")] = False,
-    samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
-    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
-    random_programs: Annotated[int, typer.Option("--random", help="Check so many random programs instead.", min=0)] = 0,
-    resume: Annotated[
-        str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
-    dtype: DtypeOption = None,
-    rules: RulesOption = None,
-    activation: ActivationOption = None,
-    form: FormOption = None,
-    construction: ConstructionOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Check that program, network and a reference agree.
-
-    They have to have the same traces; the reference is independent of both. Exit status 1 if they differ.
-    """
-    from kleene.commands.checks import check_named
-
-    if (program is not None) + everything + (random_programs > 0) != 1:
-        raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
-    if random_programs:
-        return _check_random(random_programs, seed, workers, resume, as_json)
-    options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
-    options |= {"form": form, "construction": construction}
-    reports = check_named(
-        program,
-        samples=samples,
-        max_length=max_length,
-        seed=seed,
-        progress=not as_json and sys.stderr.isatty(),
-        **options,
-    )
-    agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
-    first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
-    if as_json:
-        programs = [r.as_json() for r in reports]
-        print_json({"agree": agree, "of": of, "first_disagreement": first, "programs": programs})
-    else:
-        for report in reports:
-            mark = "agree" if report else "DISAGREE"
-            mark += f", {report.refused} refused by network or program" if report.refused else ""
-            typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
-        typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
-        if first:
-            typer.echo(f"first disagreement: {first}", err=True)
-    if agree != of:
-        raise typer.Exit(FAILED)
-
-
-def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
-    from kleene.commands.checks import fuzz_with_progress
-
-    tally = fuzz_with_progress(programs, seed, workers, resume, progress=not as_json and sys.stderr.isatty())
-    compared = tally.done - tally.refused
-    if as_json:
-        first = tally.failures[0]["what"] if tally.failures else None
-        print_json({"agree": tally.agree, "of": compared, "first_disagreement": first} | asdict(tally))
-    else:
-        typer.echo(
-            f"{tally.agree:,} of {compared:,} random programs agree on {tally.inputs:,} inputs (seed {tally.seed}; "
-            f"{tally.refused:,} refused for their number type) in {tally.seconds:,.0f} s"
-        )
-        for failure in tally.failures[:3]:
-            typer.echo(
-                f"program {failure['program']}, {failure['way']}, input {failure['input']}: {failure['what']}", err=True
-            )
-            typer.echo(failure["source"], err=True)
-    if tally.failures:
-        raise typer.Exit(FAILED)
-
-
 @commands.command(context_settings={"ignore_unknown_options": True})
 def decode(
     program: Annotated[
@@ -216,34 +130,6 @@ def decode(
         return print_json(outcome)
     shown = outcome["output"]
     typer.echo(_words(shown) if isinstance(shown, list) else str(shown))
-
-
-@commands.command()
-def certify(
-    program: TransformerArgument,
-    length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
-    dtype: DtypeOption = None,
-    rules: RulesOption = None,
-    activation: ActivationOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say why a network equals its program, up to a length.
-
-    Exit status 1 if that cannot be said.
-    """
-    import kleene
-    from kleene.programs.lookup import find_transformer
-
-    options = {"dtype": dtype, "rules": rules, "activation": activation}
-    given = {key: value for key, value in options.items() if value is not None}
-    network = kleene.compile(find_transformer(program)[0], **given)
-    certificate = kleene.certify(network, length=length)
-    if as_json:
-        print_json(certificate.as_json())
-    else:
-        typer.echo(str(certificate))
-    if not certificate:
-        raise typer.Exit(FAILED)
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})

@@ -31,12 +31,13 @@ def table_of(results: list[dict[str, Any]]) -> Any:
 
     rows = [row | {"result": result} for result in results for row in result["settings"]]
     says_words = ["perplexity" in row for row in rows]
-    columns = {"lesson": _lesson, **(TEXTS if rows and all(says_words) else HINTS), **MEASURED}
+    texts_alone = bool(rows) and all(says_words)
+    columns = {"lesson": _lesson, **(TEXTS if texts_alone else HINTS | GENERALISED), **MEASURED}
     columns |= PERPLEXITY if any(says_words) else {}
     columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for name in columns:
-        table.add_column(name, no_wrap=True)
+        table.add_column(name, overflow="fold")  # in a narrow terminal nothing is cut off
     for row in rows:
         table.add_row(*(shown(row) for shown in columns.values()))
     return table
@@ -50,8 +51,18 @@ def _lesson(row: dict[str, Any]) -> str:
 
 def _median_hit(row: dict[str, Any]) -> str:
     """The iteration by which half of the seeds had generalised; those that never did come last."""
+    if "perplexity" in row:
+        return "·"
     hits = sorted(hit for hit in row["first_hit"] if hit is not None)
     return f"{hits[row['seeds'] // 2]:,}" if len(hits) * 2 > row["seeds"] else "·"
+
+
+def _generalised(row: dict[str, Any]) -> str:
+    """How many seeds do so, and the interval of the share; a language model is never said to."""
+    if "perplexity" in row:
+        return "·"
+    low, high = row["interval"]
+    return f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
 
 
 HINTS = {
@@ -60,12 +71,12 @@ HINTS = {
     "λ": lambda row: f"{row['strength']:g}",
 }
 TEXTS = {"text": lambda row: "·" if row["hints"] == "none" else row["hints"]}
-MEASURED = {
-    "generalise (95%)": lambda row: "{} of {} ({:.0f}–{:.0%})".format(
-        row["generalised"], row["seeds"], 100 * row["interval"][0], row["interval"][1]
-    ),
-    "right": lambda row: f"{np.mean([*row['accuracy_by_length'].values()]):.1%}",
+GENERALISED = {
+    "generalise (95%)": _generalised,
     "first": _median_hit,
+}
+MEASURED = {
+    "right": lambda row: f"{np.mean([*row['accuracy_by_length'].values()]):.1%}",
     "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
 }
 DIVERGED = {"diverged": lambda row: str(len(row["diverged"]))}

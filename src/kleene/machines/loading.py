@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from kleene.errors import ModelFileError
-from kleene.tensors import kind_of, read_arrays
+from kleene.tensors import kind_of
 
 KINDS = {
     "universal transformer": ("kleene.machines.universal_transformer", "UniversalTransformer"),
@@ -26,25 +26,8 @@ def load(path: Any) -> Any:
     >>> load(file).accepts("110")
     True
     """
-    try:
-        kind = kind_of(path)
-    except ModelFileError as error:
-        raise ModelFileError(_about_pytorch(path) or str(error)) from None
+    kind = kind_of(path)
     if kind not in KINDS:
         raise ModelFileError(f"{str(path)!r} holds a {kind}, and not a network; there are {', '.join(KINDS)}")
     module, name = KINDS[kind]
     return getattr(import_module(module), name).load(path)
-
-
-def _about_pytorch(path: Any) -> str:
-    """What to do with a file of PyTorch's weights; nothing about other files."""
-    try:
-        names = read_arrays(path)
-    except ModelFileError:
-        return ""
-    if not any(name.endswith("weight_ih_l0") for name in names):
-        return ""
-    return (
-        f"{str(path)!r} has the weights of a PyTorch LSTM, without its words: turn it into a model of Kleene with "
-        f"kleene.LSTM.from_torch({str(path)!r}, vocabulary=WORDS).save(FILE)"
-    )

@@ -32,7 +32,6 @@ def from_torch(
     and the embedding fits, the two are taken to be tied.
     """
     arrays = _arrays(source)
-    _check_finite(arrays)
     layers, own = _layers(arrays)
     (_, width), hidden = layers[0].inputs.shape, layers[0].recurrent.shape[1]
     free = {name: array for name, array in arrays.items() if name not in own and array.ndim == 2}
@@ -40,7 +39,9 @@ def from_torch(
     others = {name: array for name, array in free.items() if name != encoder}
     tied = decoder is None and width == hidden and not any(a.shape[1] == hidden for a in others.values())
     reader = encoder if tied else _matrix("decoder", decoder, others, hidden, DECODERS)
-    outputs = len(free[reader])
+    bias = _decoder_bias(arrays, reader, tied, len(free[reader]))
+    used = {name: arrays[name] for name in (*own, encoder, reader) if name in arrays}
+    _check_finite(used | {"the decoder's bias": bias})
     tokens = _tokens(vocabulary, len(free[encoder]), encoder)
     nothing = jnp.zeros((len(layers), hidden), layers[0].recurrent.dtype)
     return LSTM(
@@ -48,7 +49,7 @@ def from_torch(
         layers=layers,
         start=Memory(nothing, nothing),
         decoder=jnp.asarray(free[reader]),
-        decoder_bias=jnp.asarray(_decoder_bias(arrays, reader, tied, outputs)),
+        decoder_bias=jnp.asarray(bias),
         vocabulary=tokens,
     )
 
@@ -130,7 +131,7 @@ def _check_finite(arrays: Arrays) -> None:
     for name, array in arrays.items():
         odd = int(np.sum(~np.isfinite(array)))
         if odd:
-            raise InputError(f"{odd} of the {array.size} numbers of {name!r} are not finite: has the model diverged?")
+            raise InputError(f"{odd} of the {array.size} numbers of {name} are not finite: has the model diverged?")
 
 
 def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:

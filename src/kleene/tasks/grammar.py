@@ -212,8 +212,7 @@ class _Writer:
     def common_noun(self, kind: Kind, plural: bool, depth: int) -> int:
         start, forms = len(self.words), self.pick(NOUNS[kind])
         before = self.determiner(plural)
-        while self.chance() < (0.5 if kind == "part" else 0.25) and len(before) < 4:
-            before.append((self.put(self.pick(ADJECTIVES[kind]), "ADJ"), "amod"))
+        before += self.adjectives(kind, 0.5 if kind == "part" else 0.25)
         if kind in ("thing", "place") and self.chance() < 0.15:
             before.append((self.put(self.pick(MATERIALS), "NOUN"), "compound"))
         if forms.after:
@@ -227,6 +226,13 @@ class _Writer:
         if depth > 0 and self.chance() < 0.22:
             self.hang(head, (self.relative_clause(kind, plural, depth - 1), "acl:relcl"))
         return head
+
+    def adjectives(self, kind: Kind, chance: float) -> Pending:
+        """Three at most, none of them twice."""
+        chosen: list[str] = []
+        while self.chance() < chance and len(chosen) < 3:
+            chosen.append(self.pick(ADJECTIVES[kind]))
+        return [(self.put(word, "ADJ"), "amod") for word in dict.fromkeys(chosen)]
 
     def determiner(self, plural: bool) -> Pending:
         roll = self.chance()

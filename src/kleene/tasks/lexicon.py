@@ -10,7 +10,7 @@ from dataclasses import dataclass
 PEOPLE = (
     "man/men woman/women child/children boy girl teacher student doctor farmer king queen soldier sailor writer "
     "painter singer lawyer judge baker friend neighbor guest cook driver nurse scientist poet thief gardener clerk "
-    "chimney+sweep ship+captain shop+keeper"
+    "chimney+sweep ship+captain shop+owner"
 )
 ANIMALS = "dog cat horse bird cow pig mouse/mice wolf/wolves fox bear goat duck lion rabbit monkey"
 THINGS = (
@@ -86,9 +86,9 @@ def nouns(text: str) -> tuple[Forms, ...]:
     """
     found = []
     for entry in text.split():
-        *after, entry = entry.split("+")
-        word, _, irregular = entry.partition("/")
-        found.append(Forms(word, irregular or with_s(word), after="".join(after)))
+        after, _, noun = entry.rpartition("+")
+        word, _, irregular = noun.partition("/")
+        found.append(Forms(word, irregular or with_s(word), after=after))
     return tuple(found)
 
 

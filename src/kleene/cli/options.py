@@ -1,8 +1,6 @@
-"""What the commands share: exit statuses, arguments, options, and how they print."""
+"""Arguments and options that several commands have, and exit statuses."""
 
-import json
-import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -46,13 +44,3 @@ FormOption = Annotated[
 ConstructionOption = Annotated[
     str | None, typer.Option(help="Turing machines: compact (the default), or merged, with the text's own timing.")
 ]
-
-
-def new_console() -> Any:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 120)
-
-
-def print_json(content: Any) -> None:
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
