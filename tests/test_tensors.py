@@ -115,6 +115,8 @@ def test_a_file_described_rightly_is_read(tmp_path):
         described("F99", [1], [0, 4]),
         described("", [], []),
         packed(json.dumps({"__metadata__": KLEENE, "a": 3}).encode()),
+        *(packed(json.dumps({"weight_hh_l0": {"shape": odd}}).encode()) for odd in (3, None, [], [None, 2], ["8", 2])),
+        packed(b'{"weight_hh_l0": 3}'),
     ],
 )
 def test_a_foreign_or_damaged_file_is_refused(tmp_path, content):

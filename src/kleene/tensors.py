@@ -87,9 +87,9 @@ def _described(content: bytes) -> dict[str, Any]:
 
 def _is_pytorch_lstm(described: dict[str, Any]) -> bool:
     """Whether there are weights as PyTorch names them, of four gates: a GRU has three, a simple RNN one."""
-    shapes = {name: array["shape"] for name, array in described.items() if isinstance(array, dict) and "shape" in array}
-    recurrent = [shape for name, shape in shapes.items() if name.endswith("weight_hh_l0")]
-    return any(len(shape) == 2 and shape[0] == 4 * shape[1] for shape in recurrent)
+    recurrent = [array for name, array in described.items() if name.endswith("weight_hh_l0")]
+    shapes = [array.get("shape") for array in recurrent if isinstance(array, dict)]
+    return any(isinstance(shape, list) and len(shape) == 2 and shape[0] == 4 * shape[1] for shape in shapes)
 
 
 def _arrays(path: Path, content: bytes) -> dict[str, np.ndarray]:

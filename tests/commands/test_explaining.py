@@ -19,7 +19,7 @@ from kleene.machines.transformer_lm import TransformerLM
 from kleene.tasks.grammar import sentences
 from tests.command_line import assert_refused
 
-SENTENCE = "The curious sweep has sick lungs"
+SENTENCE = "The curious sweep has sick gills"
 CONLLU = "# a comment\n1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
 BROKEN = CONLLU + "\n1\tcats\t_\tNOUN\t_\t_\tabove\troot\t_\t_\n"
 
@@ -76,18 +76,18 @@ def test_the_matrix_is_that_of_interdependence_and_a_picture_is_written(run, mod
     found = run("explain", SENTENCE, "--json").json
     assert_matrix(found["matrix"], interdependence(model, SENTENCE))
     assert found["words"] == SENTENCE.split()
-    assert [found["words"][place] for place in found["unknown"]] == ["curious"]
-    assert {"The", "curious*", "sick", "* read as <unk>: curious"} <= set(texts(found["file"]))
+    assert [found["words"][place] for place in found["unknown"]] == ["curious", "gills"]
+    assert {"The", "curious*", "sick", "* read as <unk>: curious, gills"} <= set(texts(found["file"]))
 
 
 def test_the_table_has_words_at_its_edges_and_says_what_was_read_as_unknown(run, model):
     result = run("explain", SENTENCE, "--plot", "di.png")
     lines = [line.split() for line in result.out.splitlines()]
-    assert lines[0] == ["The", "curious*", "sweep", "has", "sick", "lungs"]
+    assert lines[0] == ["The", "curious*", "sweep", "has", "sick", "gills*"]
     values = interdependence(model, SENTENCE)
     assert lines[5][:3] == ["4", "sick", f"{values[4, 0]:.2f}"[1:]]
     assert lines[5][6] == "·"
-    assert result.out.splitlines()[-2:] == ["* read as <unk>: curious", "wrote di.png"]
+    assert result.out.splitlines()[-2:] == ["* read as <unk>: curious, gills", "wrote di.png"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 300])
