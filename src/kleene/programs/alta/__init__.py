@@ -13,6 +13,7 @@ from kleene.programs.alta.program import program_spec as program_spec
 from kleene.programs.alta.program import program_spec_from_rules as program_spec_from_rules
 from kleene.programs.alta.rules import MLPBuilder as MLPBuilder
 from kleene.programs.alta.rules import Rule as Rule
+from kleene.programs.alta.tables import apply as apply
 from kleene.programs.alta.variables import input_var as input_var
 from kleene.programs.alta.variables import numeric_var as numeric_var
 from kleene.programs.alta.variables import position_var as position_var

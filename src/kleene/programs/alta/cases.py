@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.programs.alta.symbols import Sum, Symbol
-from kleene.programs.alta.tracing import Fork, Leaf
+from kleene.programs.alta.tracing import Joined, Leaf, Tree
 
 Feature = str | Sum
 Where = Mapping[Feature, frozenset[int]]  # every feature must be in its set; a feature that is absent may be anything
@@ -93,7 +93,7 @@ def _feature_key(item: tuple[Feature, frozenset[int]]) -> tuple[int, Any]:
     return (0, feature) if isinstance(feature, str) else (1, feature.terms)
 
 
-def cases_of(tree: Fork | Leaf, decide: Callable[[Leaf], Any], sizes: Sizes) -> list[Case]:
+def cases_of(tree: Tree, decide: Callable[[Leaf], Any], sizes: Sizes) -> list[Case]:
     """The cases of one output of a decision tree, merged. `decide` says what a leaf writes to that output:
     None to leave it alone, a code, or a symbol whose table holds codes."""
     found: list[Case] = []
@@ -115,9 +115,13 @@ class _End:
     line: int
 
 
-def _reduced(tree: Fork | Leaf | None, decide: Callable, shared: dict) -> Any:
+def _reduced(tree: Tree | None, decide: Callable, shared: dict) -> Any:
     if tree is None:
         raise AssertionError("a decision tree with a branch that was never explored")
+    if isinstance(tree, Joined):
+        # What is written after the branches have met counts; where nothing is, what they wrote.
+        then = _reduced(tree.then[0], decide, shared)
+        return _filled(then, _reduced(tree.first, decide, shared), shared, {})
     if isinstance(tree, Leaf):
         if tree.dead:
             return None
@@ -134,8 +138,28 @@ def _reduced(tree: Fork | Leaf | None, decide: Callable, shared: dict) -> Any:
     if len(groups) <= 1:
         return next(iter(groups.values()))[0] if groups else None
     branches = tuple((node, tuple(tree.outcomes[i] for i in which)) for node, which in groups.values())
-    key = (id(tree.symbol), tuple((id(node), repr(outcomes)) for node, outcomes in branches))  # a set has no hash
-    return shared.setdefault(key, _Node(tree.symbol, branches))
+    return _node(tree.symbol, branches, shared)
+
+
+def _node(symbol: Symbol, branches: tuple[tuple[Any, tuple[Any, ...]], ...], shared: dict) -> Any:
+    key = (id(symbol), tuple((id(node), repr(outcomes)) for node, outcomes in branches))  # a set has no hash
+    return shared.setdefault(key, _Node(symbol, branches))
+
+
+def _filled(node: Any, before: Any, shared: dict, done: dict[int, Any]) -> Any:
+    """The diagram with `before` wherever it writes nothing."""
+    if node is None or before is None:
+        return None
+    if isinstance(node, _End):
+        return before if node.written is None else node
+    if id(node) not in done:
+        groups: dict[int, tuple[Any, list[Any]]] = {}
+        for below, outcomes in node.branches:
+            filled = _filled(below, before, shared, done)
+            groups.setdefault(id(filled), (filled, []))[1].extend(outcomes)
+        branches = tuple((below, tuple(outcomes)) for below, outcomes in groups.values())
+        done[id(node)] = branches[0][0] if len(branches) == 1 else _node(node.symbol, branches, shared)
+    return done[id(node)]
 
 
 def _walk(node: Any, where: dict[Feature, frozenset[int]], found: list[Case], sizes: Sizes) -> None:

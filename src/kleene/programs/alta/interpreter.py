@@ -4,19 +4,17 @@ Selection is a lookup (count the keys, then look the queries up), rules are tabl
 halted leaves the batch. Undefined readings carry a reason and are an error only where the MLP looks at them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Sequence
 
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError
 from kleene.programs.alta.attention import Matches, State, attend, members_of
-from kleene.programs.alta.cases import Case, Constant, Feature
+from kleene.programs.alta.cases import Constant
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import act
-from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric, SetValued
+from kleene.programs.alta.views import Chosen, View
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
 from kleene.traces.sequences import padded
@@ -144,7 +142,7 @@ class Engine:
         variable = self.program.domains[name]
         return variable.bucket(np.nan_to_num(array)) if isinstance(variable, Numeric) else array
 
-    def _mlp(self, state: State, view: "View") -> State:
+    def _mlp(self, state: State, view: View) -> State:
         codes, after = view.codes, dict(state)
         for target, cases in self.program.updates.items():
             variable = self.program.variables[target]
@@ -163,7 +161,7 @@ class Engine:
                 after[target] = new
         return after
 
-    def _refuse_undefined(self, view: "View", reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    def _refuse_undefined(self, view: View, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
         unsure = View(view.codes, undefined, self._tables, view)
         used = np.zeros((*inside.shape, len(reasons)), dtype=bool)
@@ -177,91 +175,6 @@ class Engine:
                 self.program.name, head, Reason(int(reasons[head][row, position])),
                 layer=layer, position=position, sequence=int(rows[row]),
             )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Chosen(Mapping[str, np.ndarray]):
-    """Codes at chosen places (indices into the flat arrays), picked out as they are asked for."""
-
-    codes: Mapping[str, np.ndarray]
-    at: np.ndarray
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.codes[name].reshape(-1)[self.at]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.codes)
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-
-@dataclass
-class View:
-    """Codes, and which conditions hold on them. With `undefined` given, a condition on an undefined head holds:
-    whoever asks wants to know whether the head may be looked at."""
-
-    codes: Mapping[str, np.ndarray]
-    undefined: Mapping[str, np.ndarray] = field(default_factory=dict)
-    tables: dict = field(default_factory=dict)  # may be shared from layer to layer
-    defined: "View | None" = None  # a view of the same codes that knows of nothing undefined
-
-    @cached_property
-    def _known(self) -> dict:
-        return {}
-
-    def holds(self, c: Case) -> np.ndarray:
-        """Where all conditions of the case hold."""
-        result = None
-        for feature, allowed in c.where:
-            found = self.condition(feature, allowed)
-            result = found if result is None else result & found
-        return np.ones(next(iter(self.codes.values())).shape, dtype=bool) if result is None else result
-
-    def condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
-        """Where the feature has one of the allowed values."""
-        key = (feature, allowed)
-        if key not in self._known:
-            names = (feature,) if isinstance(feature, str) else feature.variables
-            unknown = [self.undefined[n] for n in names if n in self.undefined]
-            if self.defined is not None:
-                found = self.defined.condition(feature, allowed)
-            elif isinstance(feature, Sum):
-                found = self._among(self._sum(feature), allowed, feature.largest)
-            else:
-                found = self._among(self.codes[feature], allowed, max(allowed))
-            for where in unknown:
-                found = found | where
-            self._known[key] = found
-        return self._known[key]
-
-    def _sum(self, feature: Sum) -> np.ndarray:
-        if feature not in self._known:
-            self._known[feature] = feature.total(self.codes)
-        return self._known[feature]
-
-    def _among(self, values: np.ndarray, allowed: frozenset[int], top: int) -> np.ndarray:
-        """Where values are among the allowed ones: by comparison with the ends of a few runs, else by lookup."""
-        runs = self.tables.get(allowed)
-        if runs is None:
-            runs = self.tables[allowed] = _runs(allowed)
-        if len(runs) > 3:
-            table = np.zeros(top + 2, dtype=bool)  # the last entry, also that of -1, stays False
-            table[list(allowed)] = True
-            return table[np.minimum(values, top + 1)]
-        found = None
-        for low, high in runs:
-            part = values == low if low == high else (values >= low) & (values <= high)
-            found = part if found is None else found | part
-        return np.zeros(values.shape, dtype=bool) if found is None else found
-
-
-def _runs(allowed: frozenset[int]) -> list[tuple[int, int]]:
-    """The first and last of each run of consecutive values."""
-    ordered = sorted(allowed)
-    starts = [v for v in ordered if v - 1 not in allowed]
-    ends = [v for v in ordered if v + 1 not in allowed]
-    return list(zip(starts, ends))
 
 
 def _narrow(size: int) -> type:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import ProgramError, TracingError
+from kleene.errors import ProgramError
 from kleene.programs.alta.cases import Case, cases_of
+from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_rules
-from kleene.programs.alta.tracing import Tracer
+from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.decoding import Decoding
@@ -50,6 +51,7 @@ class Program:
     halt: Halt | None
     max_layers: int
     mlp: Callable[[Any], Any] | Sequence[Rule] = field(repr=False)
+    validation: Validation | None = field(default=None, repr=False)  # of the cases against a function
 
     @cached_property
     def domains(self) -> dict[str, Variable]:
@@ -125,16 +127,14 @@ def program_spec(
     """
     name = name or _name_of(ffn_fn)
     outputs = _checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
-    tracer = Tracer(variables, outputs)
     try:
-        tree = tracer.explore(ffn_fn)
-    except TracingError as error:
-        raise TracingError(f"program {name!r}, {_file_of(ffn_fn)}{error}") from None
+        tree = explore(ffn_fn, variables, outputs)
+        sizes = {n: len(v.domain) for n, v in (dict(variables) | outputs).items()}
+        updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in variables}
+        reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in outputs}
+        validation = validate(ffn_fn, variables, outputs, updates)
     except ProgramError as error:
-        raise ProgramError(f"program {name!r}, {_file_of(ffn_fn)}{error}") from None
-    sizes = {n: len(v.domain) for n, v in (dict(variables) | outputs).items()}
-    updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in variables}
-    reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in outputs}
+        raise type(error)(f"program {name!r}, {error}") from error.__cause__
     return _assembled(
         name,
         variables,
@@ -148,6 +148,7 @@ def program_spec(
         halt,
         max_layers,
         ffn_fn,
+        validation,
     )
 
 
@@ -191,12 +192,25 @@ def program_spec_from_rules(
 
 
 def _assembled(
-    name, variables, heads, outputs, updates, reads, output_name, input_range, position_range, halt, max_layers, mlp
+    name,
+    variables,
+    heads,
+    outputs,
+    updates,
+    reads,
+    output_name,
+    input_range,
+    position_range,
+    halt,
+    max_layers,
+    mlp,
+    validation=None,
 ) -> Program:
     layers = max_layers if max_layers is not None else (LAYERS_TO_HALT if halt else 1)
+    updates, reads = ({n: tuple(c) for n, c in cases.items() if c} for cases in (updates, reads))
     program = Program(
-        name, dict(variables), dict(heads), outputs, {v: tuple(c) for v, c in updates.items() if c},
-        {h: tuple(c) for h, c in reads.items() if c}, output_name, input_range, position_range, halt, layers, mlp,
+        name, dict(variables), dict(heads), outputs, updates, reads, output_name, input_range, position_range, halt,
+        layers, mlp, validation,
     )  # fmt: skip
     assert program.starts  # computed now, so that a bad initial value is met when the program is built
     return program
@@ -312,8 +326,3 @@ def _first(where: str, at: str, variable: Variable, init: Callable[[int], Any], 
 
 def _name_of(function: Callable) -> str:
     return getattr(function, "__qualname__", "program").replace(".<locals>", "")
-
-
-def _file_of(function: Callable) -> str:
-    code = getattr(function, "__code__", None)
-    return f"{code.co_filename.rsplit('/', 1)[-1]} " if code else ""

@@ -4,7 +4,7 @@ It shares nothing with the tracer, the cases and the vectorised interpreter: it 
 goes through the rules as they were given. What they compute is right when it is what this computes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
 
 def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]) -> Values:
     """What the MLP writes at one position, `undefined` giving the error for every head that read nothing."""
-    seen: Values = {name: Undefined(error) for name, error in undefined.items()}
+    seen: Values = {n: Undefined(error, type(program.outputs[n].domain[0])) for n, error in undefined.items()}
     for name, value in values.items():
         variable = program.domains[name]
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
@@ -121,8 +121,8 @@ def _apply_rules(program: Program, rules: Sequence[Rule], seen: Values) -> Value
     written = {}
     for rule in rules:
         tests = [(seen[name], _declared(program.domains[name], value)) for name, value in rule.antecedent]
-        unknown = [value for value, _ in tests if isinstance(value, Undefined)]
-        if all(isinstance(value, Undefined) or value == wanted for value, wanted in tests):
+        unknown = [value for value, _ in tests if type(value) is Undefined]
+        if all(type(value) is Undefined or value == wanted for value, wanted in tests):
             if unknown:
                 raise unknown[0].error()
             written[rule.variable] = rule.value
@@ -136,7 +136,7 @@ def _declared(variable: Variable, value: Any) -> Any:
     return variable.domain[code]
 
 
-class Assignment:
+class Assignment(MutableMapping):
     """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
 
     def __init__(self, seen: Values):
@@ -147,23 +147,34 @@ class Assignment:
         return self._seen[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if isinstance(value, Undefined):
+        if type(value) is Undefined:
             raise value.error()
         self.written[name] = value
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._seen
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"{name!r} cannot be deleted from z")
 
-    def update(self, values: Values) -> None:
-        for name, value in values.items():
-            self[name] = value
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seen)
+
+    def __len__(self) -> int:
+        return len(self._seen)
 
 
 class Undefined:
     """What a head holds that read nothing: may be computed with, but raises its error where its value matters."""
 
-    def __init__(self, error: Complaint):
-        self.error = error
+    def __init__(self, error: Complaint, kind: type = int):
+        self.error, self._kind = error, kind
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]  # what `isinstance` asks: the class that a reading has
+        return self._kind
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(self._kind, name):
+            raise AttributeError(name)
+        return self._pass_on
 
     def _refuse(self, *_: Any) -> Any:
         raise self.error()
@@ -174,11 +185,12 @@ class Undefined:
 
 def _install_operators() -> None:
     """Let arithmetic and comparison hand the undefined value on, and everything else raise."""
-    asked = "bool index int float hash len contains iter str format"
-    binary = "add sub mul floordiv truediv mod divmod pow xor and or lshift rshift"
-    other = "eq ne lt le gt ge neg pos abs invert floor ceil trunc round"
+    asked = "bool index int float complex hash len contains iter str repr format"
+    binary = "add sub mul floordiv truediv mod divmod pow xor and or lshift rshift matmul"
+    other = "eq ne lt le gt ge neg pos abs invert floor ceil trunc round getitem"
     for name in asked.split():
         setattr(Undefined, f"__{name}__", Undefined._refuse)
+    Undefined.__array_ufunc__ = Undefined.__array_function__ = Undefined._pass_on  # type: ignore[attr-defined]
     for name in [*binary.split(), *(f"r{name}" for name in binary.split()), *other.split()]:
         setattr(Undefined, f"__{name}__", Undefined._pass_on)
 

@@ -1,15 +1,10 @@
-"""Symbolic values: what an MLP function holds while it is traced.
-
-A `Symbol` is a table over the variables that it depends on. Arithmetic and comparison make new tables;
-asking for a truth value, an index or a hash is a decision, which the tracer takes.
-"""
+"""Symbols: what an expression of an MLP function is worth, as a table over the variables that it depends on."""
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -80,118 +75,37 @@ class Fault:
     error: Exception
 
 
-@runtime_checkable
-class Decider(Protocol):
-    """Who takes the decisions that a symbol cannot: the tracer."""
-
-    def decide(self, symbol: "Symbol") -> Any: ...
-
-    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> "Symbol": ...
-
-
 class Symbol:
-    """A value that depends on the variables in `support`; `table` has one axis for each of them."""
+    """A value that depends on the variables in `support`; `table` has one axis for each of them.
 
-    __slots__ = ("additive", "base", "decider", "name", "support", "table")
-    __array_ufunc__ = None  # numpy scalars on the left leave the operation to us
+    `additive` holds the terms that it is the sum of, up to a constant; `base`, a sum that it is a function of.
+    """
 
-    def __init__(self, decider: Decider, name: str, support: tuple[str, ...], table: np.ndarray):
-        self.decider, self.name, self.support, self.table = decider, name, support, table
-        # `additive`: the terms this value is the sum of, up to a constant; `base`: a sum it is a function of.
+    __slots__ = ("additive", "base", "errors", "faults", "operands", "operation", "support", "table")
+
+    def __init__(self, operation: str, support: tuple[str, ...], table: np.ndarray, operands: tuple[Any, ...] = ()):
+        self.operation, self.support, self.table, self.operands = operation, support, table, operands
         self.additive: dict[str, np.ndarray] | None = None
         self.base: Sum | None = None
         if len(support) == 1 and table.dtype.kind in "ib":
             self.additive = {support[0]: table.astype(np.int64)}
+        self.faults: Symbol | None = None  # 0 where there is a value, else 1 + the index of the error in `errors`
+        self.errors: tuple[type[Exception], ...] = ()
 
-    def __bool__(self) -> bool:
-        if self.table.dtype.kind == "b":
-            return self.decider.decide(self)
-        return self.decider.decide(_unary("bool", bool, self))
+    @property
+    def name(self) -> str:
+        """The expression, for an error message."""
+        if not self.operands:
+            return self.operation
+        return f"{self.operation}({', '.join(o.name if isinstance(o, Symbol) else repr(o) for o in self.operands)})"
 
-    def _concrete(self) -> Any:
-        return self.decider.decide(self)
-
-    def __index__(self) -> int:
-        return operator.index(self._concrete())
-
-    def __int__(self) -> int:
-        return int(self._concrete())
-
-    def __float__(self) -> float:
-        return float(self._concrete())
-
-    def __hash__(self) -> int:
-        return hash(self._concrete())
-
-    def __len__(self) -> int:
-        return len(self._concrete())
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(self.decider.combine("contains", operator.contains, (self, item)))
-
-    def __iter__(self):
-        raise TracingError(f"loops over {self.name}, whose value is not known while rules are derived")
-
-    def __str__(self) -> str:
-        raise TracingError(f"turns {self.name} into text, but its value is not known while rules are derived")
-
-    def __format__(self, spec: str) -> str:
-        return str(self)
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
-
-    def __round__(self, digits: int | None = None) -> "Symbol":
-        return _unary(f"round{digits}", lambda x: round(x, digits) if digits is not None else round(x), self)
-
-
-def _unary(name: str, function: Callable, value: Symbol) -> Symbol:
-    return value.decider.combine(name, function, (value,))
-
-
-def _install_operators() -> None:
-    """Give `Symbol` the arithmetic and comparison methods, all alike."""
-    binary = {
-        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv,
-        "truediv": operator.truediv, "mod": operator.mod, "pow": pow, "xor": operator.xor,
-        "and": operator.and_, "or": operator.or_, "lshift": operator.lshift, "rshift": operator.rshift,
-        "divmod": divmod,
-    }  # fmt: skip
-    compare = {n: getattr(operator, n) for n in ("eq", "ne", "lt", "le", "gt", "ge")}
-    unary = {
-        "neg": operator.neg, "pos": operator.pos, "abs": abs, "invert": operator.invert,
-        "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
-    }  # fmt: skip
-    for name, function in (binary | compare).items():
-        setattr(Symbol, f"__{name}__", _forward(name, function))
-    for name, function in binary.items():
-        setattr(Symbol, f"__r{name}__", _backward(name, function))
-    for name, function in unary.items():
-        setattr(Symbol, f"__{name}__", _forward(name, function))
-
-
-def _forward(name: str, function: Callable) -> Callable:
-    def method(self: Symbol, *others: Any) -> Symbol:
-        return self.decider.combine(name, function, (self, *others))
-
-    return method
-
-
-def _backward(name: str, function: Callable) -> Callable:
-    def method(self: Symbol, other: Any) -> Symbol:
-        return self.decider.combine(name, function, (other, self))
-
-    return method
-
-
-_install_operators()
 
 # Operations that numpy does on whole integer tables exactly as Python does on their entries.
 WHOLE_TABLE = {"add", "sub", "mul", "xor", "and", "or", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"}
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 
 
-def apply(decider: Decider, name: str, function: Callable, operands: tuple[Any, ...]) -> Symbol:
+def apply(name: str, function: Callable, operands: tuple[Any, ...]) -> Symbol:
     """The symbol for `function` applied entry by entry to symbols and constants."""
     symbols = [o for o in operands if isinstance(o, Symbol)]
     support = tuple(sorted({v for s in symbols for v in s.support}))
@@ -204,9 +118,9 @@ def apply(decider: Decider, name: str, function: Callable, operands: tuple[Any, 
             f"the rules with MLPBuilder"
         )
     tables = [aligned(o, support) if isinstance(o, Symbol) else _boxed(o) for o in operands]
-    label = f"{name}({', '.join(o.name if isinstance(o, Symbol) else repr(o) for o in operands)})"
-    result = Symbol(decider, label, support, _tabulate(name, function, tables, shape))
+    result = Symbol(name, support, _tabulate(name, function, tables, shape), operands)
     _note_sums(result, name, operands)
+    _note_faults(result)
     return result
 
 
@@ -220,7 +134,7 @@ def _tabulate(name: str, function: Callable, operands: list[np.ndarray], shape: 
     if name in WHOLE_TABLE and all(o.dtype.kind == "i" for o in operands) and _stays_small(name, operands):
         return np.ascontiguousarray(np.broadcast_to(function(*operands), shape))
     entries = [np.broadcast_to(o, shape).ravel().tolist() for o in operands]
-    return _packed([_entry(function, arguments) for arguments in zip(*entries)], shape)
+    return packed([_entry(function, arguments) for arguments in zip(*entries)], shape)
 
 
 def _stays_small(name: str, operands: list[np.ndarray]) -> bool:
@@ -233,9 +147,7 @@ def _boxed(value: Any) -> np.ndarray:
     """A constant as a table without axes."""
     if type(value) is int and abs(value) < 1 << 53:
         return np.array(value, dtype=np.int64)
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
+    return _objects([value]).reshape(())
 
 
 def _entry(function: Callable, arguments: tuple[Any, ...]) -> Any:
@@ -243,21 +155,26 @@ def _entry(function: Callable, arguments: tuple[Any, ...]) -> Any:
         if isinstance(argument, Fault):
             return argument
     try:
-        return function(*arguments)
+        result = function(*arguments)
     except Exception as error:  # whatever the user's arithmetic raises is kept until a path reaches it
         return Fault(error)
+    return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
 
 
-def _packed(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+def packed(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """The entries as a table: of integers or truth values where they all are, of objects otherwise."""
     kinds = {type(e) for e in entries}
     small = all(abs(e) < 1 << 53 for e in entries) if kinds == {int} else False
     if kinds == {bool}:
         return np.array(entries, dtype=bool).reshape(shape)
     if small:
         return np.array(entries, dtype=np.int64).reshape(shape)
-    table = np.empty(len(entries), dtype=object)
-    table[:] = entries
-    return table.reshape(shape)
+    return _objects(entries).reshape(shape)
+
+
+def _objects(entries: list[Any]) -> np.ndarray:
+    """An array of objects, none of them taken apart, whatever they are."""
+    return np.fromiter(entries, dtype=object, count=len(entries))
 
 
 def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
@@ -280,6 +197,18 @@ def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
         result.base = Sum.of(_added(terms, -1))
     elif len({s.base for s in symbols}) == 1:
         result.base = symbols[0].base
+
+
+def _note_faults(result: Symbol) -> None:
+    """Remember where the table holds errors, and of which classes, so that a path can fork on it."""
+    if result.table.dtype != object:
+        return
+    entries = result.table.ravel().tolist()
+    classes = tuple(dict.fromkeys(type(e.error) for e in entries if isinstance(e, Fault)))
+    if classes:
+        kinds = [1 + classes.index(type(e.error)) if isinstance(e, Fault) else 0 for e in entries]
+        result.faults = Symbol(f"error in {result.operation}", result.support, packed(kinds, result.table.shape))
+        result.faults.base, result.errors = result.base, classes
 
 
 def _added(terms: list[dict[str, np.ndarray] | None], sign: int) -> dict[str, np.ndarray]:

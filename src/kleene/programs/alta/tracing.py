@@ -1,29 +1,26 @@
-"""From a plain Python function to a decision tree: the function is run again for every way it can branch.
+"""One path through an MLP function that is run on values nobody knows: what it asks, and what it writes.
 
-Only control flow forks. A path remembers the decisions it took; a branch that the decisions before it rule
-out is never run. Reads give the value that a variable had when the MLP began, so that the order of updates
-does not matter.
+Only control flow forks. A path remembers the decisions that it took and never takes one that those before it rule
+out. Reads give the value that a variable had when the MLP began, so that the order of updates does not matter.
 """
 
-import ast
 import difflib
-import inspect
-import os
-import sys
-import textwrap
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import KleeneError, ProgramError, TracingError
-from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, apply
+from kleene.errors import ProgramError, TracingError
+from kleene.programs.alta.assignment import Assignment
+from kleene.programs.alta.places import line_in, place, place_of
+from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, apply, packed
+from kleene.programs.alta.values import Value, is_value, symbol_of
 from kleene.programs.alta.variables import Variable
 
-MOST_PATHS = 50_000
-HERE = os.path.dirname(__file__)
+MOST_STEPS = 100_000  # reads, writes, operations and decisions on one path
+Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes the path can still meet
 
 
 @dataclass(frozen=True)
@@ -38,237 +35,377 @@ class Leaf:
     dead: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class Fork:
     """A decision: the symbol it looked at, its possible outcomes, and what follows each."""
 
     symbol: Symbol
     outcomes: list[Any]
-    line: int
-    children: list["Fork | Leaf | None"] = field(default_factory=list)
+    place: str
+    children: list[Any] = field(default_factory=list)
 
 
-class Assignment:
-    """The dict-like `z` that an MLP function gets while it is traced."""
+@dataclass(eq=False)
+class Joined:
+    """Branches that met again: the tree up to that point, and the one that follows whichever branch was taken."""
 
-    def __init__(self, tracer: "Tracer"):
-        self._tracer = tracer
+    first: Fork
+    then: list[Any] = field(default_factory=lambda: [None])
 
-    def __getitem__(self, name: str) -> Symbol:
-        return self._tracer.read(name)
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._tracer.write(name, value)
+Tree = Fork | Joined | Leaf
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._tracer.variables or name in self._tracer.heads
 
-    def update(self, values: Mapping[str, Any]) -> None:
-        for name, value in values.items():
-            self[name] = value
+@dataclass(eq=False)
+class Decision:
+    """What a symbol was taken to be on a path; `fork` is None where the path so far left only one outcome."""
+
+    symbol: Symbol
+    outcome: Any
+    allowed: Allowed  # before it
+    slot: tuple[list[Any], int]  # where it hangs in the tree
+    fork: Fork | None = None
+    choice: int = 0
+    join: int | None = None  # where in the function its branches meet again
+
+
+@dataclass(eq=False)
+class Join:
+    """Branches that have met: the decision that parted them is entry `start` of the path."""
+
+    start: int
+    offset: int
+    local: Mapping[str, Any]  # the function's own variables after it
+    node: Joined
+
+
+class Refusal(BaseException):
+    """Ends the tracing; not an Exception, so that no handler of the user's takes it for one of the user's."""
+
+    def __init__(self, error: ProgramError):
+        super().__init__(str(error))
+        self.error = error
+
+
+class Impossible(BaseException):
+    """Ends a path that no assignment takes."""
 
 
 class Tracer:
-    """Explores every path of one function."""
+    """Runs one function along one path after another. Unless `strict`, writes out of range are left to the caller."""
 
-    def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable]):
-        self.variables, self.heads = dict(variables), dict(heads)
+    def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable], *, strict: bool = True):
+        self.variables, self.heads, self.strict = dict(variables), dict(heads), strict
+        self.domains = self.variables | self.heads
+        self.root: list[Any] = [None]
+        self.on_fork: Callable[[Decision], None] = lambda decision: None
         self._cache: dict[Any, Symbol] = {}
         self._alive: list[Any] = []
-        self._symbols = {n: self._base(n, v) for n, v in (self.variables | self.heads).items()}
-        self._forks_at: Counter[int] = Counter()
+        self._symbols = {n: Symbol(n, (n,), packed(list(v.domain), (len(v.domain),))) for n, v in self.domains.items()}
+        self._everything = {n: np.ones(len(s.table), dtype=bool) for n, s in self._symbols.items()}
 
-    def _base(self, name: str, variable: Variable) -> Symbol:
-        domain = variable.domain
-        integers = all(type(v) is int for v in domain)
-        table = np.empty(len(domain), dtype=object)
-        table[:] = domain
-        return Symbol(self, name, (name,), table.astype(np.int64) if integers else table)
+    # --- a path -------------------------------------------------------------------------------------------------
 
-    def explore(self, function: Callable[[Any], Any]) -> "Fork | Leaf":
-        """The decision tree of the function: the root fork, or the only leaf."""
-        reject_identity_tests(function)
-        root: Fork | Leaf | None = None
-        prefix: list[int] = []
-        for _ in range(MOST_PATHS):
-            self._start(prefix)
-            leaf = self._run(function)
-            root = self._insert(root, leaf)
-            prefix = list(self._choices)
-            while prefix and prefix[-1] + 1 == len(self._path[len(prefix) - 1].outcomes):
-                prefix.pop()
-            if not prefix:
-                return root
-            prefix[-1] += 1
-        busiest = ", ".join(f"line {line} ({count:,} times)" for line, count in self._forks_at.most_common(3))
-        raise TracingError(
-            f"the function branches into more than {MOST_PATHS:,} paths, most often at {busiest}. Independent `if`s "
-            f"in a row multiply: compute with the values instead (`x + y`, `x ^ y`), or give the rules with MLPBuilder."
-        )
-
-    def _start(self, prefix: list[int]) -> None:
-        self._prefix = prefix
-        self._path: list[Fork] = []
-        self._choices: list[int] = []
-        self._allowed = {n: np.ones(len(s.table), dtype=bool) for n, s in self._symbols.items()}
+    def run(self, function: Callable[[Any], Any], script: Sequence[Decision | Join]) -> Leaf:
+        """Run the function along the path that the script begins; where it ends is hung into the tree."""
+        self._function, self._script = function, script
+        self.log: list[Decision | Join] = []
+        self.open: list[Decision] = []  # the forks of the path whose branches have not met again
+        self.allowed: Allowed = self._everything
+        self._slot: tuple[list[Any], int] = (self.root, 0)
         self._writes: dict[str, tuple[Any, int]] = {}
         self._looked_at: set[str] = set()
-
-    def _run(self, function: Callable[[Any], Any]) -> Leaf:
+        self._steps, self._tabulating, self._refused = 0, False, None
+        z = Assignment(self)
         try:
-            function(Assignment(self))
-        except KleeneError as error:
-            if not isinstance(error, TracingError):
-                raise
-            if self._contradiction():
-                return Leaf({}, frozenset(), dead=True)
-            raise TracingError(f"line {user_line(error)}: the function {error}") from None
+            returned = function(z)
+            if self._refused is not None:
+                raise self._refused
+            if returned is not None and returned is not z:
+                raise self._returned(returned)
+            leaf = self.leaf()
+        except Impossible:
+            leaf = Leaf({}, frozenset(), dead=True)
         except Exception as error:
-            if self._contradiction():
-                return Leaf({}, frozenset(), dead=True)
-            raise TracingError(
-                f"line {user_line(error)}: the function raised {type(error).__name__}: {error}"
-                f"{self._situation()}. It must give a result for every assignment of its variables."
-            ) from error
-        for name, (value, line) in self._writes.items():
-            self._writes[name] = (self._checked(name, value, line), line)
-        return Leaf(self._writes, frozenset(self._looked_at))
+            if not self._contradictory():
+                raise TracingError(
+                    f"{place_of(error)}: the function raises {type(error).__name__}: {error}"
+                    f"{self._situation()}. It must give a result for every assignment of its variables."
+                ) from error
+            leaf = Leaf({}, frozenset(), dead=True)
+        self.hang(leaf)
+        return leaf
 
-    def _insert(self, root: "Fork | Leaf | None", leaf: Leaf) -> "Fork | Leaf":
-        if not self._path:
-            return leaf
-        node = root if isinstance(root, Fork) else self._path[0]
-        top = node
-        for depth, choice in enumerate(self._choices):
-            if not node.children:
-                node.children = [None] * len(node.outcomes)
-            last = depth + 1 == len(self._choices)
-            if node.children[choice] is None:
-                node.children[choice] = leaf if last else self._path[depth + 1]
-            following = node.children[choice]
-            if isinstance(following, Fork):
-                node = following
-        return top
+    def leaf(self) -> Leaf:
+        """What the path has written and looked at since it began, or since branches last met."""
+        if len(self.log) < len(self._script):
+            raise self._changeable()
+        checked = {name: (self._checked(name, value, line), line) for name, (value, line) in self._writes.items()}
+        return Leaf(checked, frozenset(self._looked_at))
 
-    def read(self, name: str) -> Symbol:
+    def hang(self, node: Tree) -> None:
+        """Put a node where the path is in the tree."""
+        children, index = self._slot
+        children[index] = node
+
+    def join(self, entry: Join) -> None:
+        """Go on from where the branches of a fork have met."""
+        decision = self.log[entry.start]
+        assert isinstance(decision, Decision)
+        self.allowed = decision.allowed
+        del self.open[self.open.index(decision) :]
+        self._slot = (entry.node.then, 0)
+        self._writes, self._looked_at = {}, set()
+        self.log.append(entry)
+
+    @property
+    def scripted(self) -> Decision | Join | None:
+        """What the script says comes next; None where it has ended."""
+        return self._script[len(self.log)] if len(self.log) < len(self._script) else None
+
+    # --- what the function does ---------------------------------------------------------------------------------
+
+    def read(self, name: str) -> Value:
+        self._step()
         if name not in self._symbols:
-            raise ProgramError(f"line {user_line()}: {_unknown(name, self._symbols)}")
-        return self._symbols[name]
+            self._refuse_with(ProgramError(f"{self._place()}: {_unknown(name, self._symbols)}"))
+        return Value(self, self._symbols[name])
 
     def write(self, name: str, value: Any) -> None:
-        line = user_line()
+        self._step()
         if name in self.heads:
-            raise ProgramError(
-                f"line {line}: writes to {name!r}, which is the output of a head; only attention sets it. "
-                f"Keep the value in a variable of its own."
+            self._refuse_with(
+                ProgramError(
+                    f"{self._place()}: writes to {name!r}, which is the output of a head; only attention sets it. "
+                    f"Keep the value in a variable of its own."
+                )
             )
         if name not in self.variables:
-            raise ProgramError(f"line {line}: {_unknown(name, self.variables)}")
-        if isinstance(value, Symbol):
+            self._refuse_with(ProgramError(f"{self._place()}: {_unknown(name, self.variables)}"))
+        if is_value(value):
+            value = symbol_of(value)
             self._looked_at.update(v for v in value.support if v in self.heads)
-        self._writes[name] = (value, line)
+        self._writes[name] = (self._without_values(value), line_in(self._function))
 
-    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> Symbol:
-        """The symbol for an operation; the same operation on the same operands is the same symbol."""
-        key: tuple[Any, ...] = (name, *(_identity(o) for o in operands))
+    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> Value:
+        """The value of an operation; the same operation on the same operands is the same symbol."""
+        self._step()
+        plain = tuple(symbol_of(o) if is_value(o) else self._without_values(o) for o in operands)
+        key: tuple[Any, ...] = (name, *(_identity(o) for o in plain))
         if key not in self._cache:
-            self._cache[key] = apply(self, name, function, operands)
-            self._alive.append(operands)  # what is known by its id must not be freed
-        return self._cache[key]
+            self._alive.append((function, plain))  # what is known by its id must not be freed
+            self._tabulating = True
+            try:
+                self._cache[key] = apply(name, function, plain)
+            except TracingError as error:
+                self.refuse(str(error))
+            finally:
+                self._tabulating = False
+        symbol = self._cache[key]
+        if symbol.faults is not None:
+            self._raise_fault(symbol, symbol.faults)
+        return Value(self, symbol)
 
     def decide(self, symbol: Symbol) -> Any:
-        """The value that the symbol has on this path; forks where the path so far leaves it open."""
+        """What the symbol is on this path; forks where the path so far leaves it open."""
+        self._step()
         self._looked_at.update(v for v in symbol.support if v in self.heads)
-        outcomes = _distinct(self._feasible(symbol))
-        for outcome in outcomes:
-            if isinstance(outcome, Fault):
-                error = outcome.error
-                raise TracingError(f"raises {type(error).__name__}: {error}{self._situation()}, at {symbol.name}")
-        if len(outcomes) == 1:
-            return outcomes[0]
-        depth = len(self._path)
-        choice = self._prefix[depth] if depth < len(self._prefix) else 0
-        line = user_line()
-        self._forks_at[line] += 1
-        self._narrow(symbol, outcomes[choice])
-        self._path.append(Fork(symbol, outcomes, line))
-        self._choices.append(choice)
-        return outcomes[choice]
+        return self._settled(symbol).outcome
 
-    def _possible(self, support: tuple[str, ...]) -> np.ndarray:
+    def _settled(self, symbol: Symbol) -> Decision:
+        scripted = self.scripted
+        if scripted is not None:
+            return self._settled_again(symbol, scripted)
+        outcomes = _distinct(self.feasible(symbol))
+        if not outcomes:
+            raise Impossible
+        decision = Decision(symbol, outcomes[0], self.allowed, self._slot)
+        self.log.append(decision)
+        if len(outcomes) > 1:
+            decision.fork = Fork(symbol, outcomes, self._place(), [None] * len(outcomes))
+            self.hang(decision.fork)
+            self._take(decision)
+            self.on_fork(decision)
+        return decision
+
+    def class_of(self, symbol: Symbol) -> type:
+        """The class of what the symbol stands for; forks where it may be of several."""
+        if symbol.table.dtype != object:
+            return bool if symbol.table.dtype.kind == "b" else int
+        classes = {type(entry) for entry in self.feasible(symbol).tolist()}
+        return classes.pop() if len(classes) == 1 else self.decide(symbol_of(self.combine("type", type, (symbol,))))
+
+    def length_of(self, symbol: Symbol) -> int | None:
+        """How many items a tuple or list has, whichever it is; None for what must be known to be gone through."""
+        kind = self.class_of(symbol)
+        if not hasattr(kind, "__iter__"):
+            raise TypeError(f"{kind.__name__!r} object is not iterable")
+        lengths = {len(entry) for entry in self.feasible(symbol).tolist()} if kind in (tuple, list) else set()
+        return lengths.pop() if len(lengths) == 1 else None
+
+    def refuse(self, what: str) -> None:
+        """End the tracing: the function does something that no rules can be derived from."""
+        self._refuse_with(TracingError(f"{self._place()}: the function {what}."))
+
+    def _refuse_with(self, error: ProgramError) -> None:
+        self._refused = Refusal(error)  # kept, because a bare `except:` of the user's would swallow it
+        raise self._refused
+
+    def _step(self) -> None:
+        if self._refused is not None:
+            raise self._refused
+        if self._tabulating:
+            self._tabulating = False
+            self.refuse("uses z inside a function that is applied to single values; give the values as arguments")
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            self.refuse(
+                f"goes on for more than {MOST_STEPS:,} steps. A read gives the value from before the layer, whatever "
+                f"was written meanwhile, so a loop that waits for z[…] to change never ends; count in a local variable"
+            )
+
+    def _place(self) -> str:
+        return place_of()
+
+    def _settled_again(self, symbol: Symbol, scripted: Decision | Join) -> Decision:
+        if isinstance(scripted, Join) or not _same_symbol(scripted.symbol, symbol):
+            raise self._changeable()
+        self.log.append(scripted)
+        if scripted.fork is not None:
+            scripted.outcome = scripted.fork.outcomes[scripted.choice]
+            self._take(scripted)
+        return scripted
+
+    def _take(self, decision: Decision) -> None:
+        """Follow an outcome of a fork."""
+        assert decision.fork is not None
+        if self.scripted is None:  # on the way along a script nobody asks what is still possible
+            self.allowed = self._narrowed(decision)
+        self.open.append(decision)
+        self._slot = (decision.fork.children, decision.choice)
+
+    def _changeable(self) -> Refusal:
+        self._refused = Refusal(
+            TracingError(
+                f"{self._place()}: the function does not do the same when it is run again. It must depend on z alone, "
+                f"not on chance, on time or on what it has kept from before."
+            )
+        )
+        return self._refused
+
+    def _returned(self, returned: Any) -> Refusal:
+        kind = "value" if is_value(returned) else type(returned).__name__
+        first = getattr(getattr(self._function, "__code__", None), "co_firstlineno", 0)
+        told = f"the function returns a {kind}, which has no effect: write to z, and return nothing."
+        return Refusal(TracingError(f"{self._at(first)}: {told}"))
+
+    def _raise_fault(self, symbol: Symbol, faults: Symbol) -> None:
+        """Raise where the operation raises on plain values; go on where it does not."""
+        decision = self._settled(faults)
+        if decision.fork is not None:
+            self._looked_at.update(v for v in faults.support if v in self.heads)
+        if decision.outcome:
+            fault = next(e for e in symbol.table[faults.table == decision.outcome].tolist() if isinstance(e, Fault))
+            raise fault.error.with_traceback(None)
+
+    def _without_values(self, thing: Any) -> Any:
+        """A container in which every traced value is replaced by what it is on this path."""
+        kind = type(thing)
+        if kind in (tuple, list, set, frozenset):
+            if any(is_value(item) or type(item) in (tuple, list, set, frozenset, dict) for item in thing):
+                return kind(self._known(item) for item in thing)
+        elif kind is dict:
+            return {self._known(k): self._known(v) for k, v in thing.items()}
+        return thing
+
+    def _known(self, thing: Any) -> Any:
+        return self.decide(symbol_of(thing)) if is_value(thing) else self._without_values(thing)
+
+    # --- what the path leaves possible --------------------------------------------------------------------------
+
+    def possible(self, support: tuple[str, ...]) -> np.ndarray:
         """Which combinations of these variables' codes the decisions that look at nothing else have left over."""
-        masks = [self._allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
+        masks = [self.allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
         possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
-        for fork, choice in zip(self._path, self._choices):
-            if len(fork.symbol.support) > 1 and set(fork.symbol.support) <= set(support):
-                possible = possible & _equals(aligned(fork.symbol, support), fork.outcomes[choice])
+        for decision in self.open:
+            symbol = decision.symbol
+            if len(symbol.support) > 1 and set(symbol.support) <= set(support):
+                possible = possible & equals(aligned(symbol, support), decision.outcome)
         return possible
 
-    def _feasible(self, symbol: Symbol) -> np.ndarray:
+    def feasible(self, symbol: Symbol) -> np.ndarray:
         """The entries of the symbol's table that this path can still meet."""
-        return symbol.table[self._possible(symbol.support)]
+        return symbol.table[self.possible(symbol.support)]
 
-    def _narrow(self, symbol: Symbol, outcome: Any) -> None:
-        hit = self._possible(symbol.support) & _equals(symbol.table, outcome)
+    def _narrowed(self, decision: Decision) -> Allowed:
+        self.allowed = decision.allowed
+        symbol = decision.symbol
+        hit = self.possible(symbol.support) & equals(symbol.table, decision.outcome)
+        narrowed = dict(decision.allowed)
         for axis, name in enumerate(symbol.support):
             others = tuple(i for i in range(hit.ndim) if i != axis)
-            self._allowed[name] &= hit.any(axis=others)
+            narrowed[name] = narrowed[name] & hit.any(axis=others)
+        return narrowed
 
     def _checked(self, name: str, value: Any, line: int) -> Any:
         """The written value in codes: an integer, or a symbol whose table holds codes (-1 where no path leads)."""
         variable = self.variables[name]
         if not isinstance(value, Symbol):
             code = variable.code(value)
-            if code is None:
-                raise ProgramError(f"line {line}: sets {name!r} to {value!r}, but it takes {variable.expected}.")
-            return code
+            if code is None and self.strict:
+                raise Refusal(
+                    ProgramError(f"{self._at(line)}: sets {name!r} to {value!r}, but it takes {variable.expected}.")
+                )
+            return _or_minus_one(code)
         key = ("codes", name, id(value))
         if key not in self._cache:
-            codes = [
-                -1 if isinstance(v, Fault) else _or_minus_one(variable.code(v)) for v in value.table.ravel().tolist()
-            ]
-            symbol = Symbol(self, value.name, value.support, np.array(codes, dtype=np.int64).reshape(value.table.shape))
+            entries = value.table.ravel().tolist()
+            codes = [-1 if isinstance(v, Fault) else _or_minus_one(variable.code(v)) for v in entries]
+            symbol = Symbol(value.name, value.support, np.array(codes, dtype=np.int64).reshape(value.table.shape))
             symbol.base = value.base
             self._cache[key] = symbol
         coded = self._cache[key]
-        if (self._feasible(coded) < 0).any():
+        if self.strict and (self.feasible(coded) < 0).any():
             self._refuse_write(name, value, coded, line)
         return coded
 
+    def _at(self, line: int) -> str:
+        """A line that was noted earlier, as it is named in an error."""
+        return place(getattr(self._function, "__code__", None), line)
+
     def _refuse_write(self, name: str, value: Symbol, coded: Symbol, line: int) -> None:
         """Raise, unless the decisions on this path together rule every bad entry out."""
-        bad = Symbol(self, value.name, coded.support, coded.table < 0)
-        codes = self._witness(bad)
+        codes = self._witness(Symbol(value.name, coded.support, coded.table < 0))
         if codes is None:
             return
         entry = value.table[tuple(slice(codes[v], codes[v] + 1) for v in value.support)].ravel().tolist()[0]
-        domains = self.variables | self.heads
-        where = ", ".join(f"{v} = {domains[v].domain[c]!r}" for v, c in codes.items())
-        what = f"raises {type(entry.error).__name__}: {entry.error}" if isinstance(entry, Fault) else f"is {entry!r}"
-        raise ProgramError(
-            f"line {line}: the value written to {name!r} {what} where {where}, but {name!r} takes "
-            f"{self.variables[name].expected}. Widen its range, or clip or guard the value."
+        where = ", ".join(f"{v} = {self.domains[v].domain[c]!r}" for v, c in codes.items())
+        raise Refusal(
+            ProgramError(
+                f"{self._at(line)}: the value written to {name!r} is {entry!r} where {where}, but {name!r} takes "
+                f"{self.variables[name].expected}. Widen its range, or clip or guard the value."
+            )
         )
 
-    def _contradiction(self) -> bool:
+    def _contradictory(self) -> bool:
         """Whether no assignment takes this path."""
-        return bool(self._path) and self._witness(None) is None
+        return bool(self.open) and self._witness(None) is None
 
     def _witness(self, wanted: Symbol | None) -> dict[str, int] | None:
         """Codes that take this path and make the wanted symbol true; None where there are none.
 
         Where there are too many combinations to try, codes that the variables allow one by one.
         """
-        symbols = [f.symbol for f in self._path] + ([wanted] if wanted is not None else [])
+        symbols = [d.symbol for d in self.open] + ([wanted] if wanted is not None else [])
         support = tuple(sorted({v for s in symbols for v in s.support}))
-        axes = [np.flatnonzero(self._allowed[v]) for v in support]
+        axes = [np.flatnonzero(self.allowed[v]) for v in support]
         if np.prod([float(len(a)) for a in axes]) > LARGEST_TABLE:
             return {v: int(a[0]) for v, a in zip(support, axes)}
         grid = dict(zip(support, np.meshgrid(*axes, indexing="ij", sparse=True)))
         taken = np.ones([len(a) for a in axes], dtype=bool)
-        for fork, choice in zip(self._path, self._choices):
-            table = fork.symbol.table[tuple(grid[v] for v in fork.symbol.support)]
-            taken &= _equals(table, fork.outcomes[choice])
+        for decision in self.open:
+            table = decision.symbol.table[tuple(grid[v] for v in decision.symbol.support)]
+            taken &= equals(table, decision.outcome)
         if wanted is not None:
             taken &= wanted.table[tuple(grid[v] for v in wanted.support)]
         if not taken.any():
@@ -276,74 +413,66 @@ class Tracer:
         return {v: int(a[i]) for v, a, i in zip(support, axes, np.argwhere(taken)[0])}
 
     def _situation(self) -> str:
-        names = [n for n, mask in self._allowed.items() if not mask.all()]
-        domains = self.variables | self.heads
-        told = [f"{n} = {domains[n].domain[int(np.flatnonzero(self._allowed[n])[0])]!r}" for n in names[:6]]
+        names = [n for n, mask in self.allowed.items() if not mask.all()]
+        told = [
+            f"{n} = {self.domains[n].domain[int(np.flatnonzero(self.allowed[n])[0])]!r}"
+            for n in names[:6]
+            if self.allowed[n].any()
+        ]
         return f" (for example where {', '.join(told)})" if told else ""
 
 
-def reject_identity_tests(function: Callable) -> None:
-    """Refuse `z["x"] is 3`, which Python answers without asking the symbol, and so wrongly."""
-    try:
-        source = textwrap.dedent(inspect.getsource(function))
-        first = inspect.getsourcelines(function)[1]
-        tree = ast.parse(source)
-        given = next(iter(inspect.signature(function).parameters), "")
-    except (OSError, TypeError, ValueError, SyntaxError):
-        return  # no source to read: a function typed into a shell, or a lambda inside a longer line
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
-            sides = [node.left, *node.comparators]
-            if any(isinstance(s, ast.Subscript) and getattr(s.value, "id", None) == given for s in sides):
-                raise TracingError(
-                    f"line {first + node.lineno - 1}: the function compares a variable with `is`; use `==` or `!=`."
-                )
-
-
-def user_line(error: BaseException | None = None) -> int:
-    """The line of the user's own code that is being run, or that raised the error."""
-    if error is not None:
-        lines = []
-        trace = error.__traceback__
-        while trace is not None:
-            if os.path.dirname(trace.tb_frame.f_code.co_filename) != HERE:
-                lines.append(trace.tb_lineno)
-            trace = trace.tb_next
-        return lines[-1] if lines else 0
-    frame = sys._getframe(1)
-    while frame is not None:
-        if os.path.dirname(frame.f_code.co_filename) != HERE:
-            return frame.f_lineno
-        frame = frame.f_back
-    return 0
-
-
-def _unknown(name: str, known: Mapping[str, Any]) -> str:
+def _unknown(name: Any, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(str(name), list(known), n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"there is no variable {name!r}{hint} The program has {', '.join(known)}."
 
 
 def _identity(operand: Any) -> Any:
+    """What tells two operands apart, so that an operation on equal ones is made once."""
     if isinstance(operand, Symbol):
         return ("symbol", id(operand))
+    kind = type(operand)
+    if kind in (list, tuple):
+        return (kind.__name__, *map(_identity, operand))
+    if kind in (set, frozenset):
+        return (kind.__name__, frozenset(map(_identity, operand)))
+    if kind is FunctionType and operand.__closure__ is None:
+        return ("function", operand.__code__, operand.__defaults__)
+    if kind is np.ndarray and operand.dtype != object:
+        return ("array", operand.shape, operand.dtype.str, operand.tobytes())
     try:
-        return (type(operand).__name__, operand, hash(operand))
+        return (kind, operand, hash(operand))
     except TypeError:
         return ("object", id(operand))
+
+
+def _same_symbol(a: Symbol, b: Symbol) -> bool:
+    if a is b:
+        return True
+    return a.support == b.support and a.operation == b.operation and bool(np.array_equal(a.table, b.table))
 
 
 def _distinct(table: np.ndarray) -> list[Any]:
     if table.dtype.kind in "ib":
         return np.unique(table).tolist()
     found: list[Any] = []
+    seen: set[Any] = set()
     for value in table.ravel().tolist():
-        if not any(value is f or (type(value) is type(f) and value == f) for f in found):
+        if isinstance(value, Fault):
+            continue  # only where the path cannot lead: errors are decided on when they arise
+        try:
+            new = (type(value), value) not in seen
+            seen.add((type(value), value))
+        except TypeError:
+            new = not any(type(value) is type(f) and value == f for f in found)
+        if new:
             found.append(value)
     return found
 
 
-def _equals(table: np.ndarray, outcome: Any) -> np.ndarray:
+def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
+    """Where in a table the outcome stands."""
     if table.dtype.kind in "ib":
         return table == outcome
     flat = [type(v) is type(outcome) and v == outcome for v in table.ravel().tolist()]

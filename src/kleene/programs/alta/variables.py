@@ -7,6 +7,7 @@ user writes sees the values themselves.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +60,7 @@ class Categorical(Variable):
         return tuple(range(self.range))
 
     def code(self, value: Any) -> int | None:
+        value = unwrapped(value)
         if isinstance(value, (bool, int, np.integer, np.bool_)) and 0 <= int(value) < self.range:
             return int(value)
         return None
@@ -101,6 +103,7 @@ class Numeric(Variable):
         return np.asarray(close[0] | close[1])
 
     def code(self, value: Any) -> int | None:
+        value = unwrapped(value)
         if isinstance(value, (int, float, np.number)) and math.isfinite(value):
             index = int(self.bucket(value))
             if math.isclose(self.values[index], value, rel_tol=1e-9, abs_tol=1e-12):
@@ -195,6 +198,13 @@ def set_var(
             raise ProgramError(f"the set {sorted(s)} has members outside 0..{range - 1}; raise `range` or fix it")
     first = sets[0] if default is None else frozenset(default)
     return SetValued(first, input_init_fn, position_init_fn, int(range), sets)
+
+
+def unwrapped(value: Any) -> Any:
+    """What a member of an enumeration stands for, or the number in an array without axes, as `np.where` gives."""
+    if isinstance(value, Enum):
+        return value.value
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _same(x: int) -> int:

@@ -1,0 +1,156 @@
+"""Where the branches of a function meet again, read off its bytecode.
+
+A junction is an instruction that every branch must pass, at which Python holds nothing of the function but its local
+variables and the iterators of the loops around it: there two runs that agree in those go on alike.
+"""
+
+import dis
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType
+
+END = -1  # the offset after a return
+RETURNS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
+JUMPS = {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"}
+
+
+@dataclass(frozen=True)
+class Junctions:
+    """The junctions of one function's code."""
+
+    code: CodeType
+
+    @cached_property
+    def instructions(self) -> dict[int, dis.Instruction]:
+        return {i.offset: i for i in dis.get_instructions(self.code)}
+
+    @cached_property
+    def following(self) -> dict[int, tuple[int, ...]]:
+        """The offsets that may come after each; errors that are raised and caught are left out."""
+        offsets = list(self.instructions)
+        after = dict(zip(offsets, [*offsets[1:], END]))
+        return {offset: self._targets(i, after[offset]) for offset, i in self.instructions.items()}
+
+    def _targets(self, instruction: dis.Instruction, after: int) -> tuple[int, ...]:
+        if instruction.opname in RETURNS:
+            return (END,)
+        jumps = instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs
+        target = (int(instruction.argval),) if jumps else ()
+        return target if instruction.opname in JUMPS else (after, *target)
+
+    def after(self, offset: int) -> int | None:
+        """The junction at which what forks at this instruction meets again; None where that is only the end."""
+        # While Python calls, the offset may lie behind the instruction, among what the interpreter caches.
+        offset = max((o for o in self._reached if o <= offset), default=0)
+        for candidate in self._behind(offset):
+            if candidate in self._clean:
+                return candidate
+        return None
+
+    def live(self, offset: int) -> frozenset[str]:
+        """The local variables that may still be read from here on."""
+        return self._live[offset]
+
+    def _behind(self, offset: int) -> Iterable[int]:
+        """The instructions that every way from here passes, the nearest first."""
+        passed = self._passed[offset] - {offset, END}
+        return sorted(passed, key=lambda o: len(self._passed[o]), reverse=True)
+
+    @cached_property
+    def _passed(self) -> dict[int, frozenset[int]]:
+        """For every instruction, those that each way from it to the end passes, itself included."""
+        every = frozenset(self._reached) | {END}
+        passed = dict.fromkeys(self._reached, every) | {END: frozenset({END})}
+        changed = True
+        while changed:
+            changed = False
+            for offset in sorted(self._reached, reverse=True):
+                meets = frozenset.intersection(*(passed[t] for t in self.following[offset])) | {offset}
+                changed |= meets != passed[offset]
+                passed[offset] = meets
+        return passed
+
+    @cached_property
+    def _reached(self) -> dict[int, int]:
+        """The depth of Python's stack before each instruction that is reached without an error."""
+        first = next(iter(self.instructions))
+        depths, waiting = {first: 0}, [first]
+        while waiting:
+            offset = waiting.pop()
+            instruction = self.instructions[offset]
+            for target in self.following[offset]:
+                jump = target != END and target == instruction.argval and instruction.opname not in RETURNS
+                depth = depths[offset] + dis.stack_effect(instruction.opcode, instruction.arg, jump=jump)
+                if target != END and target not in depths:
+                    depths[target] = depth
+                    waiting.append(target)
+                elif target != END and depths[target] != depth:
+                    raise ValueError(f"two depths of the stack at {target}")
+        return depths
+
+    @cached_property
+    def _clean(self) -> frozenset[int]:
+        """Where a line begins, or a loop goes round, with nothing on the stack but the iterators of the loops."""
+        starts = {i.offset for i in self.instructions.values() if _starts_line(i)}
+        starts |= {t for o, targets in self.following.items() for t in targets if 0 <= t <= o}
+        return frozenset(o for o in starts if o in self._reached and self._reached[o] == self._nesting(o))
+
+    def _nesting(self, offset: int) -> int:
+        return sum(offset in body for body in self._loops)
+
+    @cached_property
+    def _loops(self) -> list[frozenset[int]]:
+        """The instructions of every `for` loop, the one that fetches the next item included."""
+        heads = [o for o, i in self.instructions.items() if i.opname == "FOR_ITER" and o in self._reached]
+        return [frozenset({head} | (self._reach(head) & self._reaching(head))) for head in heads]
+
+    def _reach(self, head: int) -> set[int]:
+        body, leave = self.following[head][0], self.following[head][1]
+        found, waiting = {body}, [body]
+        while waiting:
+            for target in self.following[waiting.pop()]:
+                if target not in found and target not in (END, head, leave):
+                    found.add(target)
+                    waiting.append(target)
+        return found
+
+    def _reaching(self, head: int) -> set[int]:
+        found: set[int] = {head}
+        changed = True
+        while changed:
+            more = {o for o in self._reached if o not in found and found.intersection(self.following[o])}
+            changed = bool(more)
+            found |= more
+        return found
+
+    @cached_property
+    def _live(self) -> dict[int, frozenset[str]]:
+        shared = frozenset(self.code.co_cellvars)  # inner functions may read these at any time
+        live = dict.fromkeys(self._reached, shared) | {END: frozenset()}
+        changed = True
+        while changed:
+            changed = False
+            for offset in sorted(self._reached, reverse=True):
+                after = frozenset().union(*(live[t] for t in self.following[offset]))
+                read, written = _locals_of(self.instructions[offset])
+                needed = shared | read | (after - written)
+                changed |= needed != live[offset]
+                live[offset] = needed
+        return live
+
+
+def _starts_line(instruction: dis.Instruction) -> bool:
+    """Whether a line begins here; `starts_line` is a line number or None before Python 3.13, a truth value since."""
+    return bool(instruction.starts_line)
+
+
+def _locals_of(instruction: dis.Instruction) -> tuple[frozenset[str], frozenset[str]]:
+    """The local variables that an instruction reads, and those that it surely replaces."""
+    if "FAST" not in instruction.opname:
+        return frozenset(), frozenset()
+    value = instruction.argval
+    names = frozenset(value) if isinstance(value, tuple) else frozenset({value})
+    if instruction.opname in ("STORE_FAST", "DELETE_FAST"):
+        return frozenset(), names
+    return names, frozenset()

@@ -1,0 +1,238 @@
+"""Translation validation: the cases that were traced against the function itself, run on plain Python values.
+
+Tracing sees a function from inside, and Python has questions that no traced value can answer truly (`is`, `type`).
+So the function is called as it was written, twice, on every assignment of the variables that each case depends on,
+or on a sample of them where there are too many, and must write what the cases say.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import TracingError
+from kleene.programs.alta.cases import Case, Sizes
+from kleene.programs.alta.exploring import quiet
+from kleene.programs.alta.places import line_in, place, place_of
+from kleene.programs.alta.rules import act
+from kleene.programs.alta.variables import Variable
+from kleene.programs.alta.views import View
+
+MOST_ASSIGNMENTS = 2048  # that are all run when a program is built
+SAMPLE = 256  # that are run where there are more
+MOST_TOLD = 8  # variables that an error names
+Codes = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How the function was compared with its cases: on all assignments of what each variable depends on, or some."""
+
+    exhaustive: bool
+    assignments: int
+    sampled: tuple[str, ...] = ()  # the variables whose updates were compared on a sample
+
+    def __str__(self) -> str:
+        if self.exhaustive:
+            return f"the function was run on all {self.assignments:,} assignments of what its cases depend on, twice"
+        told = ", ".join(self.sampled[:MOST_TOLD]) + (" and others" if len(self.sampled) > MOST_TOLD else "")
+        return (
+            f"the function was run on {self.assignments:,} assignments of what its cases depend on, twice; for {told} "
+            f"they are a random sample"
+        )
+
+
+def validate(
+    function: Callable[[Any], Any],
+    variables: Mapping[str, Variable],
+    heads: Mapping[str, Variable],
+    updates: Mapping[str, Sequence[Case]],
+    *,
+    most: int = MOST_ASSIGNMENTS,
+    sample: int = SAMPLE,
+    seed: int = 0,
+) -> Validation:
+    """How far the cases were found to be the function; raises where they are not."""
+    domains = dict(variables) | dict(heads)
+    chance = np.random.default_rng(seed)
+    blocks, sampled, left = [], [], most
+    sizes = {n: len(v.domain) for n, v in domains.items()}
+    for names, targets in sorted(_dependencies(variables, updates), key=lambda d: math.prod(sizes[n] for n in d[0])):
+        size = math.prod(sizes[n] for n in names)
+        if size <= left:
+            blocks.append(_every(names, size, sizes, chance))
+            left -= size
+        else:
+            sampled += targets
+    if sampled:
+        blocks += [_some(sizes, sample, chance), *_inside(sampled, updates, sizes, sample, chance)]
+    codes = {n: np.concatenate([b[n] for b in blocks]) for n in domains}
+    _compare(function, variables, domains, updates, codes)
+    return Validation(not sampled, len(next(iter(codes.values()))), tuple(sampled))
+
+
+def _dependencies(
+    variables: Mapping[str, Variable], updates: Mapping[str, Sequence[Case]]
+) -> list[tuple[list[str], list[str]]]:
+    """Sets of variables that updates depend on, and the targets of those; no set lies within another."""
+    needs = {t: frozenset({t}).union(*(c.variables for c in updates.get(t, ()))) for t in variables}
+    largest: dict[frozenset[str], list[str]] = {}
+    for target in sorted(needs, key=lambda t: -len(needs[t])):
+        holder = next((s for s in largest if needs[target] <= s), needs[target])
+        largest.setdefault(holder, []).append(target)
+    return [(sorted(names), targets) for names, targets in largest.items()]
+
+
+def _some(sizes: Sizes, count: int, chance: np.random.Generator) -> Codes:
+    return {n: chance.integers(size, size=count) for n, size in sizes.items()}
+
+
+def _every(names: Sequence[str], count: int, sizes: Sizes, chance: np.random.Generator) -> Codes:
+    """All combinations of these variables' codes; the others are drawn."""
+    index = np.unravel_index(np.arange(count), tuple(sizes[n] for n in names))
+    return _some(sizes, count, chance) | dict(zip(names, index))
+
+
+def _inside(
+    targets: Sequence[str], updates: Mapping, sizes: Sizes, count: int, chance: np.random.Generator
+) -> list[Codes]:
+    """Assignments drawn where each case holds, as far as its conditions on single variables go."""
+    cases = [c for t in targets for c in updates.get(t, ())]
+    share = max(1, count // max(1, len(cases)))
+    blocks = []
+    for c in cases[:count]:
+        block = _some(sizes, share, chance)
+        for feature, allowed in c.where:
+            if isinstance(feature, str):
+                block[feature] = chance.choice(sorted(allowed), size=share)
+        blocks.append(block)
+    return blocks
+
+
+def _compare(function: Callable, variables: Mapping, domains: Mapping, updates: Mapping, codes: Codes) -> None:
+    rows = _rows(domains, codes)
+    with quiet():
+        first, second = _replayed(function, rows, variables), _replayed(function, rows, variables)
+    for row, (once, again) in enumerate(zip(first, second)):
+        if once != again:
+            _refuse_changeable(function, rows[row], once, again)
+    for target, variable in variables.items():
+        cases = updates.get(target, ())
+        expected, which = _by_cases(cases, codes, codes[target])
+        old = codes[target].tolist()
+        found = np.array([written.get(target, before) for written, before in zip(first, old)])
+        for row in np.flatnonzero(found != expected)[:1].tolist():
+            line = _line_of_write(function, rows[row], target) or (cases[which[row]].line if which[row] >= 0 else 0)
+            values = (variable.domain[found[row]], variable.domain[expected[row]])
+            asked = {target}.union(*(c.variables for c in cases))
+            told = dict(sorted(rows[row].items(), key=lambda item: item[0] not in asked))
+            _refuse(function, told, target, f"is {values[0]!r}", repr(values[1]), line)
+
+
+def _rows(domains: Mapping[str, Variable], codes: Codes) -> list[dict[str, Any]]:
+    """The assignments as plain values."""
+    columns = [[v.domain[c] for c in codes[n].tolist()] for n, v in domains.items()]
+    return [dict(zip(domains, values)) for values in zip(*columns)]
+
+
+class Replay(dict):
+    """The `z` of a replay: reads give the values from before, writes are kept aside."""
+
+    __slots__ = ("written",)
+
+    def __init__(self, values: Mapping[str, Any]):
+        super().__init__(values)
+        self.written: dict[str, Any] = {}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.written[name] = value
+
+    def update(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+
+class Located(Replay):
+    """A replay that notes the line of every write."""
+
+    __slots__ = ("function", "lines")
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        self.lines[name] = line_in(self.function)
+
+
+def _line_of_write(function: Callable, row: Mapping[str, Any], target: str) -> int:
+    """The line on which the function writes the target last; 0 where it does not."""
+    z = Located(row)
+    z.function, z.lines = function, {}
+    with quiet():
+        function(z)
+    return z.lines.get(target, 0)
+
+
+def _replayed(function: Callable, rows: list[dict[str, Any]], variables: Mapping) -> list[dict[str, int]]:
+    """The codes that the function writes on each assignment."""
+    found = []
+    for row in rows:
+        z = Replay(row)
+        try:
+            function(z)
+        except Exception as error:
+            _refuse_error(row, error)
+        found.append({name: _code(function, variables, row, name, value) for name, value in z.written.items()})
+    return found
+
+
+def _code(function: Callable, variables: Mapping, row: Mapping[str, Any], name: str, value: Any) -> int:
+    variable = variables.get(name)
+    code = variable.code(value) if variable is not None else None
+    if code is None:
+        expected = variable.expected if variable is not None else "nothing: there is no such variable"
+        _refuse(function, row, name, f"is {value!r}, which it cannot take ({expected})", "another value", 0)
+    assert code is not None
+    return code
+
+
+def _by_cases(cases: Sequence[Case], codes: Codes, old: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The codes after the cases, and the index of the case that wrote each (-1 where none did)."""
+    new, which, view = old.astype(np.int64), np.full(len(old), -1), View(codes)
+    for index, c in enumerate(cases):
+        holds = view.holds(c)
+        np.copyto(new, act(c, codes), where=holds)
+        which[holds] = index
+    return new, which
+
+
+def _refuse(function: Callable, row: Mapping, target: str, found: str, expected: str, line: int) -> None:
+    code = getattr(function, "__code__", None)
+    where = place(code, line or getattr(code, "co_firstlineno", 0))
+    raise TracingError(
+        f"{where}: where {_told(row)}, {target!r} {found} after the function is run on plain values, but the rules "
+        f"traced from it say {expected}. It asks something that a traced value cannot answer, such as `is`, `type` or "
+        f"`id`: use `==` and `isinstance` instead."
+    )
+
+
+def _refuse_error(row: Mapping, error: Exception) -> None:
+    raise TracingError(
+        f"{place_of(error)}: the function raises {type(error).__name__}: {error} where {_told(row)}, though it did not "
+        f"when it was traced. It must give a result for every assignment, whatever it asks of a value."
+    ) from error
+
+
+def _refuse_changeable(function: Callable, row: Mapping, once: Mapping, again: Mapping) -> None:
+    code = getattr(function, "__code__", None)
+    name = next(n for n in {**once, **again} if once.get(n) != again.get(n))
+    raise TracingError(
+        f"{place(code, getattr(code, 'co_firstlineno', 0))}: the function does not do the same when it is run again: "
+        f"where {_told(row)}, {name!r} is written differently. It must depend on z alone, not on chance, on time or "
+        f"on what it has kept from before."
+    )
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    told = [f"{n} = {v!r}" for n, v in row.items()]
+    return ", ".join(told[:MOST_TOLD]) + (f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else "")

@@ -1,0 +1,171 @@
+"""Values: what an MLP function holds while it is traced, and computes with as if they were numbers or sets.
+
+A `Value` wraps a symbol. Arithmetic, comparison, attributes and methods make new values; whatever Python must
+know at once (a truth value, an index, a hash, a text, a class) is a decision, which the tracer takes.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from kleene.programs.alta.symbols import Symbol
+
+
+class Decider(Protocol):
+    """Who takes the decisions that a value cannot: the tracer."""
+
+    def decide(self, symbol: Symbol) -> Any: ...
+
+    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> "Value": ...
+
+    def class_of(self, symbol: Symbol) -> type: ...
+
+    def length_of(self, symbol: Symbol) -> int | None: ...
+
+
+class Value:
+    """A number, set or other object that depends on variables whose values are not known while rules are derived."""
+
+    __slots__ = ("_decider", "_symbol")
+
+    def __init__(self, decider: Decider, symbol: Symbol):
+        self._decider, self._symbol = decider, symbol
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]  # `isinstance` and `match` ask for it
+        return self._decider.class_of(self._symbol)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # numpy and copy look for protocols this way
+            raise AttributeError(f"a value that is traced has no {name}")
+        return self._decider.combine(f"attribute {name}", lambda value: getattr(value, name), (self,))
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        names = tuple(named)
+
+        def call(function: Callable, *given: Any) -> Any:
+            plain, rest = given[: len(arguments)], given[len(arguments) :]
+            return function(*plain, **dict(zip(names, rest)))
+
+        return self._decider.combine(f"call {names}", call, (self, *arguments, *named.values()))
+
+    def __bool__(self) -> bool:
+        if self._symbol.table.dtype.kind == "b":
+            return self._decider.decide(self._symbol)
+        return self._decided("bool", bool)
+
+    def __index__(self) -> int:
+        return operator.index(self._decider.decide(self._symbol))
+
+    def __int__(self) -> int:
+        return self._decided("int", int)
+
+    def __float__(self) -> float:
+        return self._decided("float", float)
+
+    def __complex__(self) -> complex:
+        return self._decided("complex", complex)
+
+    def __len__(self) -> int:
+        return self._decided("len", len)
+
+    def __hash__(self) -> int:
+        return hash(self._decider.decide(self._symbol))
+
+    def __str__(self) -> str:
+        return str(self._decider.decide(self._symbol))
+
+    def __repr__(self) -> str:
+        return repr(self._decider.decide(self._symbol))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._decider.decide(self._symbol), spec)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(self._decider.combine("contains", operator.contains, (self, item)))
+
+    def __iter__(self):
+        length = self._decider.length_of(self._symbol)
+        if length is None:
+            return iter(self._decider.decide(self._symbol))
+        return iter([self[index] for index in range(length)])  # a pair, as `divmod` gives, is taken apart unseen
+
+    def __round__(self, digits: int | None = None) -> "Value":
+        return self._decider.combine("round", lambda x, d: round(x) if d is None else round(x, d), (self, digits))
+
+    def __copy__(self) -> "Value":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Value":
+        return self
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            return NotImplemented
+        return self._decider.combine(f"np.{ufunc.__name__}", ufunc, operands)
+
+    def __array_function__(self, function: Callable, types: Any, operands: tuple[Any, ...], named: dict) -> Any:
+        call = lambda *given: function(*given[: len(operands)], **dict(zip(named, given[len(operands) :])))  # noqa: E731
+        name = f"np.{function.__name__} {tuple(named)}"
+        return self._decider.combine(name, call, (*operands, *named.values()))
+
+    def _decided(self, name: str, function: Callable) -> Any:
+        return self._decider.decide(self._decider.combine(name, function, (self,))._symbol)
+
+
+def symbol_of(value: Value) -> Symbol:
+    """The symbol behind a value."""
+    return value._symbol
+
+
+def combined(name: str, function: Callable, identity: Any, operands: tuple[Any, ...]) -> Any:
+    """The function of the operands: a value where one of them is, else what it returns. `identity` tells functions
+    of one name apart."""
+    decider = next((o._decider for o in operands if is_value(o)), None)
+    if decider is None:
+        return function(*operands)
+    return decider.combine(name, lambda _, *given: function(*given), (identity, *operands))
+
+
+def is_value(thing: Any) -> bool:
+    """Whether this is a traced value; `isinstance` would ask the value for its class."""
+    return type(thing) is Value
+
+
+def _install_operators() -> None:
+    """Give `Value` the arithmetic and comparison methods, all alike."""
+    binary = {
+        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "floordiv": operator.floordiv,
+        "truediv": operator.truediv, "mod": operator.mod, "pow": pow, "xor": operator.xor,
+        "and": operator.and_, "or": operator.or_, "lshift": operator.lshift, "rshift": operator.rshift,
+        "divmod": divmod, "matmul": operator.matmul,
+    }  # fmt: skip
+    other = {n: getattr(operator, n) for n in ("eq", "ne", "lt", "le", "gt", "ge", "getitem")} | {
+        "neg": operator.neg, "pos": operator.pos, "abs": abs, "invert": operator.invert,
+        "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+    }  # fmt: skip
+    for name, function in (binary | other).items():
+        setattr(Value, f"__{name}__", _forward(name, function))
+    for name, function in binary.items():
+        setattr(Value, f"__r{name}__", _backward(name, function))
+
+
+def _forward(name: str, function: Callable) -> Callable:
+    def method(self: Value, *others: Any) -> Value:
+        return self._decider.combine(name, function, (self, *others))
+
+    return method
+
+
+def _backward(name: str, function: Callable) -> Callable:
+    def method(self: Value, other: Any) -> Value:
+        return self._decider.combine(name, function, (other, self))
+
+    return method
+
+
+_install_operators()
+Value.__name__ = Value.__qualname__ = "traced value"  # what Python's own messages call it
