@@ -114,37 +114,34 @@ def _inside(
 def _compare(function: Callable, variables: Mapping, domains: Mapping, updates: Mapping, codes: Codes) -> None:
     rows = _rows(domains, codes)
     with quiet():
-        first, second = _replayed(function, rows, variables), _replayed(function, rows, variables)
-    for row, (once, again) in enumerate(zip(first, second)):
+        first, second = _replayed(function, rows), _replayed(function, rows)
+    for row, once, again in zip(rows, first, second):
         if once != again:
-            _refuse_changeable(function, rows[row], once, again)
+            _refuse_changeable(function, row, once, again)
+    found = _codes_written(function, variables, rows, first)
     for target, variable in variables.items():
         cases = updates.get(target, ())
         expected, which = _by_cases(cases, codes, codes[target])
-        old = codes[target].tolist()
-        found = np.array([written.get(target, before) for written, before in zip(first, old)])
-        for row in np.flatnonzero(found != expected)[:1].tolist():
+        after = np.where(found[target] < 0, codes[target], found[target])
+        for row in np.flatnonzero(after != expected)[:1].tolist():
             line = _line_of_write(function, rows[row], target) or (cases[which[row]].line if which[row] >= 0 else 0)
-            values = (variable.domain[found[row]], variable.domain[expected[row]])
+            values = (variable.domain[after[row]], variable.domain[expected[row]])
             asked = {target}.union(*(c.variables for c in cases))
             told = dict(sorted(rows[row].items(), key=lambda item: item[0] not in asked))
             _refuse(function, told, target, f"is {values[0]!r}", repr(values[1]), line)
 
 
-def _rows(domains: Mapping[str, Variable], codes: Codes) -> list[dict[str, Any]]:
+def _rows(domains: Mapping[str, Variable], codes: Codes) -> list["Replay"]:
     """The assignments as plain values."""
-    columns = [[v.domain[c] for c in codes[n].tolist()] for n, v in domains.items()]
-    return [dict(zip(domains, values)) for values in zip(*columns)]
+    columns = [list(map(v.domain.__getitem__, codes[n].tolist())) for n, v in domains.items()]
+    return [Replay(zip(domains, values)) for values in zip(*columns)]
 
 
 class Replay(dict):
     """The `z` of a replay: reads give the values from before, writes are kept aside."""
 
     __slots__ = ("written",)
-
-    def __init__(self, values: Mapping[str, Any]):
-        super().__init__(values)
-        self.written: dict[str, Any] = {}
+    written: dict[str, Any]
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.written[name] = value
@@ -167,23 +164,41 @@ class Located(Replay):
 def _line_of_write(function: Callable, row: Mapping[str, Any], target: str) -> int:
     """The line on which the function writes the target last; 0 where it does not."""
     z = Located(row)
-    z.function, z.lines = function, {}
+    z.written, z.function, z.lines = {}, function, {}
     with quiet():
         function(z)
     return z.lines.get(target, 0)
 
 
-def _replayed(function: Callable, rows: list[dict[str, Any]], variables: Mapping) -> list[dict[str, int]]:
-    """The codes that the function writes on each assignment."""
-    found = []
-    for row in rows:
-        z = Replay(row)
-        try:
+def _replayed(function: Callable, rows: list[Replay]) -> list[dict[str, Any]]:
+    """What the function writes on each assignment."""
+    found: list[dict[str, Any]] = []
+    try:
+        for z in rows:
+            z.written = {}
             function(z)
-        except Exception as error:
-            _refuse_error(row, error)
-        found.append({name: _code(function, variables, row, name, value) for name, value in z.written.items()})
+            found.append(z.written)
+    except Exception as error:
+        _refuse_error(rows[len(found)], error)
     return found
+
+
+def _codes_written(
+    function: Callable, variables: Mapping, rows: list[Replay], written: list[dict[str, Any]]
+) -> dict[str, np.ndarray]:
+    """The codes that were written to each variable; -1 where none was."""
+    found = {name: [-1] * len(rows) for name in variables}
+    known: dict[Any, int] = {}  # few values are written many times
+    for index, values in enumerate(written):
+        for name, value in values.items():
+            plain = type(value) is int or type(value) is float
+            code = known.get((name, value)) if plain else None
+            if code is None:
+                code = _code(function, variables, rows[index], name, value)
+                if plain:
+                    known[name, value] = code
+            found[name][index] = code
+    return {name: np.array(codes) for name, codes in found.items()}
 
 
 def _code(function: Callable, variables: Mapping, row: Mapping[str, Any], name: str, value: Any) -> int:

@@ -60,7 +60,8 @@ class Categorical(Variable):
         return tuple(range(self.range))
 
     def code(self, value: Any) -> int | None:
-        value = unwrapped(value)
+        if type(value) is not int:
+            value = unwrapped(value)
         if isinstance(value, (bool, int, np.integer, np.bool_)) and 0 <= int(value) < self.range:
             return int(value)
         return None
