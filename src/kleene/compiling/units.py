@@ -137,23 +137,53 @@ def _spread(
 
 def _cheapest(target: str, cases: list[Case], context: _Context) -> list[Unit]:
     """The fewest units found for one variable: every case named, or written after a shared clear."""
-    named = {c: list(_named(target, c, context.tentative())) for c in cases}
     written = {c: list(_written(target, c, context.tentative())) for c in cases}
-    split = [c for c in cases if len(written[c]) < len(named[c])]
+    named = {c: _named_cost(target, c, written[c], context) for c in cases}
+    split = [c for c in cases if len(written[c]) < named[c]]
     best = cases, []  # (named cases, split cases)
-    cost = sum(len(named[c]) for c in cases)
+    cost = sum(named.values())
     while split:
-        total = sum(len(named[c]) for c in cases if c not in split) + sum(len(written[c]) for c in split)
-        total += len(list(_cleared(target, split, context.tentative())))
+        total = sum(named[c] for c in cases if c not in split) + sum(len(written[c]) for c in split)
+        total += _cleared_cost(target, split, context)
         if total < cost:
             best, cost = ([c for c in cases if c not in split], list(split)), total
         # Keep only the cases that gain most from the shared clear, and look again.
-        gain = {c: len(named[c]) - len(written[c]) for c in split}
+        gain = {c: named[c] - len(written[c]) for c in split}
         split = [c for c in split if gain[c] > min(gain.values())]
     by_name, by_parts = best
     units = [u for c in by_name for u in _named(target, c, context)]
     units += [u for c in by_parts for u in _written(target, c, context)]
     return units + list(_cleared(target, by_parts, context))
+
+
+def _named_cost(target: str, c: Case, written: list[Unit], context: _Context) -> int:
+    """How many units name every old code of the target, counted without making them where that is possible.
+
+    The units for one old code are those that write, each with that code as a literal more. Only a unit whose whole
+    effect is to write or withdraw the old code itself is not needed.
+    """
+    olds = c.conditions.get(target, frozenset(range(context.sizes[target])))
+    if any(target in f.variables for f in _sums(c)) or (isinstance(c.action, Lookup) and c.action.feature == target):
+        return sum(1 for _ in _named(target, c, context.tentative()))
+    idle = sum(1 for unit in written if len(unit.effect) == 1 and unit.effect[0][0] in olds)
+    return len(olds) * len(written) - idle
+
+
+def _cleared_cost(target: str, cases: list[Case], context: _Context) -> int:
+    """How many units the shared clear takes: as many for every old code, unless a sum holds the target."""
+    total = 0
+    for c in _where_cleared(cases, context):
+        olds = sorted(c.conditions.get(target, range(context.sizes[target])))
+        counted = olds if any(target in f.variables for f in _sums(c)) else olds[:1]
+        units = sum(1 for old in counted for _ in _clears(target, c, old, context.tentative()))
+        total += units if len(counted) == len(olds) else units * len(olds)
+    return total
+
+
+def _sums(c: Case) -> list[Sum]:
+    """The sums that a case tests or looks up."""
+    looked_up = [c.action.feature] if isinstance(c.action, Lookup) else []
+    return [f for f in (*c.conditions, *looked_up) if isinstance(f, Sum)]
 
 
 def _named(target: str, c: Case, context: _Context) -> Iterable[Unit]:
@@ -183,11 +213,19 @@ def _written(target: str, c: Case, context: _Context) -> Iterable[Unit]:
 
 def _cleared(target: str, cases: list[Case], context: _Context) -> Iterable[Unit]:
     """Units that take away whatever code the target has, wherever one of the cases holds."""
-    for c in merged([case(dict(c.where), Constant(0), c.line) for c in cases], context.sizes):
+    for c in _where_cleared(cases, context):
         for old in sorted(c.conditions.get(target, range(context.sizes[target]))):
-            where = dict(c.where) | {target: frozenset({old})}
-            effect = lambda new, old=old: {} if new is None else {old: -1}  # noqa: E731
-            yield from _family(target, where, Constant(0), effect, context, c.line)
+            yield from _clears(target, c, old, context)
+
+
+def _where_cleared(cases: list[Case], context: _Context) -> list[Case]:
+    return merged([case(dict(c.where), Constant(0), c.line) for c in cases], context.sizes)
+
+
+def _clears(target: str, c: Case, old: int, context: _Context) -> Iterable[Unit]:
+    where = dict(c.where) | {target: frozenset({old})}
+    effect = lambda new: {} if new is None else {old: -1}  # noqa: E731
+    yield from _family(target, where, Constant(0), effect, context, c.line)
 
 
 def _family(target, where: Where, action: Constant | Lookup, effect, context: _Context, line: int) -> Iterable[Unit]:

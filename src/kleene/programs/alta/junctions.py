@@ -44,7 +44,8 @@ class Junctions:
         # While Python calls, the offset may lie behind the instruction, among what the interpreter caches.
         offset = max((o for o in self._reached if o <= offset), default=0)
         for candidate in self._behind(offset):
-            if candidate in self._clean:
+            # A loop that begins after the fork goes through something that may depend on it.
+            if candidate in self._clean and self._around(candidate) <= self._around(offset):
                 return candidate
         return None
 
@@ -94,10 +95,11 @@ class Junctions:
         """Where a line begins, or a loop goes round, with nothing on the stack but the iterators of the loops."""
         starts = {i.offset for i in self.instructions.values() if _starts_line(i)}
         starts |= {t for o, targets in self.following.items() for t in targets if 0 <= t <= o}
-        return frozenset(o for o in starts if o in self._reached and self._reached[o] == self._nesting(o))
+        return frozenset(o for o in starts if o in self._reached and self._reached[o] == len(self._around(o)))
 
-    def _nesting(self, offset: int) -> int:
-        return sum(offset in body for body in self._loops)
+    def _around(self, offset: int) -> set[int]:
+        """The `for` loops that the instruction is part of."""
+        return {index for index, body in enumerate(self._loops) if offset in body}
 
     @cached_property
     def _loops(self) -> list[frozenset[int]]:

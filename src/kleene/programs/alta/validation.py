@@ -20,8 +20,8 @@ from kleene.programs.alta.rules import act
 from kleene.programs.alta.variables import Variable
 from kleene.programs.alta.views import View
 
-MOST_ASSIGNMENTS = 2048  # that are all run when a program is built
-SAMPLE = 256  # that are run where there are more
+MOST_ASSIGNMENTS = 1024  # that are all run when a program is built
+SAMPLE = 128  # that are run where there are more
 MOST_TOLD = 8  # variables that an error names
 Codes = dict[str, np.ndarray]
 
@@ -57,15 +57,12 @@ def validate(
     """How far the cases were found to be the function; raises where they are not."""
     domains = dict(variables) | dict(heads)
     chance = np.random.default_rng(seed)
-    blocks, sampled, left = [], [], most
     sizes = {n: len(v.domain) for n, v in domains.items()}
-    for names, targets in sorted(_dependencies(variables, updates), key=lambda d: math.prod(sizes[n] for n in d[0])):
-        size = math.prod(sizes[n] for n in names)
-        if size <= left:
-            blocks.append(_every(names, size, sizes, chance))
-            left -= size
-        else:
-            sampled += targets
+    needs = {t: frozenset[str]().union(*(c.variables for c in updates.get(t, ()))) for t in variables}
+    whole = _enumerated(set(needs.values()), sizes, most)
+    blocks = [_every(sorted(names), sizes, chance) for names in whole]
+    blocks += _unseen(frozenset().union(*needs.values()), sizes, sample // 2, chance)
+    sampled = [t for t in variables if not any(needs[t] <= names for names in whole)]
     if sampled:
         blocks += [_some(sizes, sample, chance), *_inside(sampled, updates, sizes, sample, chance)]
     codes = {n: np.concatenate([b[n] for b in blocks]) for n in domains}
@@ -73,24 +70,37 @@ def validate(
     return Validation(not sampled, len(next(iter(codes.values()))), tuple(sampled))
 
 
-def _dependencies(
-    variables: Mapping[str, Variable], updates: Mapping[str, Sequence[Case]]
-) -> list[tuple[list[str], list[str]]]:
-    """Sets of variables that updates depend on, and the targets of those; no set lies within another."""
-    needs = {t: frozenset({t}).union(*(c.variables for c in updates.get(t, ()))) for t in variables}
-    largest: dict[frozenset[str], list[str]] = {}
-    for target in sorted(needs, key=lambda t: -len(needs[t])):
-        holder = next((s for s in largest if needs[target] <= s), needs[target])
-        largest.setdefault(holder, []).append(target)
-    return [(sorted(names), targets) for names, targets in largest.items()]
+def _enumerated(needs: set[frozenset[str]], sizes: Sizes, most: int) -> list[frozenset[str]]:
+    """The sets of variables whose assignments are all run: none within another, the small ones first."""
+    count = {names: math.prod(sizes[n] for n in names) for names in needs}
+    fitting = [names for names in needs if count[names] <= most]
+    found, left = [], most
+    for names in sorted(fitting, key=lambda names: (count[names], sorted(names))):
+        if not any(names < other for other in fitting) and count[names] <= left:
+            found.append(names)
+            left -= count[names]
+    return found
+
+
+def _unseen(seen: frozenset[str], sizes: Sizes, count: int, chance: np.random.Generator) -> list[Codes]:
+    """Assignments that show whether more matters than tracing has seen: drawn ones, ones in which all variables are
+    alike, and every value of each variable that no case depends on."""
+    alike = np.arange(min(count, max(sizes.values())))
+    blocks = [_some(sizes, count, chance), {n: np.minimum(alike, size - 1) for n, size in sizes.items()}]
+    for name in sizes.keys() - seen:
+        blocks.append(_some(sizes, sizes[name], chance) | {name: np.arange(sizes[name])})
+    return blocks
 
 
 def _some(sizes: Sizes, count: int, chance: np.random.Generator) -> Codes:
     return {n: chance.integers(size, size=count) for n, size in sizes.items()}
 
 
-def _every(names: Sequence[str], count: int, sizes: Sizes, chance: np.random.Generator) -> Codes:
+def _every(names: Sequence[str], sizes: Sizes, chance: np.random.Generator) -> Codes:
     """All combinations of these variables' codes; the others are drawn."""
+    count = math.prod(sizes[n] for n in names)
+    if not names:
+        return _some(sizes, 1, chance)
     index = np.unravel_index(np.arange(count), tuple(sizes[n] for n in names))
     return _some(sizes, count, chance) | dict(zip(names, index))
 

@@ -91,7 +91,8 @@ class Value:
         length = self._decider.length_of(self._symbol)
         if length is None:
             return iter(self._decider.decide(self._symbol))
-        return iter([self[index] for index in range(length)])  # a pair, as `divmod` gives, is taken apart unseen
+        # A pair, as `divmod` gives, is taken apart without a decision.
+        return iter([self._decider.combine("getitem", operator.getitem, (self, i)) for i in range(length)])
 
     def __round__(self, digits: int | None = None) -> "Value":
         return self._decider.combine("round", lambda x, d: round(x) if d is None else round(x, d), (self, digits))

@@ -1,0 +1,231 @@
+"""Ordinary Python in MLP functions: each is traced to what the function itself does on plain values."""
+
+import copy
+import dataclasses
+import enum
+import math
+
+import numpy as np
+import pytest
+
+from kleene.programs import alta
+from kleene.programs.alta.reference import reference_run
+from tests.programs.alta.small_programs import agrees, build
+
+
+class Digit(enum.IntEnum):
+    ZERO = 0
+    ONE = 1
+    TWO = 2
+
+
+class Mode(enum.Enum):
+    COPY = 0
+    SWAP = 1
+    STOP = 2
+    WAIT = 3
+
+
+@dataclasses.dataclass
+class Settings:
+    limit: int = 2
+
+
+SETTINGS = Settings()
+TABLE = [3, 1, 2, 0]
+NEXT = {0: 1, 1: 2, 2: 3, 3: 0}
+PAIRS = {(a, b): (a + 2 * b) % 4 for a in range(4) for b in range(4)}
+
+
+def asks_for_its_class(z):
+    z["a"] = 1 if isinstance(z["a"], int) else 2
+    z["b"] = 1 if isinstance(z["n"], int) else 2
+
+
+def matches_its_class(z):
+    match z["a"]:
+        case int(n):
+            z["a"] = (n + 1) % 4
+        case _:
+            z["a"] = 0
+
+
+def reads_its_class(z):
+    z["a"] = 1 if z["a"].__class__ is int else 2
+
+
+def matches_z_as_a_mapping(z):
+    match z:
+        case {"a": a, "b": 2}:
+            z["b"] = a
+
+
+def has_an_attribute(z):
+    z["a"] = 1 if hasattr(z["a"], "bit_length") else 2
+    z["b"] = 1 if hasattr(z["b"], "union") else 2
+
+
+def gets_an_attribute_or_a_default(z):
+    z["a"] = getattr(z["a"], "name", 3)
+    z["b"] = getattr(z["b"], "real", 3)
+
+
+def catches_every_error(z):
+    try:
+        z["a"] = int(str(z["a"]))
+    except Exception:
+        z["a"] = 0
+
+
+def catches_a_division_by_zero(z):
+    try:
+        z["a"] = 3 // z["b"]
+    except ZeroDivisionError:
+        z["a"] = 2
+
+
+def catches_a_missing_key(z):
+    try:
+        z["a"] = {1: 2}[z["a"]]
+    except KeyError:
+        z["b"] = 0
+
+
+def takes_quotient_and_remainder(z):
+    z["a"], z["b"] = divmod(z["a"] + 4 * z["b"], 4)
+
+
+def formats(z):
+    z["a"] = int(f"{z['b']}")
+    z["b"] = len(f"{z['a']:02d}") + "".join([repr(z["a"]), "1"]).count("1") % 2
+
+
+def prints(z):
+    print(z["a"], f"{z['b']!r}")
+    z["a"] = z["b"]
+
+
+def sums_a_set(z):
+    z["a"] = sum(z["s"]) % 4
+    z["b"] = max(z["s"])
+
+
+def loops_over_a_set(z):
+    for member in sorted(z["s"]):
+        z["a"] = member
+
+
+def copies_a_set(z):
+    z["a"] = len(frozenset(z["s"]) | {0}) - 1
+    z["b"] = len(z["s"].union({3}, [z["a"]])) % 4
+
+
+def builds_a_set(z):
+    if z["a"] == 0:
+        z["s"] = {z["a"]}
+    z["b"] = len({z["a"], z["b"], 1})
+
+
+def counts_bits(z):
+    z["a"] = z["a"].bit_length()
+    z["b"] = (z["a"] << 1 | 1).bit_count() % 4
+
+
+def gets(z):
+    z["a"] = z.get("b")
+    z["b"] = z.get("missing", 2)
+
+
+def updates(z):
+    z.update({"a": z["b"]})
+    z.update(b=1)
+
+
+def goes_through_z(z):
+    z["a"] = sum(z[name] for name in z if name in ("a", "b", "h")) % 4
+    z["b"] = len(z) % 4
+
+
+def uses_numpy(z):
+    z["a"] = np.minimum(z["a"], np.int64(2))
+    z["b"] = np.where(z["a"] > 1, 3, z["b"])
+
+
+def uses_more_numpy(z):
+    z["a"] = np.clip(z["a"] + z["b"], 0, 3)
+    z["b"] = np.maximum(z["a"], z["b"]) - np.int64(0)
+    z["n"] = np.float64(1.0) if z["n"] > 0.5 else z["n"]
+
+
+def uses_enumerations(z):
+    z["a"] = Digit.ONE if z["a"] == Digit.ZERO else Digit.TWO
+    if Mode(z["b"]) is Mode.SWAP:
+        z["b"] = Mode.STOP
+
+
+def uses_a_dataclass(z):
+    z["a"] = SETTINGS.limit if z["a"] > SETTINGS.limit else z["a"]
+
+
+def looks_tables_up(z):
+    z["a"] = TABLE[z["b"]]
+    z["b"] = NEXT[PAIRS[z["a"], z["b"]]]
+
+
+def applies(z):
+    z["a"] = alta.apply(lambda a, b: (a * b) % 4, z["a"], z["b"])
+    z["b"] = alta.apply(PAIRS, z["a"], z["b"])
+    z["n"] = alta.apply([0, 1, 1, 0], z["a"])
+
+
+def sorts(z):
+    z["a"], z["b"] = sorted([z["a"], z["b"]])
+
+
+def rounds(z):
+    z["a"] = round(z["n"] * 3)
+    z["b"] = math.floor(z["n"]) + math.isqrt(z["b"])
+
+
+def adds_truth_values(z):
+    z["a"] = int(z["a"] > 2) + bool(z["b"]) + (z["h"] == z["a"])
+
+
+def copies(z):
+    z["a"] = copy.deepcopy(z["b"])
+    z["b"] = dict(z)["a"]
+
+
+FUNCTIONS = [f for name, f in list(globals().items()) if getattr(f, "__module__", "") == __name__ and callable(f)]
+
+
+@pytest.mark.parametrize("mlp", [f for f in FUNCTIONS if not isinstance(f, type)], ids=lambda f: f.__name__)
+def test_everyday_python_is_traced_to_what_it_does(mlp, capsys):
+    assert agrees(mlp)
+
+
+def test_nothing_is_printed_while_a_program_is_built(capsys):
+    build(prints)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("mlp", [asks_for_its_class, has_an_attribute, counts_bits], ids=lambda f: f.__name__)
+def test_a_head_that_is_undefined_has_the_class_of_what_it_reads(mlp):
+    def through_the_head(z):
+        mlp({"a": z["h"], "b": z["b"], "n": z["n"]})
+
+    program = build(through_the_head)
+    assert program.run([1, 2, 3]) == reference_run(program, [1, 2, 3])
+
+
+def test_apply_does_not_branch():
+    def mlp(z):
+        z["a"] = alta.apply(lambda a, b: TABLE[(a + b) % 4], z["a"], z["b"])
+
+    assert agrees(mlp)
+    assert len(build(mlp).updates["a"]) == 1
+
+
+def test_apply_works_on_plain_values():
+    assert alta.apply(TABLE, 2) == 2
+    assert alta.apply(lambda a, b: a + b, 1, 2) == 3
