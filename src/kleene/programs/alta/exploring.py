@@ -21,7 +21,7 @@ from kleene.programs.alta.tracing import Decision, Join, Joined, Refusal, Tracer
 from kleene.programs.alta.variables import Variable
 
 PATHS_BEFORE_JOINING = 1_000
-MOST_PATHS = 8_000
+MOST_PATHS = 5_000
 
 
 def explore(

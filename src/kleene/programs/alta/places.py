@@ -13,9 +13,14 @@ INSTALLED = tuple(p + os.sep for n, p in sysconfig.get_paths().items() if n in (
 
 def place_of(error: BaseException | None = None) -> str:
     """The user's line that is being run, or that raised the error, as "caesar.py line 3"."""
-    found = list(_raised(error)) if error is not None else list(_running())
-    users = [p for p in found if _is_users(p[0])] or [p for p in found if not _is_tracers(p[0])]
-    return place(*users[-1]) if users else "line 0"
+    places = _running() if error is None else reversed(list(_raised(error)))
+    nearest = None
+    for code, line in places:
+        if _is_users(code):
+            return place(code, line)
+        if nearest is None and not _is_tracers(code):
+            nearest = (code, line)
+    return place(*nearest) if nearest else "line 0"
 
 
 def place(code: CodeType | None, line: int) -> str:
@@ -57,10 +62,8 @@ def _raised(error: BaseException) -> Iterator[tuple[CodeType, int]]:
 
 
 def _running() -> Iterator[tuple[CodeType, int]]:
-    """The places that are being run now, innermost last."""
-    places = []
+    """The places that are being run now, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        places.append((frame.f_code, frame.f_lineno))
+        yield frame.f_code, frame.f_lineno
         frame = frame.f_back
-    return reversed(places)
