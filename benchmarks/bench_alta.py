@@ -10,6 +10,7 @@ from typing import Any
 
 import kleene
 from kleene.benchmarking import fresh_peak_memory_mb, seconds
+from kleene.programs import alta
 from kleene.programs.alta.library import get
 from kleene.programs.alta.reference import reference_run
 
@@ -33,6 +34,21 @@ def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
     }
     for name, sequences in inputs.items():
         yield from _program(name, sequences, quick)
+    for size in (10, 120):
+        yield from _products(size)
+
+
+def _products(size: int, modulus: int = 997) -> Iterator[dict[str, Any]]:
+    """A table of two variables written to one of a large range: what it costs must not follow the range."""
+
+    def multiply(z):
+        z["out"] = (z["a"] * z["b"]) % modulus
+
+    variables = {"a": alta.input_var(size), "b": alta.position_var(size), "out": alta.var(modulus)}
+    build = lambda: alta.program_spec(variables, {}, multiply, "out", size, size)  # noqa: E731
+    name = f"(a × b) mod {modulus}, {size} × {size}"
+    yield _row(f"{name}: build", seconds(build), "s")
+    yield _row(f"{name}: compile", seconds(lambda: kleene.compile(build())), "s")
 
 
 def _summands(chance: random.Random, digits: int) -> list[int]:

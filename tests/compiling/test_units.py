@@ -1,0 +1,47 @@
+"""Units are counted without being made: the counts are those of the units that would be made."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kleene
+from kleene.compiling import units
+from kleene.programs import alta
+from kleene.programs.alta.library import get
+from kleene.programs.alta.random_programs import generate
+
+
+def counted_and_made(program: alta.Program) -> list[tuple[int, int]]:
+    """For every variable and case, what naming and clearing were counted to cost, and how many units they take."""
+    context = units._Context(program.sizes, frozenset(program.heads), {})
+    soft = frozenset(n for n in program.domains if not isinstance(program.domains[n], type(alta.var(2))))
+    pairs = []
+    for target, cases in program.updates.items():
+        plain = [p for c in cases for p in units._plain_cases(c, context, soft)]
+        for c in plain:
+            written = list(units._written(target, c, context.tentative()))
+            made = list(units._named(target, c, context.tentative()))
+            pairs.append((units._named_cost(target, c, written, context), len(made)))
+        cleared = list(units._cleared(target, plain, context.tentative()))
+        pairs.append((units._cleared_cost(target, plain, context), len(cleared)))
+    return pairs
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_units_of_random_programs_are_as_many_as_were_counted(seed):
+    assert all(counted == made for counted, made in counted_and_made(generate(seed).program))
+
+
+def test_the_units_of_large_programs_are_as_many_as_were_counted():
+    for name in ("addition", "subleq", "sort", "most_frequent_sort"):
+        assert all(counted == made for counted, made in counted_and_made(get(name).build())), name
+
+
+def test_a_table_written_to_a_large_range_takes_a_unit_for_each_entry_and_one_for_each_old_value():
+    def multiply(z):
+        z["out"] = (z["a"] * z["b"]) % 97
+
+    variables = {"a": alta.input_var(10), "b": alta.position_var(10), "out": alta.var(97)}
+    network = kleene.compile(alta.program_spec(variables, {}, multiply, "out", 10, 10))
+    assert network.size.hidden_units <= 10 * 10 + 97
+    assert network.run([3, 4, 5]).output == [0, 4, 10]
