@@ -5,6 +5,7 @@ variables and the iterators of the loops around it: there two runs that agree in
 """
 
 import dis
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -148,11 +149,15 @@ def _starts_line(instruction: dis.Instruction) -> bool:
 
 
 def _locals_of(instruction: dis.Instruction) -> tuple[frozenset[str], frozenset[str]]:
-    """The local variables that an instruction reads, and those that it surely replaces."""
-    if "FAST" not in instruction.opname:
-        return frozenset(), frozenset()
+    """The local variables that an instruction reads, and those that it replaces; since Python 3.13 some do both."""
     value = instruction.argval
-    names = frozenset(value) if isinstance(value, tuple) else frozenset({value})
-    if instruction.opname in ("STORE_FAST", "DELETE_FAST"):
-        return frozenset(), names
-    return names, frozenset()
+    actions = re.findall("(LOAD|STORE|DELETE)_FAST", instruction.opname)
+    names = value if isinstance(value, tuple) else (value,)
+    read: set[str] = set()
+    written: set[str] = set()
+    for action, name in zip(actions, names):
+        if action == "LOAD" and name not in written:
+            read.add(name)
+        elif action != "LOAD":
+            written.add(name)
+    return frozenset(read), frozenset(written)
