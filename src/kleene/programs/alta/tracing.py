@@ -475,7 +475,7 @@ def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
     """Where in a table the outcome stands."""
     if table.dtype.kind in "ib":
         return table == outcome
-    flat = [type(v) is type(outcome) and v == outcome for v in table.ravel().tolist()]
+    flat = [v is outcome or (type(v) is type(outcome) and v == outcome) for v in table.ravel().tolist()]
     return np.array(flat, dtype=bool).reshape(table.shape)
 
 

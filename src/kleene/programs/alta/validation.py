@@ -61,7 +61,7 @@ def validate(
     needs = {t: frozenset[str]().union(*(c.variables for c in updates.get(t, ()))) for t in variables}
     whole = _enumerated(set(needs.values()), sizes, most)
     blocks = [_every(sorted(names), sizes, chance) for names in whole]
-    blocks += _unseen(frozenset().union(*needs.values()), sizes, sample // 2, chance)
+    blocks += _unseen(frozenset().union(*needs.values()), sizes, sample // 2, most, chance)
     sampled = [t for t in variables if not any(needs[t] <= names for names in whole)]
     if sampled:
         blocks += [_some(sizes, sample, chance), *_inside(sampled, updates, sizes, sample, chance)]
@@ -82,13 +82,14 @@ def _enumerated(needs: set[frozenset[str]], sizes: Sizes, most: int) -> list[fro
     return found
 
 
-def _unseen(seen: frozenset[str], sizes: Sizes, count: int, chance: np.random.Generator) -> list[Codes]:
+def _unseen(seen: frozenset[str], sizes: Sizes, count: int, most: int, chance: np.random.Generator) -> list[Codes]:
     """Assignments that show whether more matters than tracing has seen: drawn ones, ones in which all variables are
-    alike, and every value of each variable that no case depends on."""
+    alike, and the values of each variable that no case depends on, `most` of them."""
     alike = np.arange(min(count, max(sizes.values())))
     blocks = [_some(sizes, count, chance), {n: np.minimum(alike, size - 1) for n, size in sizes.items()}]
-    for name in sizes.keys() - seen:
-        blocks.append(_some(sizes, sizes[name], chance) | {name: np.arange(sizes[name])})
+    for name in sorted(sizes.keys() - seen):  # in order, so that what is drawn is always the same
+        values = np.arange(min(sizes[name], most))
+        blocks.append(_some(sizes, len(values), chance) | {name: values})
     return blocks
 
 
