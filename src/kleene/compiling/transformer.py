@@ -178,7 +178,8 @@ class _Compiler:
                 mlp_in[column, u] += large
             bias[u] -= large * len(unit.literals)
             for code, weight in unit.effect:
-                mlp_out[u] += weight * self._vector(unit.target, code)
+                dims, entries = self._entries(unit.target, code)
+                mlp_out[u, dims] += weight * entries
         return mlp_in, bias, mlp_out
 
     def _paper(self, features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,14 +205,19 @@ class _Compiler:
 
     def _vector(self, name: str, code: int) -> np.ndarray:
         """The residual stream with one variable alone at this code."""
-        vector, segment, variable = np.zeros(self.width), self.segments[name], self.program.domains[name]
-        if isinstance(variable, Numeric):
-            vector[segment.start] = self.numbers[name][code]
-        elif isinstance(variable, SetValued):
-            vector[[segment.start + m for m in variable.values[code]]] = 1
-        else:
-            vector[segment.start + code] = 1
+        vector = np.zeros(self.width)
+        dims, entries = self._entries(name, code)
+        vector[dims] = entries
         return vector
+
+    def _entries(self, name: str, code: int) -> tuple[list[int], float]:
+        """The dimensions that hold a code of a variable, and what stands in them."""
+        start, variable = self.segments[name].start, self.program.domains[name]
+        if isinstance(variable, Numeric):
+            return [start], float(self.numbers[name][code])
+        if isinstance(variable, SetValued):
+            return [start + m for m in variable.values[code]], 1.0
+        return [start + code], 1.0
 
     def _with_clearing(self, mlp_in: np.ndarray, bias: np.ndarray, mlp_out: np.ndarray) -> tuple[np.ndarray, ...]:
         """The MLP with the units that empty the heads' outputs, so that the next layer can write them afresh."""

@@ -88,7 +88,7 @@ def _plain_cases(c: Case, context: _Context, soft: frozenset[str]) -> list[Case]
     action = c.action
     if isinstance(action, Lookup) and action.feature in hard:
         assert isinstance(action.feature, Sum)
-        totals, codes = _grid(action.feature), dict(action.codes)
+        totals, codes = _grid(action.feature), action.by_value
         table = np.vectorize(lambda t: codes.get(int(t), -1), otypes=[np.int64])(totals)
         action = Table(action.feature.variables, totals.shape, tuple(table.ravel().tolist()))
     if not isinstance(action, Table):
@@ -197,7 +197,7 @@ def _at(target: str, old: int, c: Case) -> list[tuple[Where, Constant | Lookup]]
     where = dict(c.where) | {target: frozenset({old})}
     assert not isinstance(c.action, Table)
     if isinstance(c.action, Lookup) and c.action.feature == target:
-        return [(where, Constant(dict(c.action.codes)[old]))]
+        return [(where, Constant(c.action.by_value[old]))]
     return [(where, c.action)]
 
 
@@ -262,7 +262,7 @@ def _family(target, where: Where, action: Constant | Lookup, effect, context: _C
 
 def _staircase(target, where: Where, literals, total: Sum, action, effect, line: int) -> Iterable[Unit]:
     """One unit for every place where the effect changes as the sum grows."""
-    table = dict(action.codes) if isinstance(action, Lookup) else {}
+    table = action.by_value if isinstance(action, Lookup) else {}
     before: Effect = {}
     reachable = sorted(total.reachable({f: s for f, s in where.items() if isinstance(f, str)}))
     for index, value in enumerate(reachable):

@@ -35,6 +35,10 @@ class Lookup:
     codes: tuple[tuple[int, int], ...]
 
     @cached_property
+    def by_value(self) -> dict[int, int]:
+        return dict(self.codes)
+
+    @cached_property
     def table(self) -> np.ndarray:
         """The codes by the feature's value; -1 where there is none, and at the end, for what is undefined."""
         size = self.feature.largest + 2 if isinstance(self.feature, Sum) else max(k for k, _ in self.codes) + 2
@@ -310,7 +314,7 @@ def _depends_only_on(action: Action, feature: Feature) -> bool:
 def _as_lookup(group: list[Case], feature: Feature) -> Action:
     codes: dict[int, int] = {}
     for c in group:
-        table = dict(c.action.codes) if isinstance(c.action, Lookup) else {}
+        table = c.action.by_value if isinstance(c.action, Lookup) else {}
         for value in c.conditions[feature]:
             if isinstance(c.action, Constant):
                 codes[value] = c.action.code
