@@ -12,9 +12,11 @@ from tests.programs.alta.small_programs import VARIABLES, build, refusal
 
 
 def test_a_test_of_identity_is_refused_naming_line_assignment_and_both_values():
+    three = 3
+
     def mlp(z):
         x = z["a"]
-        if x is 3:  # noqa: F632
+        if x is three:
             z["a"] = 0
 
     told = refusal(mlp, line=3, kind=TracingError)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.programs.alta.symbols import Sum, Symbol
-from kleene.programs.alta.tracing import Joined, Leaf, Tree
+from kleene.programs.alta.trees import Joined, Leaf, Tree
 
 Feature = str | Sum
 Where = Mapping[Feature, frozenset[int]]  # every feature must be in its set; a feature that is absent may be anything

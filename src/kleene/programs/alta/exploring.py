@@ -17,7 +17,8 @@ import numpy as np
 from kleene.errors import TracingError
 from kleene.programs.alta.junctions import Junctions
 from kleene.programs.alta.merging import merged_locals
-from kleene.programs.alta.tracing import Decision, Join, Joined, Refusal, Tracer, Tree
+from kleene.programs.alta.tracing import Refusal, Tracer
+from kleene.programs.alta.trees import Decision, Join, Joined, Tree
 from kleene.programs.alta.variables import Variable
 
 PATHS_BEFORE_JOINING = 1_000

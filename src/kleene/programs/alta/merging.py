@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from kleene.programs.alta.assignment import Assignment
+from kleene.programs.alta.possibilities import equals
 from kleene.programs.alta.symbols import Symbol, aligned, packed
-from kleene.programs.alta.tracing import Decision, Tracer, equals
+from kleene.programs.alta.tracing import Tracer
+from kleene.programs.alta.trees import Decision
 from kleene.programs.alta.values import Value, is_value, symbol_of
 
 LARGEST_MERGED = 1 << 18

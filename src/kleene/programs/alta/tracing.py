@@ -6,7 +6,6 @@ out. Reads give the value that a variable had when the MLP began, so that the or
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
@@ -15,68 +14,13 @@ import numpy as np
 from kleene.errors import ProgramError, TracingError
 from kleene.programs.alta.assignment import Assignment
 from kleene.programs.alta.places import line_in, place, place_of
-from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, apply, packed
+from kleene.programs.alta.possibilities import Allowed, distinct, feasible, narrowed, witness
+from kleene.programs.alta.symbols import Fault, Symbol, apply, packed
+from kleene.programs.alta.trees import Decision, Fork, Join, Leaf, Tree
 from kleene.programs.alta.values import Value, is_value, symbol_of
 from kleene.programs.alta.variables import Variable
 
 MOST_STEPS = 100_000  # reads, writes, operations and decisions on one path
-Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes the path can still meet
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """Where a path ends: what it wrote (constants or symbols, with the source line), which heads it looked at.
-
-    A path that no assignment takes (its decisions contradict each other) is `dead`.
-    """
-
-    writes: Mapping[str, tuple[Any, int]]
-    looked_at: frozenset[str]
-    dead: bool = False
-
-
-@dataclass(eq=False)
-class Fork:
-    """A decision: the symbol it looked at, its possible outcomes, and what follows each."""
-
-    symbol: Symbol
-    outcomes: list[Any]
-    place: str
-    children: list[Any] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Joined:
-    """Branches that met again: the tree up to that point, and the one that follows whichever branch was taken."""
-
-    first: Fork
-    then: list[Any] = field(default_factory=lambda: [None])
-
-
-Tree = Fork | Joined | Leaf
-
-
-@dataclass(eq=False)
-class Decision:
-    """What a symbol was taken to be on a path; `fork` is None where the path so far left only one outcome."""
-
-    symbol: Symbol
-    outcome: Any
-    allowed: Allowed  # before it
-    slot: tuple[list[Any], int]  # where it hangs in the tree
-    fork: Fork | None = None
-    choice: int = 0
-    join: int | None = None  # where in the function its branches meet again
-
-
-@dataclass(eq=False)
-class Join:
-    """Branches that have met: the decision that parted them is entry `start` of the path."""
-
-    start: int
-    offset: int
-    local: Mapping[str, Any]  # the function's own variables after it
-    node: Joined
 
 
 class Refusal(BaseException):
@@ -216,7 +160,7 @@ class Tracer:
         scripted = self.scripted
         if scripted is not None:
             return self._settled_again(symbol, scripted)
-        outcomes = _distinct(self.feasible(symbol))
+        outcomes = distinct(self.feasible(symbol))
         if not outcomes:
             raise Impossible
         decision = Decision(symbol, outcomes[0], self.allowed, self._slot)
@@ -280,7 +224,7 @@ class Tracer:
         """Follow an outcome of a fork."""
         assert decision.fork is not None
         if self.scripted is None:  # on the way along a script nobody asks what is still possible
-            self.allowed = self._narrowed(decision)
+            self.allowed = narrowed(decision, decision.allowed, self.open)
         self.open.append(decision)
         self._slot = (decision.fork.children, decision.choice)
 
@@ -321,31 +265,11 @@ class Tracer:
     def _known(self, thing: Any) -> Any:
         return self.decide(symbol_of(thing)) if is_value(thing) else self._without_values(thing)
 
-    # --- what the path leaves possible --------------------------------------------------------------------------
-
-    def possible(self, support: tuple[str, ...]) -> np.ndarray:
-        """Which combinations of these variables' codes the decisions that look at nothing else have left over."""
-        masks = [self.allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
-        possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
-        for decision in self.open:
-            symbol = decision.symbol
-            if len(symbol.support) > 1 and set(symbol.support) <= set(support):
-                possible = possible & equals(aligned(symbol, support), decision.outcome)
-        return possible
+    # --- what is written ----------------------------------------------------------------------------------------
 
     def feasible(self, symbol: Symbol) -> np.ndarray:
         """The entries of the symbol's table that this path can still meet."""
-        return symbol.table[self.possible(symbol.support)]
-
-    def _narrowed(self, decision: Decision) -> Allowed:
-        self.allowed = decision.allowed
-        symbol = decision.symbol
-        hit = self.possible(symbol.support) & equals(symbol.table, decision.outcome)
-        narrowed = dict(decision.allowed)
-        for axis, name in enumerate(symbol.support):
-            others = tuple(i for i in range(hit.ndim) if i != axis)
-            narrowed[name] = narrowed[name] & hit.any(axis=others)
-        return narrowed
+        return feasible(symbol, self.allowed, self.open)
 
     def _checked(self, name: str, value: Any, line: int) -> Any:
         """The written value in codes: an integer, or a symbol whose table holds codes (-1 where no path leads)."""
@@ -375,7 +299,7 @@ class Tracer:
 
     def _refuse_write(self, name: str, value: Symbol, coded: Symbol, line: int) -> None:
         """Raise, unless the decisions on this path together rule every bad entry out."""
-        codes = self._witness(Symbol(value.name, coded.support, coded.table < 0))
+        codes = witness(Symbol(value.name, coded.support, coded.table < 0), self.allowed, self.open)
         if codes is None:
             return
         entry = value.table[tuple(slice(codes[v], codes[v] + 1) for v in value.support)].ravel().tolist()[0]
@@ -389,36 +313,11 @@ class Tracer:
 
     def _contradictory(self) -> bool:
         """Whether no assignment takes this path."""
-        return bool(self.open) and self._witness(None) is None
-
-    def _witness(self, wanted: Symbol | None) -> dict[str, int] | None:
-        """Codes that take this path and make the wanted symbol true; None where there are none.
-
-        Where there are too many combinations to try, codes that the variables allow one by one.
-        """
-        symbols = [d.symbol for d in self.open] + ([wanted] if wanted is not None else [])
-        support = tuple(sorted({v for s in symbols for v in s.support}))
-        axes = [np.flatnonzero(self.allowed[v]) for v in support]
-        if np.prod([float(len(a)) for a in axes]) > LARGEST_TABLE:
-            return {v: int(a[0]) for v, a in zip(support, axes)}
-        grid = dict(zip(support, np.meshgrid(*axes, indexing="ij", sparse=True)))
-        taken = np.ones([len(a) for a in axes], dtype=bool)
-        for decision in self.open:
-            table = decision.symbol.table[tuple(grid[v] for v in decision.symbol.support)]
-            taken &= equals(table, decision.outcome)
-        if wanted is not None:
-            taken &= wanted.table[tuple(grid[v] for v in wanted.support)]
-        if not taken.any():
-            return None
-        return {v: int(a[i]) for v, a, i in zip(support, axes, np.argwhere(taken)[0])}
+        return bool(self.open) and witness(None, self.allowed, self.open) is None
 
     def _situation(self) -> str:
-        names = [n for n, mask in self.allowed.items() if not mask.all()]
-        told = [
-            f"{n} = {self.domains[n].domain[int(np.flatnonzero(self.allowed[n])[0])]!r}"
-            for n in names[:6]
-            if self.allowed[n].any()
-        ]
+        names = [n for n, mask in self.allowed.items() if not mask.all() and mask.any()]
+        told = [f"{n} = {self.domains[n].domain[int(self.allowed[n].argmax())]!r}" for n in names[:6]]
         return f" (for example where {', '.join(told)})" if told else ""
 
 
@@ -451,32 +350,6 @@ def _same_symbol(a: Symbol, b: Symbol) -> bool:
     if a is b:
         return True
     return a.support == b.support and a.operation == b.operation and bool(np.array_equal(a.table, b.table))
-
-
-def _distinct(table: np.ndarray) -> list[Any]:
-    if table.dtype.kind in "ib":
-        return np.unique(table).tolist()
-    found: list[Any] = []
-    seen: set[Any] = set()
-    for value in table.ravel().tolist():
-        if isinstance(value, Fault):
-            continue  # only where the path cannot lead: errors are decided on when they arise
-        try:
-            new = (type(value), value) not in seen
-            seen.add((type(value), value))
-        except TypeError:
-            new = not any(type(value) is type(f) and value == f for f in found)
-        if new:
-            found.append(value)
-    return found
-
-
-def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
-    """Where in a table the outcome stands."""
-    if table.dtype.kind in "ib":
-        return table == outcome
-    flat = [v is outcome or (type(v) is type(outcome) and v == outcome) for v in table.ravel().tolist()]
-    return np.array(flat, dtype=bool).reshape(table.shape)
 
 
 def _or_minus_one(code: int | None) -> int:
