@@ -66,7 +66,7 @@ def view(
         return typer.echo(picture)
     from kleene.files import write_atomically
 
-    file = str(write_atomically(output or "diagram.svg", picture.encode()))
+    file = str(write_atomically(output or "diagram.svg", picture))
     if as_json:
         return print_json({"file": file, "states": states})
     typer.echo(f"wrote {file}")

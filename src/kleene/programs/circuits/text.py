@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kleene.errors import InputError, ProgramError
-from kleene.files import read_bytes
+from kleene.files import MOST_TEXT, read_bytes
 from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
 from kleene.traces.steps import Steps
 from kleene.traces.wiring import ARITIES, Wiring, module_sequence
@@ -215,6 +215,6 @@ def as_text(circuit: Circuit) -> str:
 def load(path: Path) -> Circuit:
     """The circuit in the file, under the file's name."""
     try:
-        return parse(read_bytes(path).decode(), path.stem)
+        return parse(read_bytes(path, MOST_TEXT).decode(), path.stem)
     except UnicodeDecodeError:
         raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None
