@@ -90,7 +90,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path, ending):
     content = path.read_bytes()
     for length in range(0, len(content), 7):
         path.write_bytes(content[:length])
-        with pytest.raises(ModelFileError, match="does not hold a trace that Kleene wrote|is damaged or cut short"):
+        with pytest.raises(ModelFileError, match=r"does not hold a trace that Kleene wrote|is damaged or cut short"):
             Trace.load(path)
 
 

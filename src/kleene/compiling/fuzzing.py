@@ -12,7 +12,6 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from kleene.checksums import check_seal, sealed_json
@@ -105,7 +104,7 @@ def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
 
 
 def _resumed(seed: int, resume: str | None) -> Tally:
-    if resume is None or not Path(resume).exists():
+    if resume is None or not os.path.exists(resume):
         return Tally(seed)
     content = read_bytes(resume, MOST_TEXT)
     check_seal(resume, content)

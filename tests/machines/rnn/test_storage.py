@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from safetensors import safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from kleene.errors import ModelFileError
 from kleene.machines.rnn import library
@@ -15,6 +15,7 @@ from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from tests.machines.rnn.networks import networks, numbers_of_all_kinds
+from tests.sealing import resealed
 
 
 def same(a, b):
@@ -65,7 +66,7 @@ def rewritten(path, change):
         header = json.loads(file.metadata()["kleene"])
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     change(header, arrays)
-    save_file(arrays, path, {"kleene": json.dumps(header)})
+    path.write_bytes(resealed(save(arrays, {"kleene": json.dumps(header)})))
 
 
 BREAKS = {
@@ -85,6 +86,10 @@ BREAKS = {
     "the threshold is divided by zero": lambda h, a: h.update(threshold="1/0"),
     "the threshold is not a number": lambda h, a: h.update(threshold=float("nan")),
     "the threshold is infinite": lambda h, a: h.update(threshold=float("inf")),
+    "the threshold has a gigabyte of digits": lambda h, a: h.update(threshold="1e999999999"),
+    "the threshold has a gigabyte of digits after the point": lambda h, a: h.update(threshold="1e-999999999"),
+    "the threshold is long": lambda h, a: h.update(threshold="1" * 5000),
+    "there are more units than can be": lambda h, a: h["shapes"].update(recurrent=[10**9, 10**9]),
     "the threshold is no number": lambda h, a: h.update(threshold="half"),
     "the version is of the future": lambda h, a: h.update(version=99),
     "the reading has other units": lambda h, a: a.update({"reading.units": np.array([0], dtype=np.int64)}),
@@ -98,7 +103,7 @@ def test_a_file_that_is_amiss_is_refused(tmp_path, broken):
     path = tmp_path / "net.safetensors"
     with_reading().save(path)
     rewritten(path, BREAKS[broken])
-    with pytest.raises(ModelFileError, match=r"net\.safetensors"):
+    with pytest.raises(ModelFileError, match=r"net\.safetensors' does not hold a whole network"):
         SimpleRNN.load(path)
 
 
