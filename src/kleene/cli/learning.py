@@ -25,10 +25,10 @@ def teach(
     hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.", min=1, max=10_000)] = 10,
+    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.", max=10_000)] = 10,
     first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0, max=2**32 - 1)] = 0,
     iterations: Annotated[
-        int | None, typer.Option(help="Updates; the paper's number if not given.", min=1, max=VERY_MANY)
+        int | None, typer.Option(help="Updates; the paper's number if not given.", max=VERY_MANY)
     ] = None,
     test_every: Annotated[
         int | None, typer.Option(help="Updates between tests; a tenth of all.", min=1, max=VERY_MANY)
@@ -104,7 +104,7 @@ def reproduce(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="The text's own size; otherwise one for a CPU.")] = False,
     iterations: Annotated[
-        int | None, typer.Option(help="Updates of each run; by default as the size says.", min=1, max=VERY_MANY)
+        int | None, typer.Option(help="Updates of each run; by default as the size says.", max=VERY_MANY)
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="A language model to look at instead of teaching one, for english.")

@@ -11,7 +11,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from kleene.checksums import check_seal, sealed_json
@@ -25,6 +25,7 @@ from kleene.programs.alta.random_programs import generate, random_inputs
 INPUTS, LONGEST = 5, 7
 WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
 SAVE_EVERY = 5.0  # seconds
+FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a program that failed
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,14 @@ def _resumed(seed: int, resume: str | None) -> Tally:
     check_seal(resume, content)
     try:
         tally = Tally(**{key: value for key, value in json.loads(content).items() if key != "checksum"})
-        if not all(isinstance(getattr(tally, part.name), (int, float, list)) for part in fields(Tally)):
-            raise ValueError("its counts are not numbers")
+        for name, kind in {"failures": list, "seconds": (int, float)}.items():
+            if not isinstance(getattr(tally, name), kind):
+                raise ValueError(f"its {name} are {getattr(tally, name)!r}")
+        for name in ("seed", "done", "agree", "refused", "inputs"):
+            if type(getattr(tally, name)) is not int or getattr(tally, name) < 0:
+                raise ValueError(f"its count {name!r} is {getattr(tally, name)!r}")
+        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in tally.failures):
+            raise ValueError("its failures are not described")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
     if tally.seed != seed:

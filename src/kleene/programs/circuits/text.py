@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
 from kleene.files import MOST_TEXT, read_bytes
 from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
@@ -176,9 +177,10 @@ def _source(wiring: Wiring, said: str, limit: int, user: str) -> int:
 def _register(wiring: Wiring, said: str) -> int:
     if not re.fullmatch(r"r\d+", said):
         raise ProgramError(f"{said!r} cannot be assigned; only registers can, r0 to r{wiring.registers - 1}")
-    if int(said[1:]) >= wiring.registers:
+    number = read_count(said[1:])
+    if number is None or number >= wiring.registers:
         raise ProgramError(f"there is no register {said}; the registers are r0 to r{wiring.registers - 1}")
-    return int(said[1:])
+    return number
 
 
 def _module(wiring: Wiring, said: str) -> int:
