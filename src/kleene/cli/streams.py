@@ -65,8 +65,10 @@ def guarded_streams() -> Iterator[None]:
 
 def tell(message: str) -> None:
     """Print a line on stderr, if that can be written to."""
-    with contextlib.suppress(OSError):
+    try:
         print(message, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
 
 
 def check_arguments(words: Sequence[str]) -> None:
@@ -81,8 +83,8 @@ def check_arguments(words: Sequence[str]) -> None:
 
 
 def _occupy_closed() -> None:
-    """Open closed streams the wrong way round, so that no file gets their number and each use is an error."""
-    for number, (name, mode) in enumerate((("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_RDONLY))):
+    """Open closed streams, so that no file gets their number: input and output so that each use is an error."""
+    for number, (name, mode) in enumerate((("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))):
         if getattr(sys, name) is None:
             try:
                 os.fstat(number)
