@@ -1,6 +1,7 @@
 """The standard streams, which may be closed, full, or no longer read, and the warnings that go to one of them."""
 
 import contextlib
+import io
 import os
 import sys
 import warnings
@@ -45,7 +46,7 @@ def guarded_streams() -> Iterator[None]:
     """Standard streams that can be used whatever they are; all that was printed is written in the end."""
     _occupy_closed()
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a character that cannot be written is spelled out, in JSON too
+        if isinstance(stream, io.TextIOWrapper):  # a character that cannot be written is spelled out, in JSON too
             stream.reconfigure(errors="backslashreplace")
     before = sys.stdout
     sys.stdout = Output(before)

@@ -58,5 +58,5 @@ def _bytes(tree: Any) -> int:
 
 def _device_memory() -> int:
     """The memory of all local devices, or what is left of the machine's where they have none of their own."""
-    found = [(device.memory_stats() or {}).get("bytes_limit") for device in jax.local_devices()]
-    return usable_memory() if None in found else sum(found)
+    stated = [device.memory_stats() for device in jax.local_devices()]
+    return sum(one["bytes_limit"] if one else 0 for one in stated) or usable_memory()

@@ -14,6 +14,7 @@ from kleene.machines.rnn import library
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.rnn.storage import unpack_matrix
 from tests.machines.rnn.networks import networks, numbers_of_all_kinds
 from tests.sealing import resealed
 
@@ -89,7 +90,6 @@ BREAKS = {
     "the threshold has a gigabyte of digits": lambda h, a: h.update(threshold="1e999999999"),
     "the threshold has a gigabyte of digits after the point": lambda h, a: h.update(threshold="1e-999999999"),
     "the threshold is long": lambda h, a: h.update(threshold="1" * 5000),
-    "there are more units than can be": lambda h, a: h["shapes"].update(recurrent=[10**9, 10**9]),
     "the threshold is no number": lambda h, a: h.update(threshold="half"),
     "the version is of the future": lambda h, a: h.update(version=99),
     "the reading has other units": lambda h, a: a.update({"reading.units": np.array([0], dtype=np.int64)}),
@@ -116,3 +116,10 @@ def test_a_file_cut_short_or_of_another_kind_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ModelFileError):
         SimpleRNN.load(path)
+
+
+def test_a_matrix_that_says_to_have_more_units_than_the_bound_is_refused():
+    nothing = {"rows": np.zeros(0, np.int64), "columns": np.zeros(0, np.int64), "numerators": np.zeros(0, np.int64)}
+    assert unpack_matrix((10, 1), "1", nothing).shape == (10, 1)
+    with pytest.raises(ValueError, match="has the shape 1000000000 × 1, and at most 10,000,000 units are read"):
+        unpack_matrix((10**9, 1), "1", nothing)
