@@ -1,10 +1,14 @@
 import errno
+import fcntl
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from kleene.errors import ModelFileError
+from kleene.errors import InputError, ModelFileError
 from kleene.files import make_folder, read_bytes, write_atomically
 
 
@@ -93,3 +97,138 @@ def test_a_folder_is_made_and_one_that_cannot_be_is_refused(tmp_path):
     for place in ("file", "file/inside"):
         with pytest.raises(ModelFileError, match="cannot be made"):
             make_folder(tmp_path / place)
+
+
+def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real/file")
+    assert write_atomically(tmp_path / "link", b"new") == tmp_path / "link"
+    assert os.readlink(tmp_path / "link") == "real/file"
+    assert (tmp_path / "real" / "file").read_bytes() == b"new"
+    assert not (tmp_path / "real" / "file").is_symlink()
+
+
+def test_a_link_to_nothing_yet_is_followed_and_one_in_a_circle_refused(tmp_path):
+    (tmp_path / "link").symlink_to("later")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "later").read_bytes() == b"new"
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(ModelFileError, match="round' cannot be written: Too many levels"):
+        write_atomically(tmp_path / "round", b"new")
+
+
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"new")
+        assert os.read(reader, 10) == b"new"
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+    finally:
+        os.close(reader)
+
+
+def test_a_file_that_this_process_has_open_is_written_to_where_it_stands(tmp_path):
+    with open(tmp_path / "log", "wb", buffering=0) as log:
+        log.write(b"before ")
+        write_atomically(f"/dev/fd/{log.fileno()}", b"new")
+        log.write(b" after")
+    assert (tmp_path / "log").read_bytes() == b"before new after"
+
+
+def test_a_private_device_node_is_written_into_and_stays_one(tmp_path):
+    node = tmp_path / "null"
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        os.close(os.open(node, os.O_WRONLY))
+    except OSError:
+        pytest.skip("device nodes can be made by root alone, where the file system allows them")
+    write_atomically(node, b"new")
+    assert stat.S_ISCHR(node.stat().st_mode)
+
+
+def test_the_permissions_of_a_replaced_file_stay(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "file").chmod(0o600)
+    write_atomically(tmp_path / "file", b"new")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+
+def test_what_a_killed_process_left_is_swept_away_and_nothing_else(tmp_path):
+    for name in (".kleene-0123456789abcdef.part", ".kleene-notes.part", ".file.x8k2", "mine.part"):
+        (tmp_path / name).write_bytes(b"half")
+    write_atomically(tmp_path / "file", b"new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".file.x8k2", ".kleene-notes.part", "file", "mine.part"]
+
+
+def test_a_temporary_file_that_another_process_still_writes_is_left_alone(tmp_path):
+    living = tmp_path / ".kleene-0123456789abcdef.part"
+    with open(living, "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write_atomically(tmp_path / "file", b"new")
+        assert living.exists()
+    write_atomically(tmp_path / "file", b"newer")
+    assert not living.exists()
+
+
+def test_a_process_killed_while_it_writes_leaves_the_old_file_and_what_the_next_one_sweeps(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    killed = (
+        "import os, signal\nfrom kleene.files import write_atomically\n"
+        "os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"write_atomically({str(tmp_path / 'file')!r}, b'new')"
+    )
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -signal.SIGKILL
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert len([*tmp_path.iterdir()]) == 2
+    write_atomically(tmp_path / "other", b"new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other"]
+
+
+def test_a_text_with_half_a_character_is_not_written(tmp_path):
+    write_atomically(tmp_path / "file", "σ")
+    with pytest.raises(InputError, match=r"the text has '\\ud800' in it, which is no character"):
+        write_atomically(tmp_path / "file", "a\ud800")
+    assert (tmp_path / "file").read_text() == "σ"
+
+
+def test_a_name_with_a_null_character_is_refused(tmp_path):
+    for call in (read_bytes, lambda path: write_atomically(path, b""), make_folder):
+        with pytest.raises(ModelFileError, match="null"):
+            call(f"{tmp_path}/a\0b")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
+def test_a_device_is_not_read(device):
+    with pytest.raises(ModelFileError, match=f"'{device}' is a device, which may never end; give a file or a pipe"):
+        read_bytes(device)
+
+
+def test_a_file_larger_than_the_bound_is_refused_before_it_is_read(tmp_path):
+    with open(tmp_path / "sparse", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ModelFileError, match="has 1,099,511,627,776 bytes, and at most 5 are read"):
+        read_bytes(tmp_path / "sparse", 5)
+    with pytest.raises(ModelFileError, match="has 1,099,511,627,776 bytes, and at most"):
+        read_bytes(tmp_path / "sparse")
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_bytes(tmp_path / "file", 5) == b"12345"
+
+
+@pytest.mark.parametrize(("brought", "most"), [(b"x" * 3000, 3000), (b"", 0), (b"x" * 3001, 3000)])
+def test_a_pipe_is_read_up_to_the_bound(brought, most):
+    reader, writer = os.pipe()
+    os.write(writer, brought)
+    os.close(writer)
+    try:
+        if len(brought) <= most:
+            assert read_bytes(f"/dev/fd/{reader}", most) == brought
+        else:
+            with pytest.raises(ModelFileError, match="has more bytes, and at most 3,000 are read"):
+                read_bytes(f"/dev/fd/{reader}", most)
+    finally:
+        os.close(reader)

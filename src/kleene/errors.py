@@ -7,6 +7,10 @@ class KleeneError(Exception):
     """The root of every error that Kleene raises on purpose."""
 
 
+class KleeneWarning(UserWarning):
+    """The root of every warning of Kleene; on the command line, one line on stderr."""
+
+
 class ProgramError(KleeneError):
     """A program was refused when it was built."""
 

@@ -1,29 +1,110 @@
-"""Files: written so that a reader, or a crash, never meets half of one, and read with clear words where that fails."""
+"""Files: written so that a reader, or a crash, never meets half of one, and read within bounds, with clear words."""
 
+import contextlib
+import fcntl
 import os
-import tempfile
+import re
+import secrets
+import stat
 from pathlib import Path
 
-from kleene.errors import ModelFileError
+from kleene.errors import InputError, ModelFileError
+from kleene.memory import usable_memory
+
+MOST_BYTES = 64 << 30  # of a regular file, if there is memory for it
+MOST_STREAMED = 1 << 30  # of a pipe, which does not say how much will come
+MOST_TEXT = 64 << 20  # of a program, an automaton, a trace as JSON: texts that are read as a whole
+CHUNK = 1 << 20
+# A temporary file of ours, in the folder of the file that it will become.
+TEMPORARY = re.compile(r"\.kleene-[0-9a-f]{16}\.part")
 
 
-def read_bytes(path: str | os.PathLike) -> bytes:
-    """What the file holds."""
+def read_bytes(path: str | os.PathLike, most: int | None = None) -> bytes:
+    """What the file holds, at most `most` bytes; a pipe is read to its end, and a device is refused.
+
+    Without `most`, a regular file may be as large as the memory that can be used, and a pipe 1 GiB.
+    """
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            return _read(str(path), file, os.fstat(file.fileno()), most)
     except FileNotFoundError:
         raise ModelFileError(f"there is no file {str(path)!r}") from None
     except OSError as error:
         raise ModelFileError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a null character in the name
+        raise ModelFileError(f"{str(path)!r} cannot be read: {error}") from None
 
 
-def write_atomically(path: str | os.PathLike, content: bytes) -> Path:
-    """The path, now holding `content`: written beside it first, then moved into place in one step."""
-    target = Path(path)
+def check_source(path: str | os.PathLike, most: int) -> None:
+    """Refuse a device, and a regular file of more than `most` bytes; a file that is not there is left to the reader."""
     try:
-        return _write(target, content)
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return
+    _refuse_device(str(path), status)
+    if stat.S_ISREG(status.st_mode) and status.st_size > most:
+        raise _too_large(str(path), most, f"{status.st_size:,}")
+
+
+def _read(name: str, file, status: os.stat_result, most: int | None) -> bytes:
+    _refuse_device(name, status, file.isatty())
+    regular = stat.S_ISREG(status.st_mode)
+    bound = (min(MOST_BYTES, usable_memory()) if regular else MOST_STREAMED) if most is None else most
+    if status.st_size > bound:
+        raise _too_large(name, bound, f"{status.st_size:,}")
+    parts, held = [], 0
+    while part := file.read(min(max(CHUNK, status.st_size - held), bound + 1 - held)):
+        parts.append(part)
+        held += len(part)
+        if held > bound:  # a pipe, or a file that grows as it is read
+            raise _too_large(name, bound, "more")
+    return b"".join(parts)
+
+
+def _refuse_device(name: str, status: os.stat_result, terminal: bool = False) -> None:
+    if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not terminal):
+        raise ModelFileError(f"{name!r} is a device, which may never end; give a file or a pipe")
+
+
+def _too_large(name: str, most: int, size: str) -> ModelFileError:
+    return ModelFileError(f"{name!r} is too large: it has {size} bytes, and at most {most:,} are read")
+
+
+def write_atomically(path: str | os.PathLike, content: bytes | str) -> Path:
+    """The path, now holding `content`: written beside it first, then moved into place in one step.
+
+    A link stays, and the file that it leads to is replaced. What is no regular file, such as a device or a pipe, is
+    written to as it is. A text is written as UTF-8.
+    """
+    target = Path(path)
+    data = encoded(content) if isinstance(content, str) else content
+    try:
+        straight = _opened_straight(target)
+        if straight is None:
+            _replace(Path(os.path.realpath(target)), data)
+        else:
+            with os.fdopen(straight, "wb") as file:
+                file.write(data)
+        return target
     except OSError as error:
         raise ModelFileError(f"{str(target)!r} cannot be written: {error.strerror}") from error
+    except ValueError as error:  # a null character in the name
+        raise ModelFileError(f"{str(target)!r} cannot be written: {error}") from None
+
+
+def encoded(text: str) -> bytes:
+    """The text in UTF-8; refuses half of a character, such as JSON can have.
+
+    >>> encoded("σ")
+    b'\\xcf\\x83'
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        odd = text[error.start : error.end]
+        raise InputError(
+            f"the text has {odd!r} in it, which is no character and cannot be written; change it"
+        ) from None
 
 
 def make_folder(path: str | os.PathLike) -> Path:
@@ -33,28 +114,85 @@ def make_folder(path: str | os.PathLike) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelFileError(f"the folder {str(folder)!r} cannot be made: {error.strerror}") from error
+    except ValueError as error:
+        raise ModelFileError(f"the folder {str(folder)!r} cannot be made: {error}") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ModelFileError(f"the folder {str(folder)!r} cannot be written to; give another")
     return folder
 
 
-def _write(target: Path, content: bytes) -> Path:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+def _opened_straight(target: Path) -> int | None:
+    """A descriptor of what must not be replaced: a device, a pipe, or a file that this process has open already."""
+    link = target
+    for _ in range(40):  # as many links as Linux follows
+        own = re.fullmatch(rf"/proc/{os.getpid()}/fd/(\d+)", f"{os.path.realpath(link.parent)}/{link.name}")
+        if own:  # /dev/stdout, /dev/fd/3: go on where it stands, as `>> file` means it
+            return os.dup(int(own[1]))
+        if not link.is_symlink():
+            break
+        link = link.parent / os.readlink(link)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    return None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else os.open(target, os.O_WRONLY)
+
+
+def _replace(target: Path, data: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target.parent)
+    descriptor, temporary = _new_temporary(target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:  # the lock lasts until the file is closed
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+            os.chmod(temporary, _mode(target))
+            os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    return target
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _new_temporary(folder: Path) -> tuple[int, Path]:
+    """A new file in the folder, open and locked: a lock says that a living process still writes it."""
+    while True:
+        temporary = folder / f".kleene-{secrets.token_hex(8)}.part"
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with contextlib.suppress(OSError):  # where there are no locks, nothing is ever swept
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, temporary
+        os.close(descriptor)  # another process swept it before it was locked
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in the folder."""
+    with contextlib.suppress(OSError):  # a folder that may be written to, and not be read
+        for name in filter(TEMPORARY.fullmatch, os.listdir(folder)):
+            _remove_abandoned(folder / name)
+
+
+def _remove_abandoned(temporary: Path) -> None:
+    try:
+        descriptor = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return  # another user's, or gone
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            temporary.unlink(missing_ok=True)
+    except OSError:
+        pass  # someone is writing it
+    finally:
+        os.close(descriptor)
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is there, or those that the umask gives a new one."""
+    try:
+        return stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,11 +1,13 @@
 """Arrays and a JSON header in one safetensors file. Opening one never runs code."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.checksums import SEAL, check_seal, sealed, warn_unsealed
 from kleene.errors import ModelFileError
 from kleene.files import read_bytes, write_atomically
 
@@ -22,26 +24,47 @@ NAMES = FLOATS | {"I64": "int64", "I32": "int32", "U8": "uint8"}
 
 
 def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
-    """The path of the file now holding the arrays; `kind` says what they are."""
+    """The path of the file now holding the arrays and their checksum; `kind` says what they are."""
     from safetensors.numpy import save
 
     dense = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    return write_atomically(path, save(dense, {"kleene": json.dumps({"kind": kind} | header)}))
+    described = json.dumps({"checksum": SEAL, "kind": kind} | header)
+    return write_atomically(path, sealed(save(dense, {"kleene": described})))
 
 
-def kind_of(path: Any) -> str:
-    """What a file that `write_tensors` wrote holds."""
-    return str(_read_header(Path(path), read_bytes(Path(path))).get("kind"))
+@dataclass(frozen=True)
+class Opened:
+    """A file that was read and whose checksum was verified, under the name by which errors call it."""
+
+    path: Path
+    content: bytes
+    header: dict[str, Any]
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def kind(self) -> str:
+        return str(self.header.get("kind"))
 
 
-def read_tensors(path: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays of a file that `write_tensors` wrote."""
+def open_tensors(path: Any) -> Opened:
+    """A file that `write_tensors` wrote, read once, so that a pipe will do; any damage is refused."""
     path = Path(path)
     content = read_bytes(path)
+    has_seal = check_seal(path, content)
     header = _read_header(path, content)
-    if header.get("kind") != kind:
-        raise ModelFileError(f"{str(path)!r} holds a {header.get('kind')}, and a {kind} was expected")
-    return header, _arrays(path, content)
+    if not has_seal:
+        warn_unsealed(path)
+    return Opened(path, content, {key: value for key, value in header.items() if key != "checksum"})
+
+
+def read_tensors(source: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the arrays of a file that `write_tensors` wrote, given its path, or the file already open."""
+    opened = source if isinstance(source, Opened) else open_tensors(source)
+    if opened.header.get("kind") != kind:
+        raise ModelFileError(f"{str(opened)!r} holds a {opened.header.get('kind')}, and a {kind} was expected")
+    return dict(opened.header), _arrays(opened.path, opened.content)
 
 
 def read_arrays(path: Any) -> dict[str, np.ndarray]:

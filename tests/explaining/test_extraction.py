@@ -162,3 +162,18 @@ def test_what_is_no_network_of_an_automaton_is_refused_in_fitting_words():
         extract(even)
     with pytest.raises(InputError, match="this is a NoneType; give such a network"):
         extract(None)
+
+
+def test_a_network_whose_numbers_grow_without_end_is_given_up_before_they_fill_the_memory():
+    doubling = SimpleRNN(
+        recurrent=ExactMatrix.from_rows([[2**60]]),
+        inputs=ExactMatrix.zeros(1, 1),
+        bias=ExactMatrix.column([1]),
+        start=ExactMatrix.column([1]),
+        readout=ExactMatrix.identity(1),
+        readout_bias=ExactMatrix.zeros(1),
+        activation="relu",
+        alphabet=("a",),
+    )
+    with pytest.raises(RunError, match="a number of more than 10,000 binary digits was reached"):
+        extract(doubling)

@@ -1,5 +1,7 @@
 """Texts: words and lines become numbers, and files that are no texts are refused with words that help."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -114,3 +116,39 @@ def test_wikitext_2_has_the_published_numbers_of_words():
     assert 2_080_000 < len(found.train) <= 2_088_628  # the last number is the published file's
     assert 33_200 < len(found.vocabulary) <= 33_278
     assert (found.vocabulary.encode(["<unk>", "the", "The", "zzz"]) > 0).tolist() == [False, True, True, False]
+
+
+def piped(content: bytes) -> tuple[str, int]:
+    """The path of a pipe that brings the content, and its descriptor."""
+    reader, writer = os.pipe()
+    os.write(writer, content)
+    os.close(writer)
+    return f"/dev/fd/{reader}", reader
+
+
+def test_a_text_from_a_pipe_is_the_same_corpus(tmp_path):
+    content = "the cat sat\n" * 20
+    path, reader = piped(content.encode())
+    try:
+        found = Corpus.from_file(path)
+    finally:
+        os.close(reader)
+    usual = Corpus.from_file(written(tmp_path, content))
+    assert found.vocabulary == usual.vocabulary
+    assert np.array_equal(found.train, usual.train)
+    assert np.array_equal(found.held_out, usual.held_out)
+
+
+def test_a_device_is_no_text():
+    for path in ("/dev/zero", "/dev/urandom"):
+        with pytest.raises(InputError, match=f"'{path}' is a device, which may never end"):
+            Corpus.from_file(path)
+
+
+def test_a_line_without_an_end_is_refused_before_all_of_it_is_read(tmp_path):
+    file = tmp_path / "sparse.txt"
+    with open(file, "wb") as stream:
+        stream.write(b"the cat\n")
+        stream.truncate(1 << 40)
+    with pytest.raises(InputError, match=r"sparse.txt', line 2 has more than 16,777,216 characters"):
+        list(lines(file))

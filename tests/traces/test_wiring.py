@@ -45,3 +45,15 @@ def test_there_is_a_connection_for_every_argument_that_is_used_and_for_every_reg
 def test_a_wiring_of_nothing_is_refused(registers, modules):
     with pytest.raises(InputError, match="wiring"):
         Wiring(registers, modules)
+
+
+@pytest.mark.parametrize("text", ["def*36", "INC*501", "R*999999999999", "R*" + "9" * 5000, "+".join(["R"] * 501)])
+def test_more_modules_than_the_bound_are_refused(text):
+    assert len(module_sequence("INC*500")) == 500
+    with pytest.raises(InputError, match="has more than 500 modules"):
+        module_sequence(text)
+
+
+def test_a_wiring_of_too_many_modules_is_refused():
+    with pytest.raises(InputError, match="has 501 modules, and 500 is the most"):
+        Wiring(1, ("READ",) * 501)

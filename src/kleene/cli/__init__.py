@@ -10,6 +10,7 @@ import typer
 
 from kleene.cli import checking, learning, measuring, networks, programs
 from kleene.cli.options import BAD_INPUT
+from kleene.cli.streams import OutputError, check_arguments, guarded_streams, tell
 from kleene.errors import KleeneError
 
 app = typer.Typer(
@@ -43,20 +44,28 @@ def main() -> None:
     """Run the command line; every error is one clear message on stderr and exit status 2."""
     debug = "--debug" in sys.argv
     try:
-        app(prog_name="kleene")
+        with guarded_streams():
+            check_arguments(sys.argv[1:])
+            app(prog_name="kleene")
     except KleeneError as error:
         if debug:
             raise
-        typer.echo(f"kleene: {error}", err=True)
+        if not (isinstance(error, OutputError) and error.unread):
+            tell(f"kleene: {error}")
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
         if debug:
             raise
-        typer.echo(
-            f"kleene: an error of Kleene's own, please report it ({type(error).__name__}: {error}). "
-            f"Run again as `kleene --debug …` for the traceback.",
-            err=True,
-        )
+        tell(f"kleene: {_told(error)}")
         sys.exit(BAD_INPUT)
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+        return f"there is not enough memory for this; use a smaller size ({error or 'it ran out'})"
+    return (
+        f"an error of Kleene's own, please report it ({type(error).__name__}: {error}). "
+        f"Run again as `kleene --debug …` for the traceback."
+    )

@@ -8,6 +8,9 @@ import typer
 
 from kleene.cli.options import (
     FAILED,
+    LARGEST_SEED,
+    MANY,
+    VERY_MANY,
     ActivationOption,
     ConstructionOption,
     DtypeOption,
@@ -27,16 +30,23 @@ def check(
         str | None, typer.Argument(metavar="[PROGRAM]", help="A program, as for `kleene compile`.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Check every program of the libraries.")] = False,
-    samples: Annotated[int, typer.Option(help="How many short and how many random inputs to try.", min=1)] = 50,
-    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1)] = 10,
-    random_programs: Annotated[int, typer.Option("--random", help="Check so many random programs instead.", min=0)] = 0,
+    samples: Annotated[
+        int, typer.Option(help="How many short and how many random inputs to try.", min=1, max=MANY)
+    ] = 50,
+    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1, max=2_000)] = 10,
+    random_programs: Annotated[
+        int, typer.Option("--random", help="Check so many random programs instead.", min=0, max=VERY_MANY)
+    ] = 0,
     resume: Annotated[
         str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1)
+        int | None,
+        typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1, max=256),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random inputs, or of the random programs.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the random inputs, or of the random programs.", min=0, max=LARGEST_SEED)
+    ] = 0,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
@@ -106,7 +116,9 @@ def _check_random(programs: int, seed: int, workers: int | None, resume: str | N
 @commands.command()
 def certify(
     program: TransformerArgument,
-    length: Annotated[int, typer.Option(help="The longest input that the certificate is to speak of.", min=1)] = 100,
+    length: Annotated[
+        int, typer.Option(help="The longest input that the certificate is to speak of.", min=1, max=MANY)
+    ] = 100,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli.options import JsonOption
+from kleene.cli.options import MANY, VERY_MANY, JsonOption
 from kleene.cli.printing import new_console, print_json
 
 commands = typer.Typer()
@@ -25,19 +25,23 @@ def teach(
     hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.")] = 10,
-    first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0)] = 0,
-    iterations: Annotated[int | None, typer.Option(help="Updates; the paper's number if not given.")] = None,
-    test_every: Annotated[int | None, typer.Option(help="Updates between tests; a tenth of all.", min=1)] = None,
-    stop_after: Annotated[
-        int | None, typer.Option(help="Stop once all have generalised in so many tests in a row.", min=1)
+    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.", max=10_000)] = 10,
+    first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0, max=2**32 - 1)] = 0,
+    iterations: Annotated[
+        int | None, typer.Option(help="Updates; the paper's number if not given.", max=VERY_MANY)
     ] = None,
-    batch: Annotated[int | None, typer.Option(help="Examples in an update.", min=1)] = None,
+    test_every: Annotated[
+        int | None, typer.Option(help="Updates between tests; a tenth of all.", min=1, max=VERY_MANY)
+    ] = None,
+    stop_after: Annotated[
+        int | None, typer.Option(help="Stop once all have generalised in so many tests in a row.", min=1, max=VERY_MANY)
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="Examples in an update.", min=1, max=MANY)] = None,
     checkpoint: Annotated[
         str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1)] = None,
+    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1, max=100_000)] = None,
     model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
     heads: Annotated[
         str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
@@ -99,7 +103,9 @@ def reproduce(
         str | None, typer.Argument(metavar="[NAME]", help="An experiment of a text; without one, they are listed.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="The text's own size; otherwise one for a CPU.")] = False,
-    iterations: Annotated[int | None, typer.Option(help="Updates of each run; by default as the size says.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Updates of each run; by default as the size says.", max=VERY_MANY)
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="A language model to look at instead of teaching one, for english.")
     ] = None,

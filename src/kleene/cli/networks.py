@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli.options import JsonOption
+from kleene.cli.options import LARGEST_SEED, MANY, JsonOption
 from kleene.cli.printing import new_console, print_json
 
 commands = typer.Typer()
@@ -23,8 +23,8 @@ def extract(
         str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
     ] = "reachable",
     minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
-    max_states: Annotated[int | None, typer.Option(help="States at which to give up.", min=2)] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the words that lstar tests with.")] = 0,
+    max_states: Annotated[int | None, typer.Option(help="States at which to give up.", min=2, max=100_000_000)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the words that lstar tests with.", min=0, max=LARGEST_SEED)] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Turn a recurrent network back into a finite automaton.
@@ -66,7 +66,7 @@ def view(
         return typer.echo(picture)
     from kleene.files import write_atomically
 
-    file = str(write_atomically(output or "diagram.svg", picture.encode()))
+    file = str(write_atomically(output or "diagram.svg", picture))
     if as_json:
         return print_json({"file": file, "states": states})
     typer.echo(f"wrote {file}")
@@ -87,7 +87,9 @@ def explain(
     step: Annotated[
         str | None, typer.Option(help="After which word, from 0, or last; the later of each two if not given.")
     ] = None,
-    layer: Annotated[int | None, typer.Option(help="Which layer, from 0; the top one if not given.")] = None,
+    layer: Annotated[
+        int | None, typer.Option(help="Which layer, from 0; the top one if not given.", min=0, max=MANY)
+    ] = None,
     focus: Annotated[
         str | None, typer.Option(help="Words or positions from 0: show what would come next by these alone.")
     ] = None,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 FAILED, BAD_INPUT = 1, 2  # exit statuses
+MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # bounds of options that count
 
 ProgramArgument = Annotated[
     str,

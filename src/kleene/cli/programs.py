@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kleene.cli.options import (
+    MANY,
     ActivationOption,
     ConstructionOption,
     DtypeOption,
@@ -54,9 +55,13 @@ def run(
         bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
     ] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show what was done at every step.")] = False,
-    max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.")] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Turing machines: steps to take at most (10,000).")] = None,
-    steps: Annotated[int | None, typer.Option(help="Circuits: steps to take; as many as the circuit says.")] = None,
+    max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.", max=MANY)] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Turing machines: steps to take at most (10,000).", min=0, max=10**12)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Circuits: steps to take; as many as the circuit says.", max=MANY)
+    ] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     form: FormOption = None,
@@ -118,7 +123,7 @@ def decode(
     ],
     words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
     compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,
-    tokens: Annotated[int | None, typer.Option(help="How many tokens to write.", min=0)] = None,
+    tokens: Annotated[int | None, typer.Option(help="How many tokens to write.", min=0, max=100_000)] = None,
     uncached: Annotated[bool, typer.Option("--uncached", help="Compute everything anew for every token.")] = False,
     as_json: JsonOption = False,
 ) -> None:

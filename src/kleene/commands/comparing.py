@@ -1,6 +1,6 @@
 """Results side by side."""
 
-from pathlib import Path
+import os
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ def stored(folder: str) -> list[dict[str, Any]]:
     """Every results file of a folder, with the file's name; an experiment's name stands for the lesson's."""
     from kleene.teaching.results import listed
 
-    if not Path(folder).is_dir():
+    if not os.path.isdir(folder):
         raise InputError(
             f"there is no folder {folder!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
         )

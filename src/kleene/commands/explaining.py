@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.commands.sentences import read_sentence
+from kleene.counts import read_count
 from kleene.errors import InputError
 
 METHODS = ("interdependence", "erasure", "gradient")
@@ -193,8 +194,9 @@ def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, la
 def _step(step: str | None) -> Any:
     if step is None or step == "last":
         return step
-    if step.isascii() and step.isdigit():
-        return int(step)
+    place = read_count(step)
+    if place is not None:
+        return place
     raise InputError(f"--step is {step!r}; give the number of a word, counted from 0, or last")
 
 
@@ -203,8 +205,9 @@ def _positions(focus: str, words: list[str]) -> list[int]:
     found = []
     for part in focus.replace(",", " ").split():
         places = [place for place, word in enumerate(words) if word == part]
-        if part.isascii() and part.isdigit():
-            places = [int(part)]
+        place = read_count(part)
+        if place is not None:
+            places = [place]
         if len(places) > 1:
             raise InputError(f"--focus has the word {part!r}, which is at {places}; give the position that you mean")
         if not places or places[0] >= len(words):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.commands.subjects import find_subject
+from kleene.errors import InputError
 from kleene.programs.automata.storage import ENDINGS, check_ending
 
 
@@ -52,6 +53,8 @@ def extract_named(
     subject, _, network = find_subject(name)
     if not network:
         subject = compile(subject)
+    if method == "lstar" and not hasattr(subject, "accepts_batch"):
+        raise InputError(f"{name!r} is a {type(subject).__name__}, which accepts no words; lstar asks for these")
     options: dict[str, Any] = {} if max_states is None else {"max_states": max_states}
     if method == "lstar":
         with _watched(progress) as watch:

@@ -1,7 +1,8 @@
 """Sentences on the command line: a text, with its tree or without, or one of a treebank file."""
 
-from pathlib import Path
+import os
 
+from kleene.counts import read_count
 from kleene.errors import InputError
 
 
@@ -30,12 +31,13 @@ def _from_treebank(name: str) -> tuple[list[str], list[int]]:
     from kleene.tasks.treebanks import read_conllu
 
     file, _, number = name.rpartition(":")
-    if not file or not (number.isascii() and number.isdigit()) or Path(name).exists():
+    if not file or not (number.isascii() and number.isdigit()) or os.path.exists(name):
         file, number = name, "1"
     found = read_conllu(file)
-    if not 1 <= int(number) <= len(found):
+    place = read_count(number)
+    if place is None or not 1 <= place <= len(found):
         raise InputError(f"{file!r} has {len(found)} sentences, and no sentence {number}; they are counted from 1")
-    sentence = found[int(number) - 1]
+    sentence = found[place - 1]
     return list(sentence.words), list(sentence.heads)
 
 
@@ -43,12 +45,11 @@ def _read_heads(text: str) -> list[int]:
     from kleene.tasks.treebanks import tree_problem
 
     parts = text.replace(",", " ").split()
-    wrong = next((part for part in parts if not (part.isascii() and part.isdigit())), None)
-    if wrong is not None or not parts:
+    heads = [head for head in map(read_count, parts) if head is not None]
+    if len(heads) < len(parts) or not parts:
         raise InputError(
             f"--heads is {text!r}; give for every word the number of its head, counted from 1, and 0 for the root"
         )
-    heads = [int(part) for part in parts]
     problem = tree_problem(heads)
     if problem:
         at, what = problem

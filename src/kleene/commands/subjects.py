@@ -19,6 +19,8 @@ def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any
             f"{name!r} is a Neural Turing Machine; look at its runs with kleene.machines.ntm_tracing.whole_trace"
         )
     module = module_of(subject)
+    if network and module is transformers and not hasattr(subject, "layout"):
+        raise InputError(f"{name!r} is a {type(subject).__name__}, which runs no program; try kleene explain --model")
     chosen = options_for(name, subject, options)
     _refuse_idle(name, chosen, compiled=compiled, network=network)
     if module is transformers:

@@ -1,5 +1,6 @@
 """Teaching on the command line: a grid of settings and seeds, with a bar, checkpoints and a results file."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,7 +79,7 @@ def _prepare_places(results: str | None, *files: str | None) -> None:
         make_folder(results)
     for file in filter(None, files):
         make_folder(Path(file).parent)
-        if Path(file).is_dir():
+        if os.path.isdir(file):
             raise InputError(f"{file!r} is a folder; give the name of a file")
 
 

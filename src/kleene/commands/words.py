@@ -47,10 +47,11 @@ def as_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]:
     >>> as_word(["11", "0"], ("0", "1")), as_word(["one two"], ("one", "two"))
     ('110', ['one', 'two'])
     """
-    if all(len(symbol) == 1 for symbol in alphabet):
+    if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in alphabet):
         typed = "".join(words)
         return typed if " " in alphabet else typed.replace(" ", "")
-    return " ".join(words).split()
+    spelled = {str(symbol): symbol for symbol in alphabet}  # tokens of a language model may be numbers
+    return [spelled.get(word, word) for word in " ".join(words).split()]
 
 
 def size_facts(network: Any) -> dict[str, Any]:

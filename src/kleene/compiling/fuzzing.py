@@ -12,19 +12,20 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
+from kleene.checksums import check_seal, sealed_json
 from kleene.compiling.checking import check_transformer
 from kleene.compiling.transformer import compile_program
 from kleene.errors import CompileError, ModelFileError
-from kleene.files import write_atomically
+from kleene.files import MOST_TEXT, read_bytes, write_atomically
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.random_programs import generate, random_inputs
 
 INPUTS, LONGEST = 5, 7
 WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
 SAVE_EVERY = 5.0  # seconds
+FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a program that failed
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def fuzz(
         if on_program is not None:
             on_program(tally)
         if resume and (time.perf_counter() - saved > SAVE_EVERY or tally.done == programs):
-            write_atomically(resume, json.dumps(asdict(tally)).encode())
+            write_atomically(resume, sealed_json(asdict(tally)))
             saved = time.perf_counter()
     return tally
 
@@ -104,11 +105,21 @@ def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
 
 
 def _resumed(seed: int, resume: str | None) -> Tally:
-    if resume is None or not Path(resume).exists():
+    if resume is None or not os.path.exists(resume):
         return Tally(seed)
+    content = read_bytes(resume, MOST_TEXT)
+    check_seal(resume, content)
     try:
-        tally = Tally(**json.loads(Path(resume).read_text()))
-    except (ValueError, TypeError) as error:
+        tally = Tally(**{key: value for key, value in json.loads(content).items() if key != "checksum"})
+        for name, kind in {"failures": list, "seconds": (int, float)}.items():
+            if not isinstance(getattr(tally, name), kind):
+                raise ValueError(f"its {name} are {getattr(tally, name)!r}")
+        for name in ("seed", "done", "agree", "refused", "inputs"):
+            if type(getattr(tally, name)) is not int or getattr(tally, name) < 0:
+                raise ValueError(f"its count {name!r} is {getattr(tally, name)!r}")
+        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in tally.failures):
+            raise ValueError("its failures are not described")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
     if tally.seed != seed:
         raise ModelFileError(f"{resume!r} is of seed {tally.seed}, and seed {seed} was asked for; name another file")

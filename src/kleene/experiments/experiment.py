@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from kleene.checksums import SEAL, sealed
 from kleene.files import make_folder, write_atomically
 from kleene.teaching.loop import Learner, Plan, Progress, teach
 from kleene.teaching.reports import Report
@@ -103,5 +104,7 @@ def described(experiment: Any, reports: list[Report]) -> dict[str, Any]:
 
 def keep(content: dict[str, Any], folder: Path) -> Path:
     """The path of the JSON file now holding the content; a list of numbers is one line."""
-    text = SPREAD_LIST.sub(lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps(content, indent=1))
-    return write_atomically(folder / f"{content['name']}.json", text.encode())
+    text = SPREAD_LIST.sub(
+        lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps({"checksum": SEAL} | content, indent=1)
+    )
+    return write_atomically(folder / f"{content['name']}.json", sealed(text))

@@ -19,6 +19,7 @@ from kleene.machines.rnn.turing import TuringRNN
 from kleene.programs.automata import DFA
 
 MAX_STATES = 100_000
+MOST_BITS = 10_000  # of a number in a hidden vector; a network with larger ones grows without end
 NARROW = 200  # recurrent weights; up to here a vector is stepped faster by itself than in an array with others
 NAMED_BY_VECTOR = 8  # units; the states of a larger network are numbered
 
@@ -160,7 +161,13 @@ class _PlainVectors:
         self.start = self._key(self.stepper.start)
 
     def after(self, vectors: list[Vector], symbol: int) -> list[Vector]:
-        return [self._key(self.stepper.step(ExactVector(dict(vector), 1), symbol)) for vector in vectors]
+        found = [self._key(self.stepper.step(ExactVector(dict(vector), 1), symbol)) for vector in vectors]
+        if any(value.bit_length() > MOST_BITS for vector in found for _, value in vector):
+            raise RunError(
+                f"the hidden vectors of this network grow without end: a number of more than {MOST_BITS:,} binary "
+                f"digits was reached. There is no automaton whose states they are; the method lstar asks for words"
+            )
+        return found
 
     def accepted(self, vectors: list[Vector]) -> list[bool]:
         return [self.readout.accepts(ExactVector(dict(vector), 1)) for vector in vectors]

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from kleene.errors import ModelFileError
-from kleene.tensors import kind_of
+from kleene.tensors import open_tensors
 
 KINDS = {
     "universal transformer": ("kleene.machines.universal_transformer", "UniversalTransformer"),
@@ -26,8 +26,8 @@ def load(path: Any) -> Any:
     >>> load(file).accepts("110")
     True
     """
-    kind = kind_of(path)
-    if kind not in KINDS:
-        raise ModelFileError(f"{str(path)!r} holds a {kind}, and not a network; there are {', '.join(KINDS)}")
-    module, name = KINDS[kind]
-    return getattr(import_module(module), name).load(path)
+    file = open_tensors(path)
+    if file.kind not in KINDS:
+        raise ModelFileError(f"{str(path)!r} holds a {file.kind}, and not a network; there are {', '.join(KINDS)}")
+    module, name = KINDS[file.kind]
+    return getattr(import_module(module), name).load(file)

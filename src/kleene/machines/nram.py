@@ -21,7 +21,7 @@ from kleene.machines.ncm import Start, run
 from kleene.machines.nram_modules import BINARY, CONSTANTS, UNARY, constant, one_hot
 from kleene.machines.quick_compiling import compiler_options
 from kleene.traces import Trace
-from kleene.traces.steps import Steps, check_steps
+from kleene.traces.steps import Steps, check_run, check_steps
 from kleene.traces.wiring import Wiring, module_sequence
 
 NEVER = -1e9  # the log-probability of a source that a connection cannot have; finite, so that 0 times it is 0
@@ -148,6 +148,7 @@ class NRAM(eqx.Module):
         if not checked:
             return []
         most = max(map(len, checked))
+        check_run(taken, len(checked) * most * (most + self.wiring.registers))  # distributions over as many values
         padded = jnp.array([memory + [0] * (most - len(memory)) for memory in checked], jnp.int32)
         found = _compiled_runs()(self, padded, jnp.array([len(memory) for memory in checked]), steps=max(taken))
         cells, registers, chosen = (np.asarray(part) for part in found)

@@ -25,7 +25,9 @@ def check_shapes(weights: Mapping[str, Any], expected: Mapping[str, tuple[int, .
     >>> check_shapes({"bias": np.zeros(3)}, {"bias": (3,)})
     """
     wrong = [
-        name for name in {**expected, **weights} if name not in weights or weights[name].shape != expected.get(name)
+        name
+        for name in {**expected, **weights}
+        if name not in weights or weights[name].shape != expected.get(name) or 0 in weights[name].shape
     ]
     if wrong:
         raise ValueError(f"{', '.join(sorted(wrong))} missing, not expected, or of the wrong shape")

@@ -35,7 +35,7 @@ def diagram(machine: Any, *, trace: Sequence[str] | None = None, dead: bool = Tr
 
 def save(machine: Any, path: Any, **options: Any) -> Path:
     """The path of the file now holding the diagram; options as for `diagram`."""
-    return write_atomically(path, diagram(machine, **options).encode())
+    return write_atomically(path, diagram(machine, **options))
 
 
 def best_drawing(graph: Graph) -> Drawing:

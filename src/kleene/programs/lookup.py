@@ -1,11 +1,13 @@
 """Finding the program that a person named: one of the library, or one in a file of their own."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, KleeneError
+from kleene.files import MOST_TEXT, check_source
 from kleene.programs.alta.program import Program
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
@@ -85,7 +87,7 @@ def from_file(place: str) -> Any:
     """The program that `FILE.py:NAME` names. The file is run as Python, as `python FILE.py` would."""
     path, _, name = place.partition(":")
     name, file = name or "program", Path(path)
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise InputError(
             f"there is no file {path!r}; give FILE.py:NAME, NAME being a program or a function that makes one"
         )
@@ -108,6 +110,7 @@ def from_file(place: str) -> Any:
 
 
 def _module(file: Path) -> Any:
+    check_source(file, MOST_TEXT)
     spec = importlib.util.spec_from_file_location(f"kleene_user_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None

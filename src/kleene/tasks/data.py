@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
-from kleene.errors import InputError
+from kleene.errors import InputError, ModelFileError
+from kleene.files import read_bytes
+
+MOST_DATA = 256 << 20  # bytes of a data file that is read as a whole
 
 # What to get, and where it is published, by the name of its folder.
 PUBLISHED = {
@@ -52,10 +55,8 @@ def data_roots() -> list[Path]:
 def read_text(path: Path) -> str:
     """The text of a data file, without the mark that some editors put first; or an InputError that names it."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no file {str(path)!r}") from None
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+        return read_bytes(path, MOST_DATA).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except ModelFileError as error:
+        raise InputError(str(error)) from None
     except UnicodeDecodeError:
         raise InputError(f"{str(path)!r} is not a text file in UTF-8") from None

@@ -4,21 +4,25 @@ Words are what white space separates, capitals and all; every line, an empty one
 wikitext-2 has the numbers of words that others report for it.
 """
 
+import io
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import InputError, ModelFileError
+from kleene.files import read_bytes
 from kleene.tasks.data import data_file
 
 UNKNOWN = "<unk>"
 END = "<eos>"
+LONGEST_LINE = 16 << 20  # characters
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,35 @@ class Vocabulary:
         return [self.words[number] for number in numbers]
 
 
+@dataclass(frozen=True)
+class Streamed:
+    """What came through a pipe, which can be read once, under the name that errors call it by."""
+
+    path: Any
+    content: bytes
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def text_source(path: Any) -> Any:
+    """What `lines` can read several times: the path of a regular file, or all that a pipe brings."""
+    if os.path.isfile(path) or not os.path.exists(path) or os.path.isdir(path):
+        return path
+    try:
+        return Streamed(path, read_bytes(path))
+    except ModelFileError as error:
+        raise InputError(str(error)) from None
+
+
 def lines(path: Any, first: int = 0, last: int | None = None) -> Iterator[list[str]]:
     """The words of each line of a text file, `<eos>` at its end; the file is never in memory as a whole."""
+    source = path if isinstance(path, Streamed) else text_source(path)
     number = first
     try:
-        with open(path, encoding="utf-8-sig") as file:  # without the mark that some editors put first
-            for line in islice(file, first, last):
+        # utf-8-sig: without the mark that some editors put first
+        with _opened(source) as opened, io.TextIOWrapper(opened, encoding="utf-8-sig") as file:
+            for line in islice(_bounded(file, str(path)), first, last):
                 yield [*line.split(), END]
                 number += 1
     except FileNotFoundError:
@@ -96,6 +123,21 @@ def lines(path: Any, first: int = 0, last: int | None = None) -> Iterator[list[s
         raise InputError(
             f"{str(path)!r} is not a text file in UTF-8: it cannot be read after line {number}. Store it as UTF-8."
         ) from None
+
+
+def _opened(source: Any) -> Any:
+    return io.BytesIO(source.content) if isinstance(source, Streamed) else open(source, "rb")
+
+
+def _bounded(file: io.TextIOWrapper, name: str) -> Iterator[str]:
+    """The lines of the file; one that is too long to be a line of words is refused."""
+    for number in count(1):
+        line = file.readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"{name!r}, line {number} has more than {LONGEST_LINE:,} characters; break it into lines")
+        if not line:
+            return
+        yield line
 
 
 def words_of(path: Any, first: int = 0, last: int | None = None) -> Iterator[str]:
@@ -124,6 +166,7 @@ class Corpus:
 
         Without another one, the last tenth of the lines is held out. The vocabulary is that of the text to learn from.
         """
+        path, name = text_source(path), Path(path).stem
         total = sum(1 for _ in lines(path))
         last = total if held_out is not None else total - max(1, total // 10)
         if last < 1:
@@ -134,7 +177,7 @@ class Corpus:
         vocabulary = Vocabulary.of(words_of(path, 0, last), minimum=minimum, size=size)
         tested = words_of(path, last) if held_out is None else words_of(held_out)
         train = vocabulary.encode(words_of(path, 0, last))
-        return cls(Path(path).stem, vocabulary, train, vocabulary.encode(tested))
+        return cls(name, vocabulary, train, vocabulary.encode(tested))
 
 
 def wikitext_2(held_out: str = "valid") -> Corpus:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
+from kleene.counts import read_count
 from kleene.errors import InputError
 from kleene.tasks.data import data_file, read_text
 
@@ -192,9 +193,10 @@ def _row(columns: list[str], place: int, source: str, number: int) -> tuple[str,
         raise _refusal(source, number, f"word {place} is empty; the second column has the word")
     if kind not in CLASSES:
         raise _refusal(source, number, f"{word!r} has the class {kind!r}; there are {', '.join(sorted(CLASSES))}")
-    if not (head.isascii() and head.isdigit()):
+    place_of_head = read_count(head)
+    if place_of_head is None:
         raise _refusal(source, number, f"{word!r} has the head {head!r}; the seventh column has its head's ID, or 0")
-    return word, kind, int(head), relation
+    return word, kind, place_of_head, relation
 
 
 def _refusal(source: str, number: int, problem: str) -> InputError:

@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float, PyTree
 from kleene.errors import InputError
 from kleene.machines.quick_compiling import compiler_options
 from kleene.teaching.lessons import Lesson, Setting
+from kleene.teaching.room import check_room
 
 
 class Learner(NamedTuple):
@@ -162,6 +163,7 @@ def teach(
 
 def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
     """The settings and fresh learners of all runs, and the jitted function that teaches them some iterations more."""
+    check_room(plan)
     one_step = functools.partial(_advance, plan.lesson)
     advance = jax.jit(one_step, static_argnames="iterations", donate_argnums=1, compiler_options=compiler_options())
     return _spread(plan.setting()), _spread(_fresh(plan)), advance

@@ -10,8 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from kleene.checksums import check_seal, sealed_json
 from kleene.errors import ModelFileError
-from kleene.files import read_bytes, write_atomically
+from kleene.files import MOST_TEXT, read_bytes, write_atomically
 from kleene.teaching.reports import Report
 
 FORMAT = "kleene.results/1"
@@ -24,7 +25,7 @@ def store(report: Report, folder: Any) -> Path:
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:8]
     content = {"format": FORMAT, "plan": facts, "versions": versions()} | report.as_json() | {"rows": report.rows()}
     path = Path(folder) / f"{report.plan.lesson.name.replace(' ', '-')}-{digest}.json"
-    return write_atomically(path, json.dumps(content).encode())
+    return write_atomically(path, sealed_json(content))
 
 
 def versions() -> dict[str, str]:
@@ -40,9 +41,11 @@ def versions() -> dict[str, str]:
 
 def load(path: Any) -> dict[str, Any]:
     """The content of a file of the store, or of one that an experiment wrote."""
+    text = read_bytes(Path(path), MOST_TEXT)
+    check_seal(path, text, by_hand=True)
     try:
-        content = json.loads(read_bytes(Path(path)))
-    except ValueError as error:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({error})") from None
     if not isinstance(content, dict) or not (content.get("format") == FORMAT or set(content) >= EXPERIMENT):
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote")

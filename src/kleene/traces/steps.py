@@ -4,9 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
+from kleene.memory import check_memory
 
-TERM = re.compile(r"(\d+)|(M)|memory\[(\d+)\]")
+MOST_STEPS = 100_000  # of one run, each of which is recorded
+TERM = re.compile(r"([0-9]+)|(M)|memory\[([0-9]+)\]")
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,15 @@ class Steps:
                     f"the number of steps is {text.strip()!r}, and {term.strip()!r} is not understood; write a sum of "
                     f"whole numbers, M (the size of the memory) and memory[1] (what cell 1 holds at the start)"
                 )
-            constant += int(said[1] or 0)
+            numbers = [read_count(digits or "0") for digits in said.group(1, 3)]
+            if None in numbers:
+                raise ProgramError(
+                    f"the number of steps has a term of {len(term.strip())} characters; a run has at most "
+                    f"{MOST_STEPS:,} steps"
+                )
+            constant += numbers[0] or 0
             sizes += bool(said[2])
-            cells += [int(said[3])] if said[3] else []
+            cells += [numbers[1] or 0] if said[3] else []
         return cls(constant, sizes, tuple(cells))
 
     def __call__(self, memory: Sequence[int]) -> int:
@@ -57,3 +66,15 @@ def check_steps(steps: Sequence[int] | None, runs: int) -> None:
     for taken in steps or ():
         if taken < 0:
             raise InputError(f"steps is {taken}; give 0 or more")
+
+
+def check_run(taken: Sequence[int], entries: int) -> None:
+    """Refuse, before it begins, a run of too many steps, or one whose record would not fit into memory.
+
+    `entries` is how many numbers are recorded at each step of all runs together.
+    """
+    longest = max(taken, default=0)
+    if longest > MOST_STEPS:
+        raise InputError(f"the run takes {longest:,} steps, and {MOST_STEPS:,} is the most; give fewer with steps=")
+    what = f"the record of {longest:,} steps with {entries:,} numbers each"
+    check_memory(longest * entries * 16.0, what, "give a smaller memory or fewer steps")

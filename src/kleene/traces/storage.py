@@ -1,6 +1,5 @@
 """Traces on disk: JSON for people and other programs, npz for size. Neither can carry code."""
 
-import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -8,41 +7,47 @@ from typing import Any
 
 import numpy as np
 
+from kleene.checksums import check_seal, sealed_json, warn_unsealed
 from kleene.errors import ModelFileError
 from kleene.files import read_bytes, write_atomically
 from kleene.traces.channels import Channel
+from kleene.traces.packing import pack, unpack
 from kleene.traces.trace import Trace
 
 FORMAT = "kleene.trace/1"
+MOST_TRACE = 1 << 30  # bytes of a file
 
 
 def save(trace: Trace, path: Any) -> Path:
-    """The path of the file now holding the trace; its ending chooses between `.json` and `.npz`."""
+    """The path of the file now holding the trace and its checksum; its ending chooses between `.json` and `.npz`."""
     path = Path(path)
     if path.suffix == ".json":
-        return write_atomically(path, json.dumps(as_json(trace)).encode())
+        return write_atomically(path, sealed_json(as_json(trace)))
     if path.suffix == ".npz":
-        stream = io.BytesIO()
         header = np.frombuffer(json.dumps(_header(trace)).encode(), dtype=np.uint8)
-        # By number, not by name: a channel may be called "file", or anything else that numpy or zip would trip over.
-        np.savez_compressed(stream, header, *(trace.data[c.name].astype(c.dtype) for c in trace.channels))
-        return write_atomically(path, stream.getvalue())
+        arrays = [header, *(trace.data[c.name].astype(c.dtype) for c in trace.channels)]
+        return write_atomically(path, pack(arrays))
     raise ModelFileError(f"a trace is saved as .json or .npz, and {path.name!r} is neither")
 
 
 def load(path: Any) -> Trace:
-    """The trace in a `.json` or `.npz` file."""
+    """The trace in a `.json` or `.npz` file; any damage is refused."""
     path = Path(path)
-    content = read_bytes(path)
+    content = read_bytes(path, MOST_TRACE)
+    has_seal = check_seal(path, content)
     try:
         if path.suffix == ".json":
-            return from_json(json.loads(content))
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            header = json.loads(arrays["arr_0"].tobytes())
-            names = [c["name"] for c in header["channels"]]
-            return _build(header, {name: arrays[f"arr_{n}"] for n, name in enumerate(names, start=1)})
-    except Exception as error:  # a damaged file can raise anything in zipfile, zlib, numpy or json
+            trace = from_json(json.loads(content))
+        else:
+            header, *arrays = unpack(content)
+            described = json.loads(header.tobytes())
+            names = [c["name"] for c in described["channels"]]
+            trace = _build(described, dict(zip(names, arrays)))
+    except Exception as error:  # a file that is none can raise anything in zipfile, zlib, numpy or json
         raise ModelFileError(f"{str(path)!r} does not hold a trace that Kleene wrote ({error})") from None
+    if not has_seal:
+        warn_unsealed(path)
+    return trace
 
 
 def as_json(trace: Trace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kleene.counts import read_count
 from kleene.errors import InputError
 from kleene.traces.channels import NOTHING, Channel
 
@@ -30,6 +31,7 @@ ARITIES = {
     "MAX": 2,
     "WRITE": 2,
 }
+MOST_MODULES = 500
 SHORT = {"def": tuple(ARITIES), "R": ("READ",), "W": ("WRITE",)}
 
 
@@ -41,15 +43,22 @@ def module_sequence(text: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     for part in text.split("+"):
-        said = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9]\d*))?\s*", part)
+        said = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9][0-9]*))?\s*", part)
         modules = SHORT.get(said[1], (said[1],) if said[1] in ARITIES else ()) if said else ()
         if not said or not modules:
             raise InputError(
                 f"the module sequence {text!r} has the part {part.strip()!r}; join with + any of def (all fourteen in "
                 f"their order), R, W, {', '.join(ARITIES)}, and repeat with *3"
             )
-        found += modules * int(said[2] or 1)
+        times = read_count(said[2] or "1")
+        if times is None or len(found) + len(modules) * times > MOST_MODULES:
+            raise InputError(f"the module sequence {_short(text)} has more than {MOST_MODULES} modules; use fewer")
+        found += modules * times
     return tuple(found)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,8 @@ class Wiring:
     modules: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if len(self.modules) > MOST_MODULES:
+            raise InputError(f"the wiring has {len(self.modules):,} modules, and {MOST_MODULES} is the most")
         if self.registers < 1 or not self.modules or any(kind not in ARITIES for kind in self.modules):
             raise InputError(
                 f"a wiring needs a register and a module at least; it was given registers={self.registers} and the "

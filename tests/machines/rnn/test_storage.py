@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from safetensors import safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from kleene.errors import ModelFileError
 from kleene.machines.rnn import library
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.rnn.storage import unpack_matrix
 from tests.machines.rnn.networks import networks, numbers_of_all_kinds
+from tests.sealing import resealed
 
 
 def same(a, b):
@@ -65,7 +67,7 @@ def rewritten(path, change):
         header = json.loads(file.metadata()["kleene"])
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     change(header, arrays)
-    save_file(arrays, path, {"kleene": json.dumps(header)})
+    path.write_bytes(resealed(save(arrays, {"kleene": json.dumps(header)})))
 
 
 BREAKS = {
@@ -85,6 +87,9 @@ BREAKS = {
     "the threshold is divided by zero": lambda h, a: h.update(threshold="1/0"),
     "the threshold is not a number": lambda h, a: h.update(threshold=float("nan")),
     "the threshold is infinite": lambda h, a: h.update(threshold=float("inf")),
+    "the threshold has a gigabyte of digits": lambda h, a: h.update(threshold="1e999999999"),
+    "the threshold has a gigabyte of digits after the point": lambda h, a: h.update(threshold="1e-999999999"),
+    "the threshold is long": lambda h, a: h.update(threshold="1" * 5000),
     "the threshold is no number": lambda h, a: h.update(threshold="half"),
     "the version is of the future": lambda h, a: h.update(version=99),
     "the reading has other units": lambda h, a: a.update({"reading.units": np.array([0], dtype=np.int64)}),
@@ -98,7 +103,7 @@ def test_a_file_that_is_amiss_is_refused(tmp_path, broken):
     path = tmp_path / "net.safetensors"
     with_reading().save(path)
     rewritten(path, BREAKS[broken])
-    with pytest.raises(ModelFileError, match=r"net\.safetensors"):
+    with pytest.raises(ModelFileError, match=r"net\.safetensors' does not hold a whole network"):
         SimpleRNN.load(path)
 
 
@@ -111,3 +116,10 @@ def test_a_file_cut_short_or_of_another_kind_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ModelFileError):
         SimpleRNN.load(path)
+
+
+def test_a_matrix_that_says_to_have_more_units_than_the_bound_is_refused():
+    nothing = {"rows": np.zeros(0, np.int64), "columns": np.zeros(0, np.int64), "numerators": np.zeros(0, np.int64)}
+    assert unpack_matrix((10, 1), "1", nothing).shape == (10, 1)
+    with pytest.raises(ValueError, match="has the shape 1000000000 × 1, and at most 10,000,000 units are read"):
+        unpack_matrix((10**9, 1), "1", nothing)

@@ -216,6 +216,8 @@ def _check_shapes(network: SimpleRNN) -> None:
         if len(shape) != len(axes) or shape != expected:
             wanted = " × ".join(f"{sizes.get(axis, '?')} {axis}" for axis in axes)
             raise CompileError(f"{name} has shape {tuple(weight.shape)}, and {wanted} was expected")
+    if sizes["outputs"] < 1:
+        raise CompileError("the network has no output; the first one says whether a word is accepted")
     if network.reading is not None and len(network.reading.units) != sizes["hidden"]:
         raise CompileError(
             f"the reading speaks of {len(network.reading.units)} units, and the network has {sizes['hidden']}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.counts import read_fraction
 from kleene.errors import KleeneError, ModelFileError
 from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
@@ -14,6 +15,7 @@ from kleene.tensors import read_tensors, write_tensors
 
 KIND = "simple rnn"
 VERSION = 1
+MOST_UNITS = 10_000_000  # rows or columns of a matrix; the file says how many, and need not have an entry for each
 
 
 def save(network: SimpleRNN, path: Any) -> Path:
@@ -74,7 +76,7 @@ def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> SimpleRNN
         **weights,
         activation=header["activation"],
         alphabet=tuple(alphabet),
-        threshold=Fraction(threshold) if isinstance(threshold, str) else threshold,
+        threshold=read_fraction(threshold) if isinstance(threshold, str) else threshold,
         reading=_reading(header.get("reading"), arrays),
         summary=header["summary"],
     )
@@ -92,6 +94,8 @@ def pack_matrix(matrix: ExactMatrix) -> dict[str, np.ndarray]:
 def unpack_matrix(shape: Any, denominator: str, parts: dict[str, np.ndarray]) -> ExactMatrix:
     """The matrix that `pack_matrix` took apart."""
     height, width = shape
+    if max(height, width) > MOST_UNITS:
+        raise ValueError(f"a weight has the shape {height} × {width}, and at most {MOST_UNITS:,} units are read")
     numerators = parts.get("numerators")
     if numerators is None:
         numerators = [int(digits, 16) for digits in parts["digits"].tobytes().decode().split()]

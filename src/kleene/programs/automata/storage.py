@@ -5,8 +5,9 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kleene.checksums import SEAL, check_seal, sealed, sealed_json, warn_unsealed
 from kleene.errors import KleeneError, ModelFileError, ProgramError
-from kleene.files import read_bytes, write_atomically
+from kleene.files import MOST_TEXT, read_bytes, write_atomically
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA
@@ -17,8 +18,12 @@ ENDINGS = (".json", ".dot", ".gv")
 
 def to_json(dfa: "DFA") -> str:
     """The automaton as a JSON text; states that are neither texts nor whole numbers become texts."""
+    return json.dumps(_content(dfa), ensure_ascii=False)
+
+
+def _content(dfa: "DFA") -> dict[str, Any]:
     rows = [[_plain(q), a, _plain(dfa.transitions[q, a])] for q in dfa.states for a in dfa.alphabet]
-    content = {
+    return {
         "format": FORMAT,
         "states": [_plain(state) for state in dfa.states],
         "alphabet": list(dfa.alphabet),
@@ -26,7 +31,6 @@ def to_json(dfa: "DFA") -> str:
         "accept": [_plain(state) for state in dfa.states if state in dfa.accept],
         "transitions": rows,
     }
-    return json.dumps(content, ensure_ascii=False)
 
 
 def _plain(state: Hashable) -> str | int:
@@ -76,12 +80,13 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 
 
 def save(dfa: "DFA", path: Path) -> Path:
-    """The path of the file now holding the automaton; its ending chooses between JSON and Graphviz."""
+    """The path of the file now holding the automaton and its checksum; its ending chooses between JSON and Graphviz."""
     from kleene.programs.automata.dot import to_dot
 
     check_ending(path)
-    text = to_json(dfa) if path.suffix == ".json" else to_dot(dfa)
-    return write_atomically(path, text.encode())
+    if path.suffix == ".json":
+        return write_atomically(path, sealed_json(_content(dfa)))
+    return write_atomically(path, sealed(f"// {SEAL}\n{to_dot(dfa)}"))
 
 
 def load(path: Path) -> "DFA":
@@ -89,7 +94,10 @@ def load(path: Path) -> "DFA":
     from kleene.programs.automata.dot import from_dot
 
     check_ending(path)
-    content = read_bytes(path)
+    content = read_bytes(path, MOST_TEXT)
+    has_seal = check_seal(path, content, by_hand=True)
+    if not has_seal and FORMAT.encode() in content:
+        warn_unsealed(path)
     try:
         return from_json(content.decode()) if path.suffix == ".json" else from_dot(content.decode())
     except (KleeneError, UnicodeDecodeError) as error:

@@ -12,7 +12,7 @@ import numpy as np
 from kleene.errors import InputError, ProgramError
 from kleene.programs.circuits import interpreter
 from kleene.traces import Channel, Trace
-from kleene.traces.steps import Steps, check_steps
+from kleene.traces.steps import Steps, check_run, check_steps
 from kleene.traces.wiring import Wiring
 
 HOLE = -1  # the choice that a block leaves open
@@ -168,6 +168,8 @@ class Circuit:
         checked = [self._checked_memory(memory) for memory in memories]
         check_steps(steps, len(checked))
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
+        recorded = sum(map(len, checked)) + len(checked) * (self.wiring.registers + len(self.wiring.connections))
+        check_run(taken, recorded)
         done = interpreter.execute(self, checked, taken, generator) if checked else ()
         return [
             Trace(self.channels(len(memory)), self.wiring.entries(*run), "memory", source="program")

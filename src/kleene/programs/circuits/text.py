@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
-from kleene.files import read_bytes
+from kleene.files import MOST_TEXT, read_bytes
 from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
 from kleene.traces.steps import Steps
 from kleene.traces.wiring import ARITIES, Wiring, module_sequence
@@ -176,9 +177,10 @@ def _source(wiring: Wiring, said: str, limit: int, user: str) -> int:
 def _register(wiring: Wiring, said: str) -> int:
     if not re.fullmatch(r"r\d+", said):
         raise ProgramError(f"{said!r} cannot be assigned; only registers can, r0 to r{wiring.registers - 1}")
-    if int(said[1:]) >= wiring.registers:
+    number = read_count(said[1:])
+    if number is None or number >= wiring.registers:
         raise ProgramError(f"there is no register {said}; the registers are r0 to r{wiring.registers - 1}")
-    return int(said[1:])
+    return number
 
 
 def _module(wiring: Wiring, said: str) -> int:
@@ -215,6 +217,6 @@ def as_text(circuit: Circuit) -> str:
 def load(path: Path) -> Circuit:
     """The circuit in the file, under the file's name."""
     try:
-        return parse(read_bytes(path).decode(), path.stem)
+        return parse(read_bytes(path, MOST_TEXT).decode(), path.stem)
     except UnicodeDecodeError:
         raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None

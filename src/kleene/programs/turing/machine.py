@@ -142,7 +142,8 @@ class TuringMachine:
         return load(Path(path))
 
     def save(self, path: Any) -> Path:
-        """The path of the text file now holding the machine."""
+        """The path of the text file now holding the machine and its checksum."""
+        from kleene.checksums import SEAL, sealed
         from kleene.files import write_atomically
 
-        return write_atomically(Path(path), self.to_text().encode())
+        return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))

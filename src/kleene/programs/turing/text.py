@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kleene.checksums import check_seal
 from kleene.errors import ProgramError
-from kleene.files import read_bytes
+from kleene.files import MOST_TEXT, read_bytes
 
 if TYPE_CHECKING:
     from kleene.programs.turing.machine import TuringMachine
@@ -125,8 +126,10 @@ def as_text(machine: "TuringMachine") -> str:
 
 def load(path: Path) -> "TuringMachine":
     """The machine in the file, under the file's name."""
+    content = read_bytes(path, MOST_TEXT)
+    check_seal(path, content, by_hand=True)
     try:
-        return parse(read_bytes(path).decode(), path.stem)
+        return parse(content.decode(), path.stem)
     except UnicodeDecodeError:
         raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None
     except ProgramError as error:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kleene.counts import read_count
 from kleene.errors import InputError
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import addition_decoded
@@ -50,9 +51,10 @@ def get_decoder(name: str) -> DecoderEntry:
 
 
 def _read_sum(words: Sequence[str]) -> list[int]:
-    if len(words) != 2 or not all(w.isdecimal() for w in words):
+    numbers = [number for number in map(read_count, words) if number is not None]
+    if len(words) != 2 or len(numbers) != 2:
         raise InputError(f"give two whole numbers, such as 789 456; got {' '.join(words)!r}")
-    return addition_decoded.prompt(int(words[0]), int(words[1]), DIGITS)
+    return addition_decoded.prompt(numbers[0], numbers[1], DIGITS)
 
 
 def _letters(written: Sequence[int]) -> str:

@@ -1,0 +1,62 @@
+"""Whether a plan fits into memory, found out from shapes alone, before anything is made."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+
+from kleene.memory import check_memory, usable_memory
+
+if TYPE_CHECKING:
+    from kleene.teaching.loop import Plan
+
+COPIES = 3  # of a learner's weights and moments: the old ones, the new ones and the gradient
+
+
+def check_room(plan: "Plan", most: int | None = None) -> None:
+    """Refuse a plan that takes more memory than the device has left (or than `most` bytes).
+
+    What an update keeps for its gradient is counted from the traced loss. That takes a second, so it is done only where
+    a rough guess, ten numbers for every entry of an example and every row of a weight, does not fit.
+    """
+    lesson = plan.lesson
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    learner = jax.eval_shape(lambda key: _learner(lesson, key), key)
+    setting = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), plan.setting())
+    examples = jax.eval_shape(lesson.examples, key, learner[2], setting)
+    widest = max((axis for leaf in jax.tree.leaves(learner) for axis in leaf.shape), default=1)
+    left = most or _device_memory()
+    fixed = COPIES * _bytes(learner) + _bytes(examples)
+    if plan.runs * (fixed + 10 * widest * _bytes(examples)) <= left:
+        return
+    if plan.runs * fixed <= left:
+        fixed += _bytes(jax.eval_shape(lambda *given: _kept(lesson, *given), key, setting))
+    runs = "1 run" if plan.runs == 1 else f"{plan.runs:,} runs"
+    check_memory(plan.runs * fixed, f"teaching {runs} of {lesson.name}", "use fewer seeds, or a smaller size", left)
+
+
+def _learner(lesson: Any, key: Any) -> tuple[Any, Any, Any]:
+    model = lesson.fresh(key)
+    arrays = eqx.filter(model, eqx.is_array)
+    return arrays, lesson.optimiser.init(eqx.filter(model, eqx.is_inexact_array)), lesson.beginning()
+
+
+def _kept(lesson: Any, key: Any, setting: Any) -> list[Any]:
+    """What an update keeps of its way forward, to go back."""
+    trainable, fixed = eqx.partition(lesson.fresh(key), eqx.is_inexact_array)
+    batch = lesson.examples(key, lesson.beginning(), setting)
+    _, back, _ = jax.vjp(
+        lambda weights: lesson.loss(eqx.combine(weights, fixed), batch, setting), trainable, has_aux=True
+    )
+    return jax.tree.leaves(back)
+
+
+def _bytes(tree: Any) -> int:
+    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+
+def _device_memory() -> int:
+    """The memory of all local devices, or what is left of the machine's where they have none of their own."""
+    stated = [device.memory_stats() for device in jax.local_devices()]
+    return sum(one["bytes_limit"] if one else 0 for one in stated) or usable_memory()

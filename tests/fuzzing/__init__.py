@@ -1,0 +1,1 @@
+"""Hostile files and command lines, drawn by number; `python -m tests.fuzzing NUMBER…` tries some of them again."""
