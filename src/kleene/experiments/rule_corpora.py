@@ -106,7 +106,7 @@ def rule_plan(
     )
     total = iterations or lesson.default_iterations
     every = min(lesson.chunks, max(1, total // 16))
-    total -= 0 if iterations else total % every  # a last stretch of its own would be compiled anew
+    total -= 0 if iterations else total % every  # all stretches between tests are equally long
     return Plan.grid(lesson, kinds=lesson.kinds, seeds=seeds, iterations=total, test_every=every)
 
 
