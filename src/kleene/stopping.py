@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 STOPPED = 128 + signal.SIGINT  # the exit status, as of a process that the signal ended
+PATIENCE = 2.0  # seconds after which the user is told what is being waited for
 RESTORED = "\r\x1b[2K\x1b[?25h"  # a line with a progress bar is cleared, and the cursor shown again
 
 
@@ -30,12 +31,23 @@ class _Desk:
         self.at_stake = False  # whether something would be lost then
         self.asked = False
 
-    def hear(self) -> None:
-        """The user asks to stop. The second time, or where nothing is at stake, that is at once."""
-        if self.asked or not self.at_stake:
-            leave(self.line)
-        self.asked = True
-        _say("stopping as soon as what was learned is kept; press Ctrl-C again to leave at once")
+    def listen(self, ear: socket.socket) -> None:
+        """Hear the user ask to stop. The second time, or where nothing is at stake, that is at once."""
+        while True:
+            try:
+                heard = ear.recv(1)  # the number of a signal
+            except TimeoutError:
+                _say("stopping as soon as what was learned is kept; press Ctrl-C again to leave at once")
+                ear.settimeout(None)
+                continue
+            if not heard:
+                return
+            if heard[0] != signal.SIGINT:
+                continue
+            if self.asked or not self.at_stake:
+                leave(self.line)
+            self.asked = True
+            ear.settimeout(PATIENCE)
 
 
 _desk: _Desk | None = None
@@ -77,13 +89,7 @@ def _heard(desk: _Desk) -> Iterator[None]:
     """Within, Ctrl-C is heard by a thread, whatever the main thread is at."""
     ear, mouth = socket.socketpair()
     mouth.setblocking(False)
-
-    def listen() -> None:
-        while numbers := ear.recv(64):  # a byte for each signal
-            for _ in range(numbers.count(signal.SIGINT)):
-                desk.hear()
-
-    listener = threading.Thread(target=listen, name="kleene-ctrl-c", daemon=True)
+    listener = threading.Thread(target=desk.listen, args=(ear,), name="kleene-ctrl-c", daemon=True)
     listener.start()
     wakeup = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
     handler = signal.signal(signal.SIGINT, lambda *_: None)

@@ -11,6 +11,7 @@ import typer
 from kleene.cli import checking, learning, measuring, networks, programs
 from kleene.cli.options import BAD_INPUT
 from kleene.errors import KleeneError
+from kleene.stopping import STOPPED, leave
 
 app = typer.Typer(
     name="kleene",
@@ -50,7 +51,11 @@ def main() -> None:
         typer.echo(f"kleene: {error}", err=True)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        sys.exit(130)
+        leave()
+    except SystemExit as left:
+        if left.code == STOPPED:  # as Typer leaves at Ctrl-C
+            leave()
+        raise
     except Exception as error:
         if debug:
             raise

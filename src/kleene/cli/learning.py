@@ -7,6 +7,7 @@ import typer
 
 from kleene.cli.options import JsonOption
 from kleene.cli.printing import new_console, print_json
+from kleene.stopping import stoppable
 
 commands = typer.Typer()
 
@@ -48,33 +49,37 @@ def teach(
 
     Many seeds and settings are taught at once.
     """
-    from kleene.commands.teaching import teach_named
+    with stoppable("stopped before anything was taught"):
+        from kleene.commands.teaching import teach_named
 
-    report, stored = teach_named(
-        task,
-        machine=machine,
-        hints=hints,
-        densities=density,
-        strengths=strength,
-        checkpoint=checkpoint,
-        results=results,
-        model=model,
-        heads=heads,
-        stop_after=stop_after,
-        progress=not as_json and sys.stderr.isatty(),
-        lesson_options={k: v for k, v in {"batch": batch, "hidden": hidden}.items() if v is not None},
-        seeds=seeds,
-        first_seed=first_seed,
-        iterations=iterations,
-        test_every=test_every,
-    )
+        report, stored, failure = teach_named(
+            task,
+            machine=machine,
+            hints=hints,
+            densities=density,
+            strengths=strength,
+            checkpoint=checkpoint,
+            results=results,
+            model=model,
+            heads=heads,
+            stop_after=stop_after,
+            progress=not as_json and sys.stderr.isatty(),
+            lesson_options={k: v for k, v in {"batch": batch, "hidden": hidden}.items() if v is not None},
+            seeds=seeds,
+            first_seed=first_seed,
+            iterations=iterations,
+            test_every=test_every,
+        )
     if as_json:
-        return print_json(report.as_json() | ({} if stored is None else {"file": str(stored)}))
-    from kleene.commands.comparing import table_of
+        print_json(report.as_json() | ({} if stored is None else {"file": str(stored)}))
+    else:
+        from kleene.commands.comparing import table_of
 
-    new_console().print(table_of([report.as_json()]))
-    rate = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
-    typer.echo(f"{rate} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
+        new_console().print(table_of([report.as_json()]))
+        rate = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
+        typer.echo(f"{rate} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
+    if failure is not None:
+        raise failure
 
 
 @commands.command()
@@ -87,7 +92,9 @@ def results(
     """List and compare what was taught."""
     from kleene.commands.comparing import stored, table_of
 
-    found = stored(folder)
+    found, damaged = stored(folder)
+    for told in damaged:
+        typer.echo(f"kleene: passed over: {told}", err=True)
     if as_json:
         return print_json([{key: value for key, value in row.items() if key != "rows"} for row in found])
     new_console().print(table_of(found))
@@ -113,7 +120,8 @@ def reproduce(
         names = listed()
         return print_json(names) if as_json else typer.echo("\n".join(names))
     shown = not as_json and sys.stderr.isatty()
-    content = reproduce_named(name, full=full, folder=folder, progress=shown, iterations=iterations, model=model)
+    with stoppable("stopped before anything was taught"):
+        content = reproduce_named(name, full=full, folder=folder, progress=shown, iterations=iterations, model=model)
     if as_json:
         return print_json(content)
     from kleene.commands.comparing import table_of

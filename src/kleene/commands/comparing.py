@@ -8,18 +8,24 @@ import numpy as np
 from kleene.errors import InputError
 
 
-def stored(folder: str) -> list[dict[str, Any]]:
-    """Every results file of a folder, with the file's name; an experiment's name stands for the lesson's."""
+def stored(folder: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Every results file of a folder, with the file's name, and what is wrong with those that cannot be read.
+
+    An experiment's name stands for the lesson's.
+    """
     from kleene.teaching.results import listed
 
     if not Path(folder).is_dir():
         raise InputError(
             f"there is no folder {folder!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
         )
-    found = listed(folder)
+    found, damaged = listed(folder)
     if not found:
-        raise InputError(f"there are no results in {folder!r}; `kleene teach … --results {folder}` puts them there")
-    return [{"file": path.name, "lesson": content.get("name")} | content for path, content in found]
+        told = "".join(f"; {one}" for one in damaged)
+        raise InputError(
+            f"there are no results in {folder!r}; `kleene teach … --results {folder}` puts them there{told}"
+        )
+    return [{"file": path.name, "lesson": content.get("name")} | content for path, content in found], damaged
 
 
 def table_of(results: list[dict[str, Any]]) -> Any:
@@ -27,6 +33,7 @@ def table_of(results: list[dict[str, Any]]) -> Any:
 
     "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
+    from rich.markup import escape
     from rich.table import Table
 
     rows = [row | {"result": result} for result in results for row in result["settings"]]
@@ -39,7 +46,7 @@ def table_of(results: list[dict[str, Any]]) -> Any:
     for name in columns:
         table.add_column(name, overflow="fold")  # in a narrow terminal nothing is cut off
     for row in rows:
-        table.add_row(*(shown(row) for shown in columns.values()))
+        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, and no colour
     return table
 
 

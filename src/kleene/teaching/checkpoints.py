@@ -112,16 +112,10 @@ def _tests(arrays: dict[str, np.ndarray], plan: "Plan", iteration: int) -> list[
     if not columns:
         return []
     at = columns.get("iteration", np.zeros(0))
-    if (
-        at.ndim != 1
-        or not len(at)
-        or at.dtype.kind != "i"
-        or at[0] < 1
-        or (np.diff(at) <= 0).any()
-        or at[-1] > iteration
-    ):
+    counts = at.ndim == 1 and len(at) and at.dtype.kind == "i" and at[0] >= 1 and (np.diff(at) > 0).all()
+    if not counts or at[-1] > iteration:
         raise ValueError("the iterations of its tests do not count up to its own")
-    lengths = np.shape(columns.get("accuracy_by_length"))[2:]
+    lengths = columns.get("accuracy_by_length", at).shape[2:]
     measured = [array.shape[:2] for name, array in columns.items() if name != "iteration"]
     kinds = {name: columns[name].dtype.kind for name in MEASURED if name in columns}
     if kinds != MEASURED or set(measured) != {(len(at), plan.runs)} or lengths != (len(plan.lesson.lengths),):

@@ -210,10 +210,10 @@ def _tell(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> None:
     if checkpoint is None:
         told = "nothing was kept. With --checkpoint FILE, the same command goes on from where it was stopped"
     elif kept:
-        told = f"{str(checkpoint)!r} keeps {kept:,} of them: the same command goes on from there"
+        told = f"{str(checkpoint)!r} has {kept:,}, and the same command goes on from there"
     else:
-        told = "none of them is kept yet: the same command begins again"
-    line = f"stopped after {progress.iteration:,} of {plan.iterations:,} iterations; {told}"
+        told = f"{str(checkpoint)!r} has none yet, and the same command begins again"
+    line = f"stopped after {progress.iteration:,} of {plan.iterations:,} iterations: {told}"
     stopping.tell(line, at_stake=checkpoint is not None and progress.iteration > kept)
 
 
