@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from kleene.errors import InputError, ModelFileError
 from kleene.teaching import checkpoints, loop
 from kleene.teaching.loop import Plan, Stretch, teach, teaching_program
 from kleene.teaching.reports import Report, interval
-from kleene.teaching.results import listed, load, store
+from kleene.teaching.results import file_name, listed, load, store
 from kleene.tensors import read_tensors, write_tensors
 
 
@@ -290,9 +291,22 @@ def test_results_are_stored_once_for_each_plan_and_read_again(tmp_path):
     assert content["rows"][-1].keys() >= {"iteration", "seed", "kind", "density", "strength", "loss", "accuracy_at_2"}
     assert content["versions"].keys() >= {"kleene", "jax", "python", "device"}
     (tmp_path / "other.json").write_text("{}")
-    assert [path for path, _ in listed(tmp_path)] == [file]
+    assert listed(tmp_path) == ([(file, content)], [])
+    earlier = file.rename(tmp_path / "slope-0123abcd.json")  # as an earlier version named it
+    assert [path for path, _ in listed(tmp_path)[0]] == [earlier]
     with pytest.raises(ModelFileError, match="not a results file"):
         load(tmp_path / "other.json")
+
+
+NAMES = ["(a|b)*/../../evil rnn", "/etc/passwd", "..", "x" * 5000, "ö", "a\0b", "CON", ".hidden", "a b", "a-b"]
+
+
+def test_a_results_file_has_a_short_plain_name_of_its_own_whatever_the_lesson_is_called():
+    found = [file_name(name, {"seeds": [seed]}) for name in NAMES for seed in (0, 1)]
+    assert len(set(found)) == 2 * len(NAMES)
+    for name in found:
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*\.json", name)
+        assert len(name) < 100
 
 
 def test_the_interval_of_a_share_holds_the_share_and_is_never_empty():

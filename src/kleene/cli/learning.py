@@ -7,7 +7,6 @@ import typer
 
 from kleene.cli.options import JsonOption
 from kleene.cli.printing import new_console, print_json
-from kleene.stopping import stoppable
 
 commands = typer.Typer()
 
@@ -26,7 +25,7 @@ def teach(
     hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
-    seeds: Annotated[int, typer.Option(help="How many seeds for each setting.")] = 10,
+    seeds: Annotated[int | None, typer.Option(help="How many seeds for each setting; 10, or 1 for a text.")] = None,
     first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0)] = 0,
     iterations: Annotated[int | None, typer.Option(help="Updates; the paper's number if not given.")] = None,
     test_every: Annotated[int | None, typer.Option(help="Updates between tests; a tenth of all.", min=1)] = None,
@@ -39,6 +38,12 @@ def teach(
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
     hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1)] = None,
+    rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
+    layers: Annotated[int | None, typer.Option(help="Layers of the LSTM (text).", min=1)] = None,
+    dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2)
+    ] = None,
     model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
     heads: Annotated[
         str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
@@ -49,6 +54,10 @@ def teach(
 
     Many seeds and settings are taught at once.
     """
+    from kleene.stopping import stoppable
+
+    lesson_options = {"batch": batch, "hidden": hidden, "learning_rate": rate}
+    lesson_options |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
     with stoppable("stopped before anything was taught"):
         from kleene.commands.teaching import teach_named
 
@@ -64,7 +73,7 @@ def teach(
             heads=heads,
             stop_after=stop_after,
             progress=not as_json and sys.stderr.isatty(),
-            lesson_options={k: v for k, v in {"batch": batch, "hidden": hidden}.items() if v is not None},
+            lesson_options={name: value for name, value in lesson_options.items() if value is not None},
             seeds=seeds,
             first_seed=first_seed,
             iterations=iterations,
@@ -76,8 +85,8 @@ def teach(
         from kleene.commands.comparing import table_of
 
         new_console().print(table_of([report.as_json()]))
-        rate = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
-        typer.echo(f"{rate} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
+        speed = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
+        typer.echo(f"{speed} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
     if failure is not None:
         raise failure
 
@@ -115,6 +124,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of the texts, our numbers beside theirs."""
     from kleene.commands.reproducing import listed, reproduce_named
+    from kleene.stopping import stoppable
 
     if name is None:
         names = listed()

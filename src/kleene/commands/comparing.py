@@ -31,6 +31,7 @@ def stored(folder: str) -> tuple[list[dict[str, Any]], list[str]]:
 def table_of(results: list[dict[str, Any]]) -> Any:
     """A row for every setting of every result. Language models get no hints: what differs is the text they learn.
 
+    Beside a perplexity is that of one who knows only how often each word is: a model above it has learned nothing.
     "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
     from rich.markup import escape
@@ -41,6 +42,7 @@ def table_of(results: list[dict[str, Any]]) -> Any:
     texts_alone = bool(rows) and all(says_words)
     columns = {"lesson": _lesson, **(TEXTS if texts_alone else HINTS | GENERALISED), **MEASURED}
     columns |= PERPLEXITY if any(says_words) else {}
+    columns |= UNIGRAMS if any(row.get("unigram_perplexity") for row in rows) else {}
     columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for name in columns:
@@ -72,6 +74,10 @@ def _generalised(row: dict[str, Any]) -> str:
     return f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
 
 
+def _perplexity(value: float | None) -> str:
+    return f"{value:,.1f}" if value else "·"
+
+
 HINTS = {
     "hints": lambda row: row["hints"],
     "density": lambda row: f"{row['density']:g}",
@@ -87,4 +93,5 @@ MEASURED = {
     "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
 }
 DIVERGED = {"diverged": lambda row: str(len(row["diverged"]))}
-PERPLEXITY = {"perplexity": lambda row: f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"}
+PERPLEXITY = {"perplexity": lambda row: _perplexity(row.get("perplexity"))}
+UNIGRAMS = {"unigrams": lambda row: _perplexity(row.get("unigram_perplexity"))}

@@ -33,6 +33,7 @@ def teach_named(
     stop_after: int | None,
     progress: bool,
     lesson_options: dict[str, Any],
+    seeds: int | None,
     **grid: Any,
 ) -> Taught:
     """Teach a grid, and keep the best machine, the measurements and the picture that were asked for.
@@ -45,6 +46,9 @@ def teach_named(
     from kleene.teaching.reports import Report
     from kleene.teaching.results import store
 
+    rate = lesson_options.get("learning_rate", 1.0)
+    if not 0 < rate < float("inf"):
+        raise InputError(f"--rate is {rate}; give a number above 0")
     use_all_cores()
     asked = None if hints == "all" else tuple(part.strip() for part in hints.split(","))
     taught = lesson(task, machine, hints=asked, **lesson_options)
@@ -53,6 +57,7 @@ def teach_named(
         kinds=taught.kinds if asked is None else asked,
         densities=_numbers("density", densities),
         strengths=(getattr(taught, "default_strength", 1.0),) if strengths is None else _numbers("strength", strengths),
+        seeds=getattr(taught, "default_seeds", 10) if seeds is None else seeds,
         **grid,
     )
     if heads is not None:

@@ -102,6 +102,7 @@ def rule_plan(
         {kind: corpus.in_domain.tokens for kind, corpus in corpora.items()},
         name=name,
         probes={"rule": RuleProbes.of(list(corpora.values()), measured)},
+        settling=None,
         **training,
     )
     total = iterations or lesson.default_iterations

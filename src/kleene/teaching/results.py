@@ -30,6 +30,7 @@ ROW: dict[str, Any] = {
     "loss": (*NUMBER, type(None)),
     "diverged": list,
 }  # what a table shows of a setting
+PERPLEXITIES = ("perplexity", "unigram_perplexity")  # of language models
 LONGEST = 60  # characters of a lesson's name in a file's
 
 
@@ -106,7 +107,7 @@ def _is_row(row: Any) -> bool:
     if not isinstance(row, dict) or not all(_is_of(row.get(name), kind) for name, kind in ROW.items()):
         return False
     right, hits = row["accuracy_by_length"].values(), [hit for hit in row["first_hit"] if hit is not None]
-    numbers = [*row["interval"], *right, *hits, row.get("perplexity") or 0]
+    numbers = [*row["interval"], *right, *hits, *(row.get(name) or 0 for name in PERPLEXITIES)]
     return len(row["interval"]) == 2 and len(right) > 0 and row["seeds"] > 0 and all(_is_of(n, NUMBER) for n in numbers)
 
 
