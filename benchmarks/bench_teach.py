@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.teaching.catalog import lesson
 from kleene.teaching.cores import use_all_cores
 from kleene.teaching.loop import Plan, teaching_program
@@ -42,12 +44,12 @@ def _rows(taught: Any, seeds: int, iterations: int, place: str, peer: float | No
 
     plan = Plan.grid(taught, seeds=seeds, iterations=iterations, test_every=iterations)
     setting, learners, advance = teaching_program(plan)
-    started = time.perf_counter()
-    compiled = advance.lower(setting, learners, iterations=iterations).compile()
+    started, told = time.perf_counter(), {"iterations": np.int32(iterations), "anew": np.bool_(False)}
+    compiled = advance.lower(setting, learners, **told).compile()
     yield {"name": f"{taught.name}, {seeds:,} seeds: compile", "value": time.perf_counter() - started, "unit": "s"}
-    learners = jax.block_until_ready(compiled(setting, learners))
+    learners = jax.block_until_ready(compiled(setting, learners, **told))
     started = time.perf_counter()
-    jax.block_until_ready(compiled(setting, learners))
+    jax.block_until_ready(compiled(setting, learners, **told))
     rate = seeds * iterations / (time.perf_counter() - started)
     row = {"name": f"{taught.name}, {seeds:,} seeds, {place}", "value": rate, "unit": "seed·iterations/s"}
     remarks = []

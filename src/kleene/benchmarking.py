@@ -15,20 +15,16 @@ Row = dict[str, Any]  # name, value, unit, and remarks
 
 
 def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> list[Row]:
-    """The measurements of the benchmark of that name."""
-    folders = (Path.cwd() / "benchmarks", Path(__file__).parents[2] / "benchmarks")
-    known = sorted({f.stem.removeprefix("bench_") for folder in folders for f in folder.glob("bench_*.py")})
-    for folder in folders:
-        file = folder / f"bench_{name}.py"
-        if file.is_file():
-            break
-    else:
-        told = (
-            f"there are {', '.join(known)}"
-            if known
-            else "run it in a checkout of Kleene, which has them in benchmarks/"
+    """The measurements of the benchmark of that name, one of Kleene's own: those of its checkout alone are run."""
+    files = benchmarks(Path(__file__))
+    if not files:
+        raise InputError(
+            f"no benchmark {name!r}: this Kleene was installed without its benchmarks, which lie in benchmarks/ of its "
+            f"checkout; install it from there with `pip install -e .`"
         )
-        raise InputError(f"no benchmark {name!r}; {told}")
+    if name not in files:
+        raise InputError(f"no benchmark {name!r}; there are {', '.join(files)}")
+    file = files[name]
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None
@@ -45,6 +41,15 @@ def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> 
             bar.update(task, description=f"{row['name']}: {row['value']:.4g} {row['unit']}")
             rows.append(row)
     return rows
+
+
+def benchmarks(module: Path) -> dict[str, Path]:
+    """The benchmarks by name of the checkout that this module of the package lies in; none where it is installed."""
+    package = module.resolve().parent
+    root = package.parents[1]
+    if package.parent.name != "src" or not (root / "pyproject.toml").is_file():
+        return {}
+    return {file.stem.removeprefix("bench_"): file for file in sorted((root / "benchmarks").glob("bench_*.py"))}
 
 
 def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = True) -> float:

@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from kleene import benchmarking
+from tests.command_line import assert_refused
+
 FICKLE_FILE = """
 import itertools
 from kleene.programs import alta
@@ -80,10 +85,35 @@ def measure(quick):
 """
 
 
-def test_a_benchmark_in_the_folder_where_one_stands_is_run(run, tmp_path, monkeypatch):
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """A folder where one stands that looks like a checkout, with a benchmark."""
     monkeypatch.chdir(tmp_path)
-    Path("benchmarks").mkdir()
-    Path("benchmarks/bench_tiny.py").write_text(BENCHMARK)
+    for folder in ("benchmarks", "src/kleene", "lib/site-packages/kleene", "lib/benchmarks"):
+        Path(folder).mkdir(parents=True)
+    for file in ("benchmarks/bench_tiny.py", "benchmarks/bench_alta.py", "lib/benchmarks/bench_tiny.py"):
+        Path(file).write_text(BENCHMARK)
+    Path("pyproject.toml").write_text("")
+    return tmp_path
+
+
+def test_a_benchmark_in_the_folder_where_one_stands_is_never_run(run, here):
+    assert_refused(run("bench", "tiny"), "no benchmark 'tiny'; there are alta")
+    files = benchmarking.benchmarks(Path(benchmarking.__file__))
+    assert {"alta", "teach"} <= set(files)
+    assert not any(file.is_relative_to(here) for file in files.values())
+
+
+def test_benchmarks_are_those_of_the_checkout_and_an_installed_package_has_none(run, here, monkeypatch):
+    assert set(benchmarking.benchmarks(here / "src/kleene/benchmarking.py")) == {"tiny", "alta"}
+    installed = here / "lib/site-packages/kleene/benchmarking.py"
+    assert benchmarking.benchmarks(installed) == {}
+    monkeypatch.setattr(benchmarking, "__file__", str(installed))
+    assert_refused(run("bench", "alta"), "this Kleene was installed without its benchmarks")
+
+
+def test_a_benchmark_is_printed_as_a_table_or_as_json(run, here, monkeypatch):
+    monkeypatch.setattr(benchmarking, "__file__", str(here / "src/kleene/benchmarking.py"))
     assert run("bench", "tiny", "--quick", "--json").json == [
         {"name": "counting", "value": 12.5, "unit": "s", "remark": "slow"}
     ]

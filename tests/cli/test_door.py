@@ -41,6 +41,13 @@ def test_every_command_has_help(run, command):
     assert out.strip().startswith(f"Usage: kleene {command}")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_that_a_python_file_is_run(run, command):
+    told = " ".join(run(command, "--help").out.split())
+    assert told.count("FILE.py:NAME") == told.count("FILE.py:NAME (which runs")
+    assert "FILE.py:NAME runs FILE.py as Python" in " ".join(run("--help").out.split())
+
+
 def test_an_unknown_command_and_an_unknown_option_are_refused(run):
     for words, told in (
         (("dance",), "dance"),

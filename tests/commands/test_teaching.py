@@ -70,6 +70,91 @@ def test_a_checkpoint_is_gone_on_from_and_one_of_another_plan_refused(run):
     )
 
 
+@pytest.fixture
+def untaught(monkeypatch):
+    """Leaves out the teaching, which takes long to compile."""
+
+    def teach(plan, **_):
+        right = np.ones(plan.runs)
+        test = {"alive": right > 0, "generalises": right > 0, "loss": right, "accuracy": right}
+        test |= {"accuracy_by_length": np.ones((plan.runs, len(plan.lesson.lengths))), "iteration": np.array(1)}
+        return loop.Progress(1, 1.0, [test]), loop.teaching_program(plan)[1]
+
+    monkeypatch.setattr(loop, "teach", teach)
+
+
+EVIL = "(a|b|/../../../|" + "ab|" * 150 + "a)*"
+
+
+@pytest.mark.parametrize("language", [EVIL, "[ab]*", r"^(\[/a\])*$"])
+def test_results_of_any_language_are_kept_in_the_folder_and_listed(run, untaught, language):
+    found = run("teach", f"dfa:{language}", "--seeds", "1", "--results", "in/kept", "--json").json
+    assert Path(found["file"]).parent == Path("in/kept")
+    assert [str(path) for path in Path().rglob("*.json")] == [found["file"]]
+    assert [one["lesson"] for one in run("results", "in/kept", "--json").json] == [f"{language} rnn"]
+    shown = run("results", "in/kept")
+    assert shown.status == 0
+    assert "".join(line[:20].strip() for line in shown.out.splitlines()[1:]).startswith(language[:15])
+
+
+BROKEN = [b"{", b"", b"\xff\xfe", b"[" * 100_000, b'{"format": "kleene.results/1"}']
+CHANGES = [
+    {"loss": "1"},
+    {"interval": [0]},
+    {"accuracy_by_length": {}},
+    {"first_hit": ["?"]},
+    {"seeds": True},
+    {"seeds": 0},
+]
+CHANGES += [{"perplexity": "low"}, {"hints": None}]
+for row in (None, {}, *(ROW | change for change in CHANGES)):
+    BROKEN.append(json.dumps({"format": "kleene.results/1", "lesson": "x", "settings": [row]}).encode())
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_damaged_file_among_results_is_passed_over_and_named(run, content):
+    good = {"format": "kleene.results/1", "lesson": "good", "settings": [ROW]}
+    Path("good.json").write_text(json.dumps(good))
+    Path("bad.json").write_bytes(content)
+    Path("other.json").write_text("[1, 2]")
+    for words in (("results", "."), ("results", ".", "--json")):
+        found = run(*words)
+        assert found.status == 0
+        assert "good" in found.out
+        assert len(found.err.splitlines()) == 1
+        assert "passed over: 'bad.json'" in found.err
+    Path("good.json").unlink()
+    assert_refused(run("results", "."), "no results in '.'", "'bad.json'")
+
+
+def test_what_cannot_be_kept_in_the_end_does_not_lose_the_rest(run, untaught, monkeypatch):
+    from kleene.teaching import results
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results, "store", full)
+    found = run("teach", *SMALL, "--model", "m.safetensors", "--results", "kept", "--json")
+    assert found.status == 2
+    assert "the results could not be kept" in found.err
+    assert "No space left on device" in found.err
+    assert found.json["lesson"] == "tomita_1 rnn"
+    assert Path("m.safetensors").is_file()
+
+
+def test_results_are_kept_where_the_model_cannot_be(run, untaught, monkeypatch):
+    from kleene.machines.rnn.simple_rnn import SimpleRNN
+
+    def broken(*_):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(SimpleRNN, "save", broken)
+    found = run("teach", *SMALL, "--model", "m.safetensors", "--results", "kept", "--json")
+    assert found.status == 2
+    assert found.err == "kleene: the model could not be kept (RuntimeError: no)\n"
+    assert Path(found.json["file"]).is_file()
+
+
 def test_the_most_accurate_run_is_kept_in_a_file(run):
     found = run("teach", *SMALL, "--machine", "lstm", "--hidden", "4", "--model", "m.safetensors", "--json")
     assert found.json["lesson"] == "tomita_1 lstm"
@@ -104,13 +189,42 @@ def test_a_language_model_is_taught_from_a_text_file_and_kept(run):
     assert row["unigram_perplexity"] < 12
     network = LSTM.load("zoo.safetensors")
     assert network.outputs(["the", "cat"]).shape == (3, len(network.vocabulary))
-    assert "perplexity" in run("teach", "text:zoo.txt", *small[:-2]).out
+    shown = run("teach", "text:zoo.txt", *small[:-2]).out
+    assert f"{row['unigram_perplexity']:.1f}" in shown.splitlines()[1]
+    assert shown.splitlines()[0].split()[-2:] == ["perplexity", "unigrams"]
     assert_refused(run("teach", "text:none.txt"), "there is no file 'none.txt'")
+
+
+def test_a_text_is_learned_far_below_its_frequencies_without_any_options(run):
+    rng = np.random.default_rng(0)
+    steps = rng.integers(1, 3, 6000).cumsum() % 50  # after a word there are two that may come
+    Path("walk.txt").write_text("\n".join(" ".join(f"w{n}" for n in row) for row in steps.reshape(-1, 20)))
+    row = run("teach", "text:walk.txt", "--iterations", "60", "--hidden", "32", "--json").json["settings"][0]
+    assert row["perplexity"] < 0.2 * row["unigram_perplexity"]
+    assert row["seeds"] == 1
+
+
+def test_options_of_a_text_reach_its_lesson(run, untaught):
+    Path("zoo.txt").write_text("the cat sees a bird .\nthe dog hears a mouse .\n" * 40)
+    small = ("--hidden", "4", "--batch", "4", "--iterations", "2", "--results", "kept", "--model", "zoo.safetensors")
+    options = ("--rate", "3", "--layers", "2", "--dropout", "0.5", "--vocabulary", "6")
+    file = run("teach", "text:zoo.txt", *small, *options, "--json").json["file"]
+    facts = json.loads(Path(file).read_text())["plan"]["lesson"]
+    assert (facts["learning_rate"], facts["layers"], facts["dropout"]) == (3.0, 2, 0.5)
+    assert LSTM.load("zoo.safetensors").vocabulary == ("<unk>", "<eos>", ".", "a", "the", "bird")
+    taught = run("teach", *SMALL, "--rate", "0.5", "--results", "other", "--json").json["file"]
+    assert json.loads(Path(taught).read_text())["plan"]["lesson"]["rate"] == 0.5
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (("dfa:tomita_1", "--rate", "0"), "--rate is 0.0; give a number above 0"),
+        (("dfa:tomita_1", "--rate", "nan"), "--rate is nan"),
+        (("dfa:tomita_1", "--layers", "2"), "no such option for 'dfa:tomita_1' on 'rnn': layers"),
+        (("dfa:tomita_1", "--model", "m", "--checkpoint", "./m"), "--checkpoint and --model both name 'm'"),
+        (("dfa:tomita_1", "--model", "m" * 300), "cannot be written: File name too long"),
+        (("dfa:tomita_1", "--checkpoint", "a\0b"), "cannot be"),
         (("cpoy",), "no task 'cpoy'"),
         (("dfa:tomita_1", "--hints", "shout"), "no hints of kind 'shout'"),
         (("dfa:tomita_1", "--machine", "ntm"), "not for the machine 'ntm'"),

@@ -77,6 +77,12 @@ def test_the_last_tenth_of_a_file_is_held_out_and_its_words_are_not_in_the_vocab
     assert found.name == "poem"
 
 
+@pytest.mark.parametrize(("line", "known"), [("rare words here", []), ("rare words <unk>", ["rare", "words"])])
+def test_words_that_occur_once_are_unknown_where_a_text_knows_no_unknown_ones(tmp_path, line, known):
+    file = written(tmp_path, f"{line}\n" + "a b\n" * 20)
+    assert sorted(Corpus.from_file(file, minimum=None).vocabulary.words[2:]) == ["a", "b", *known]
+
+
 def test_a_text_of_its_own_can_be_held_out(tmp_path):
     train, other = written(tmp_path, "a b\na c\n"), written(tmp_path, "c d\n", "other.txt")
     found = corpus(train, held_out=other, size=4)

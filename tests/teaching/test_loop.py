@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import resource
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -13,10 +15,11 @@ import optax
 import pytest
 
 from kleene.errors import InputError, ModelFileError
-from kleene.teaching import checkpoints
-from kleene.teaching.loop import Plan, teach
+from kleene.teaching import checkpoints, loop
+from kleene.teaching.loop import Plan, Stretch, teach, teaching_program
 from kleene.teaching.reports import Report, interval
-from kleene.teaching.results import listed, load, store
+from kleene.teaching.results import file_name, listed, load, store
+from kleene.tensors import read_tensors, write_tensors
 
 
 class Slope:
@@ -142,19 +145,117 @@ def test_a_checkpoint_of_another_plan_or_that_is_damaged_is_refused(tmp_path):
         teach(plan(), checkpoint=file)
 
 
-def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("short", "long"), [(20, 40), (15, 40)])
+def test_a_finished_plan_is_extended_to_the_very_result_of_a_longer_one(tmp_path, short, long):
+    file = tmp_path / "slope.safetensors"
+    teach(plan(iterations=short), checkpoint=file)
+    progress, extended = teach(plan(iterations=long), checkpoint=file)
+    whole, at_once = teach(plan(iterations=long))
+    assert weights(extended).tobytes() == weights(at_once).tobytes()
+    assert extended.key.tobytes() == at_once.key.tobytes()
+    measured = {int(test["iteration"]): test["error"].tolist() for test in progress.tests}
+    assert measured.items() >= {int(test["iteration"]): test["error"].tolist() for test in whole.tests}.items()
+    with pytest.raises(ModelFileError, match="has 40 iterations already, and 20 were asked for; ask for 40 or more"):
+        teach(plan(iterations=20), checkpoint=file)
+
+
+def test_a_checkpoint_between_two_tests_is_gone_on_from_and_can_be_an_end(tmp_path):
+    file = tmp_path / "slope.safetensors"
+    _, learners = teach(plan(iterations=15, test_every=15))
+    checkpoints.stored(file, plan(), loop.Progress(15, 1.0, []), learners)
+    progress, resumed = teach(plan(), checkpoint=file)
+    _, at_once = teach(plan())
+    assert [test["iteration"] for test in progress.tests] == [15, 20, 30]
+    assert weights(resumed).tobytes() == weights(at_once).tobytes()
+    checkpoints.stored(file, plan(), loop.Progress(15, 1.0, []), learners)
+    assert [test["iteration"] for test in teach(plan(iterations=15), checkpoint=file)[0].tests] == [15]
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 1000])
+def test_what_is_learned_does_not_depend_on_how_iterations_are_grouped(iterations):
+    _, expected = teach(plan())
+    _, found = teach(plan(), stretch=Stretch(iterations))
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected)):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def test_a_stretch_gets_longer_until_it_takes_its_time_and_shorter_past_it():
+    setting, learners, advance = teaching_program(plan())
+    patient, hasty, progress = Stretch(aim=1e6), Stretch(8, aim=0.0), loop.Progress()
+    for _ in range(3):
+        learners = patient.taught(advance, setting, learners, progress, 100)
+    assert (patient.iterations, progress.iteration) == (8, 7)
+    learners = hasty.taught(advance, setting, learners, progress, 100)
+    assert (hasty.iterations, progress.iteration) == (4, 15)
+    hasty.taught(advance, setting, learners, progress, 16)
+    assert (hasty.iterations, progress.iteration) == (1, 16)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The learners of a plan as they were in the end, the header of its checkpoint, and its arrays."""
+    file = tmp_path_factory.mktemp("finished") / "slope.safetensors"
+    _, learners = teach(plan(), checkpoint=file)
+    return learners, *read_tensors(file, checkpoints.KIND)
+
+
+def restored_with(file, finished, change):
+    """What is restored when the header is changed so; None takes a key away."""
+    learners, header, arrays = finished
+    changed = {key: value for key, value in (header | change).items() if value is not None}
+    write_tensors(file, checkpoints.KIND, changed, arrays)
+    return checkpoints.restored(file, plan(), learners)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"types": None}, "does not name the type of each array"),
+        ({"types": []}, "does not name the type of each array"),
+        ({"types": {"learner.0": "float32"}}, "does not name the type of each array"),
+        ({"iteration": None}, "its iteration is None, and a whole number"),
+        ({"iteration": -5}, "its iteration is -5, and a whole number"),
+        ({"iteration": 1.5}, "its iteration is 1.5, and a whole number"),
+        ({"iteration": True}, "its iteration is True, and a whole number"),
+        ({"iteration": 31}, "its iteration is 31 of a plan of 30"),
+        ({"iteration": 29}, "the iterations of its tests do not count up to its own"),
+        ({"seconds": None}, "its seconds are None, and a number"),
+        ({"seconds": float("nan")}, "its seconds are nan, and a number"),
+        ({"seconds": float("inf")}, "its seconds are inf, and a number"),
+        ({"seconds": -1.0}, "its seconds are -1.0, and a number"),
+        ({"seconds": "1"}, "its seconds are '1', and a number"),
+        ({"plan": None}, "of another plan: lesson, settings, seeds differ"),
+        ({"plan": [1]}, "of another plan: lesson, settings, seeds differ"),
+    ],
+)
+def test_a_header_that_makes_no_sense_is_refused(tmp_path, finished, change, told):
+    assert restored_with(tmp_path / "whole.safetensors", finished, {})[0].iteration == 30
+    with pytest.raises(ModelFileError, match=told):
+        restored_with(tmp_path / "changed.safetensors", finished, change)
+
+
+@pytest.mark.parametrize("kind", ["float64", "object", "i4,i4", 7, ["float32"]])
+def test_a_type_that_the_learners_or_tests_do_not_have_is_refused(tmp_path, finished, kind):
+    for name in ("learner.0", "tests.alive"):
+        with pytest.raises(ModelFileError, match="does not hold a whole checkpoint"):
+            restored_with(tmp_path / "changed.safetensors", finished, {"types": finished[1]["types"] | {name: kind}})
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path):
     file = tmp_path / "slope.safetensors"
     teach(plan(iterations=10), checkpoint=file)
     before = file.read_bytes()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(checkpoints, "write_tensors", full)
-    file.rename(tmp_path / "kept")
-    with pytest.raises(ModelFileError, match=r"could not be written.*No space left"):
-        teach(plan(), checkpoint=file)
-    assert (tmp_path / "kept").read_bytes() == before
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))  # the disk is full halfway through
+        with pytest.raises(ModelFileError, match=r"the checkpoint could not be written: .*File too large.*Make room"):
+            teach(plan(), checkpoint=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+    _, resumed = teach(plan(), checkpoint=file)
+    assert weights(resumed).tobytes() == weights(teach(plan())[1]).tobytes()
 
 
 def test_a_plan_stops_early_when_all_have_generalised():
@@ -190,9 +291,22 @@ def test_results_are_stored_once_for_each_plan_and_read_again(tmp_path):
     assert content["rows"][-1].keys() >= {"iteration", "seed", "kind", "density", "strength", "loss", "accuracy_at_2"}
     assert content["versions"].keys() >= {"kleene", "jax", "python", "device"}
     (tmp_path / "other.json").write_text("{}")
-    assert [path for path, _ in listed(tmp_path)] == [file]
+    assert listed(tmp_path) == ([(file, content)], [])
+    earlier = file.rename(tmp_path / "slope-0123abcd.json")  # as an earlier version named it
+    assert [path for path, _ in listed(tmp_path)[0]] == [earlier]
     with pytest.raises(ModelFileError, match="not a results file"):
         load(tmp_path / "other.json")
+
+
+NAMES = ["(a|b)*/../../evil rnn", "/etc/passwd", "..", "x" * 5000, "ö", "a\0b", "CON", ".hidden", "a b", "a-b"]
+
+
+def test_a_results_file_has_a_short_plain_name_of_its_own_whatever_the_lesson_is_called():
+    found = [file_name(name, {"seeds": [seed]}) for name in NAMES for seed in (0, 1)]
+    assert len(set(found)) == 2 * len(NAMES)
+    for name in found:
+        assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*\.json", name)
+        assert len(name) < 100
 
 
 def test_the_interval_of_a_share_holds_the_share_and_is_never_empty():

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kleene.cli import checking, learning, measuring, networks, programs
-from kleene.cli.options import BAD_INPUT
+from kleene.cli.options import BAD_INPUT, INTERRUPTED
 from kleene.cli.streams import OutputError, check_arguments, guarded_streams, tell
 from kleene.errors import KleeneError
 
@@ -18,7 +18,8 @@ app = typer.Typer(
     help="A laboratory for neural computation: write an algorithm, compile it into exact network weights, "
     "and watch program and network run side by side.",
     epilog="Start with: kleene list\n\nkleene run addition 789 456 --compiled\n\nkleene explain "
-    "'The chimney sweep has sick lungs'\n\nkleene teach copy --hints address --seeds 10 --iterations 1000",
+    "'The chimney sweep has sick lungs'\n\nkleene teach copy --hints address --seeds 10 --iterations 1000\n\n"
+    "FILE.py:NAME runs FILE.py as Python, as `python FILE.py` does. No other file is run: all others are only read.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -40,6 +41,13 @@ def root(
         raise typer.Exit()
 
 
+def _leave() -> None:
+    """End an interrupted process as it stands: XLA's threads may still be at work."""
+    from kleene.stopping import leave
+
+    leave()
+
+
 def main() -> None:
     """Run the command line; every error is one clear message on stderr and exit status 2."""
     debug = "--debug" in sys.argv
@@ -54,7 +62,11 @@ def main() -> None:
             tell(f"kleene: {error}")
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        sys.exit(130)
+        _leave()
+    except SystemExit as left:
+        if left.code == INTERRUPTED:  # as Typer leaves at Ctrl-C
+            _leave()
+        raise
     except Exception as error:
         if debug:
             raise

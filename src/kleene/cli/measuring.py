@@ -22,7 +22,10 @@ def bench(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure speed, memory and size, and print them as a table."""
+    """Measure speed, memory and size, and print them as a table.
+
+    Benchmarks are those of Kleene's own checkout, wherever one stands.
+    """
     from kleene.benchmarking import run_benchmark
 
     rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())

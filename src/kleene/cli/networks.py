@@ -47,7 +47,10 @@ def extract(
 @commands.command()
 def view(
     program: Annotated[
-        str, typer.Argument(metavar="PROGRAM", help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.py:NAME, or a network's file.")
+        str,
+        typer.Argument(
+            metavar="PROGRAM", help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.py:NAME (which runs it), or a network's file."
+        ),
     ],
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg file to write.")] = None,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-FAILED, BAD_INPUT = 1, 2  # exit statuses
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # bounds of options that count
 
 ProgramArgument = Annotated[
@@ -12,17 +12,21 @@ ProgramArgument = Annotated[
     typer.Argument(
         metavar="PROGRAM",
         help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
-        "rnn:NAME, FILE.py:NAME, or a network in a .safetensors file.",
+        "rnn:NAME, FILE.py:NAME (which runs that file), or a network in a .safetensors file.",
     ),
 ]
 TransformerArgument = Annotated[
-    str, typer.Argument(metavar="PROGRAM", help="A transformer program of the library, or FILE.py:NAME.")
+    str,
+    typer.Argument(
+        metavar="PROGRAM", help="A transformer program of the library, or FILE.py:NAME (which runs that file)."
+    ),
 ]
 SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME.",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME "
+        "(which runs that file).",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]

@@ -119,7 +119,8 @@ def compile_command(
 @commands.command(context_settings={"ignore_unknown_options": True})
 def decode(
     program: Annotated[
-        str, typer.Argument(metavar="PROGRAM", help="addition_decoded, induction_decoded, or FILE.py:NAME.")
+        str,
+        typer.Argument(metavar="PROGRAM", help="addition_decoded, induction_decoded, or FILE.py:NAME (which runs it)."),
     ],
     words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
     compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,

@@ -8,25 +8,33 @@ import numpy as np
 from kleene.errors import InputError
 
 
-def stored(folder: str) -> list[dict[str, Any]]:
-    """Every results file of a folder, with the file's name; an experiment's name stands for the lesson's."""
+def stored(folder: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Every results file of a folder, with the file's name, and what is wrong with those that cannot be read.
+
+    An experiment's name stands for the lesson's.
+    """
     from kleene.teaching.results import listed
 
     if not os.path.isdir(folder):
         raise InputError(
             f"there is no folder {folder!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
         )
-    found = listed(folder)
+    found, damaged = listed(folder)
     if not found:
-        raise InputError(f"there are no results in {folder!r}; `kleene teach … --results {folder}` puts them there")
-    return [{"file": path.name, "lesson": content.get("name")} | content for path, content in found]
+        told = "".join(f"; {one}" for one in damaged)
+        raise InputError(
+            f"there are no results in {folder!r}; `kleene teach … --results {folder}` puts them there{told}"
+        )
+    return [{"file": path.name, "lesson": content.get("name")} | content for path, content in found], damaged
 
 
 def table_of(results: list[dict[str, Any]]) -> Any:
     """A row for every setting of every result. Language models get no hints: what differs is the text they learn.
 
+    Beside a perplexity is that of one who knows only how often each word is: a model above it has learned nothing.
     "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
+    from rich.markup import escape
     from rich.table import Table
 
     rows = [row | {"result": result} for result in results for row in result["settings"]]
@@ -34,12 +42,13 @@ def table_of(results: list[dict[str, Any]]) -> Any:
     texts_alone = bool(rows) and all(says_words)
     columns = {"lesson": _lesson, **(TEXTS if texts_alone else HINTS | GENERALISED), **MEASURED}
     columns |= PERPLEXITY if any(says_words) else {}
+    columns |= UNIGRAMS if any(row.get("unigram_perplexity") for row in rows) else {}
     columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for name in columns:
         table.add_column(name, overflow="fold")  # in a narrow terminal nothing is cut off
     for row in rows:
-        table.add_row(*(shown(row) for shown in columns.values()))
+        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, and no colour
     return table
 
 
@@ -65,6 +74,10 @@ def _generalised(row: dict[str, Any]) -> str:
     return f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
 
 
+def _perplexity(value: float | None) -> str:
+    return f"{value:,.1f}" if value else "·"
+
+
 HINTS = {
     "hints": lambda row: row["hints"],
     "density": lambda row: f"{row['density']:g}",
@@ -80,4 +93,5 @@ MEASURED = {
     "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
 }
 DIVERGED = {"diverged": lambda row: str(len(row["diverged"]))}
-PERPLEXITY = {"perplexity": lambda row: f"{row['perplexity']:,.1f}" if row.get("perplexity") else "·"}
+PERPLEXITY = {"perplexity": lambda row: _perplexity(row.get("perplexity"))}
+UNIGRAMS = {"unigrams": lambda row: _perplexity(row.get("unigram_perplexity"))}

@@ -1,14 +1,22 @@
 """Teaching on the command line: a grid of settings and seeds, with a bar, checkpoints and a results file."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kleene.commands.heads import best_run, check_heads, draw_heads
-from kleene.errors import InputError
-from kleene.files import make_folder
+from kleene.commands.targets import check_targets
+from kleene.errors import InputError, KleeneError, ModelFileError
+from kleene.stopping import tell
+
+
+class Taught(NamedTuple):
+    """What a grid came to: the report, the file that it was stored in, if it was, and what could not be kept."""
+
+    report: Any
+    stored: Path | None
+    failure: KleeneError | None
 
 
 def teach_named(
@@ -25,15 +33,22 @@ def teach_named(
     stop_after: int | None,
     progress: bool,
     lesson_options: dict[str, Any],
+    seeds: int | None,
     **grid: Any,
-) -> tuple[Any, Any]:
-    """The report of the grid, and the file that it was stored in, if it was."""
+) -> Taught:
+    """Teach a grid, and keep the best machine, the measurements and the picture that were asked for.
+
+    All places are tried before anything is taught. What cannot be kept in the end does not keep the rest from it.
+    """
     from kleene.teaching.catalog import lesson
     from kleene.teaching.cores import use_all_cores
     from kleene.teaching.loop import Plan, teach
     from kleene.teaching.reports import Report
     from kleene.teaching.results import store
 
+    rate = lesson_options.get("learning_rate", 1.0)
+    if not 0 < rate < float("inf"):
+        raise InputError(f"--rate is {rate}; give a number above 0")
     use_all_cores()
     asked = None if hints == "all" else tuple(part.strip() for part in hints.split(","))
     taught = lesson(task, machine, hints=asked, **lesson_options)
@@ -42,20 +57,44 @@ def teach_named(
         kinds=taught.kinds if asked is None else asked,
         densities=_numbers("density", densities),
         strengths=(getattr(taught, "default_strength", 1.0),) if strengths is None else _numbers("strength", strengths),
+        seeds=getattr(taught, "default_seeds", 10) if seeds is None else seeds,
         **grid,
     )
     if heads is not None:
         check_heads(taught, heads)
-    _prepare_places(results, checkpoint, model, heads)
+    if model is not None:
+        _check_saved(taught)
+    check_targets(results, {"--checkpoint": checkpoint, "--model": model, "--heads": heads})
     with _watched(plan, progress) as watch:
         measured, learners = teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=watch)
-    report = Report(plan, measured)
-    stored = None if results is None else store(report, results)
-    if model is not None:
-        save_best(report, learners, model)
-    if heads is not None:
-        draw_heads(report, learners, heads)
-    return report, stored
+    report, stored = Report(plan, measured), []
+    failure = _kept(
+        {
+            "the model": model and (lambda: save_best(report, learners, model)),
+            "the results": results and (lambda: stored.append(store(report, results))),
+            "the picture": heads and (lambda: draw_heads(report, learners, heads)),
+        }
+    )
+    return Taught(report, stored[0] if stored else None, failure)
+
+
+def _kept(steps: dict[str, Any]) -> KleeneError | None:
+    """What could not be kept and why, if anything; whatever goes wrong with one thing, the others are kept."""
+    tell("stopped while what was learned was being kept", at_stake=True)
+    failures, cause = [], None
+    for what, keep in steps.items():
+        try:
+            if keep:
+                keep()
+        except Exception as error:
+            told = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
+            failures.append(f"{what} could not be kept ({told})")
+            cause = cause or error
+    if not failures:
+        return None
+    failure = ModelFileError("; ".join(failures))
+    failure.__cause__ = cause
+    return failure
 
 
 def save_best(report: Any, learners: Any, path: str) -> int:
@@ -63,24 +102,25 @@ def save_best(report: Any, learners: Any, path: str) -> int:
     import jax
 
     best = best_run(report, range(report.plan.runs))
-    machine = jax.tree.map(lambda leaf: leaf[best], learners.model)
-    while not hasattr(machine, "save"):  # a pupil has a machine, and what makes a network a machine has the network
-        inner = getattr(machine, "machine", None) or getattr(machine, "network", None)
-        if inner is None:
-            raise InputError(f"a {type(machine).__name__} cannot be kept in a file; leave --model out")
-        machine = inner
-    machine.save(path)
+    saved_part(jax.tree.map(lambda leaf: leaf[best], learners.model)).save(path)
     return best
 
 
-def _prepare_places(results: str | None, *files: str | None) -> None:
-    """Make the folders of all that will be written: a place that is none is better found before the teaching."""
-    if results is not None:
-        make_folder(results)
-    for file in filter(None, files):
-        make_folder(Path(file).parent)
-        if os.path.isdir(file):
-            raise InputError(f"{file!r} is a folder; give the name of a file")
+def saved_part(model: Any) -> Any:
+    """What of a model can be kept in a file: unwraps `Pupil.machine`, then `Recurrent.network`."""
+    machine = model
+    while not hasattr(machine, "save"):
+        machine = getattr(machine, "machine", None) or getattr(machine, "network", None)
+        if machine is None:
+            raise InputError(f"a {type(model).__name__} cannot be kept in a file; leave --model out")
+    return machine
+
+
+def _check_saved(lesson: Any) -> None:
+    """Refuse, before anything is taught, a machine that cannot be kept in a file."""
+    import jax
+
+    saved_part(jax.eval_shape(lesson.fresh, jax.random.key(0)))
 
 
 def _numbers(name: str, text: str) -> tuple[float, ...]:

@@ -102,11 +102,12 @@ def rule_plan(
         {kind: corpus.in_domain.tokens for kind, corpus in corpora.items()},
         name=name,
         probes={"rule": RuleProbes.of(list(corpora.values()), measured)},
+        settling=None,
         **training,
     )
     total = iterations or lesson.default_iterations
     every = min(lesson.chunks, max(1, total // 16))
-    total -= 0 if iterations else total % every  # a last stretch of its own would be compiled anew
+    total -= 0 if iterations else total % every  # all stretches between tests are equally long
     return Plan.grid(lesson, kinds=lesson.kinds, seeds=seeds, iterations=total, test_every=every)
 
 

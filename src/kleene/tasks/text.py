@@ -44,14 +44,18 @@ class Vocabulary:
             raise InputError(f"the vocabulary has the word {twice!r} twice; a word has one number")
 
     @classmethod
-    def of(cls, words: Iterable[str], *, minimum: int = 1, size: int | None = None) -> "Vocabulary":
+    def of(cls, words: Iterable[str], *, minimum: int | None = 1, size: int | None = None) -> "Vocabulary":
         """The words that occur at least `minimum` times, at most `size` of them with `<unk>` and `<eos>`.
 
-        Of words that are as frequent, the first in alphabetical order come first.
+        Of words that are as frequent, the first in alphabetical order come first. Where `minimum` is None, words that
+        occur once are left out, unless the text has an `<unk>` of its own: what is never `<unk>` in the text that a
+        model learns is the least likely of all words in any other.
         """
-        if minimum < 1 or (size is not None and size < 2):
+        if (minimum is not None and minimum < 1) or (size is not None and size < 2):
             raise InputError(f"minimum is {minimum} and size is {size}; give 1 or more and 2 or more")
         counts = Counter(words)
+        if minimum is None:
+            minimum = 1 if UNKNOWN in counts else 2
         frequent = sorted((-n, word) for word, n in counts.items() if n >= minimum and word not in (UNKNOWN, END))
         kept = [word for _, word in frequent]
         return cls((UNKNOWN, END, *kept[: None if size is None else size - 2]))
@@ -161,7 +165,9 @@ class Corpus:
                 raise InputError(f"{self.name!r} has {len(tokens)} words {part}; a language model needs 2 at least")
 
     @classmethod
-    def from_file(cls, path: Any, held_out: Any = None, *, minimum: int = 1, size: int | None = None) -> "Corpus":
+    def from_file(
+        cls, path: Any, held_out: Any = None, *, minimum: int | None = 1, size: int | None = None
+    ) -> "Corpus":
         """The corpus of a text file, and of another one that is held out.
 
         Without another one, the last tenth of the lines is held out. The vocabulary is that of the text to learn from.
@@ -180,18 +186,18 @@ class Corpus:
         return cls(name, vocabulary, train, vocabulary.encode(tested))
 
 
-def wikitext_2(held_out: str = "valid") -> Corpus:
+def wikitext_2(held_out: str = "valid", *, minimum: int | None = 1, size: int | None = None) -> Corpus:
     """The training part of wikitext-2 and its `valid` or `test` part, from the data folder."""
     if held_out not in ("valid", "test"):
         raise InputError(f"wikitext-2 has no part {held_out!r} to be tested on; there are valid and test")
     train, tested = (data_file("wikitext-2", f"{part}.txt") for part in ("train", held_out))
-    found = Corpus.from_file(train, tested)
+    found = Corpus.from_file(train, tested, minimum=minimum, size=size)
     return Corpus("wikitext-2", found.vocabulary, found.train, found.held_out)
 
 
 def corpus(name: str, **options: Any) -> Corpus:
     """The corpus of a text file, or of the data set of that name."""
-    return wikitext_2() if name == "wikitext-2" and not options else Corpus.from_file(name, **options)
+    return wikitext_2(**options) if name == "wikitext-2" else Corpus.from_file(name, **options)
 
 
 def unigram_perplexity(train: Sequence[int] | np.ndarray, held_out: Sequence[int] | np.ndarray, words: int) -> float:

@@ -33,7 +33,8 @@ def lesson(task: str, machine: str | None = None, *, hints: tuple[str, ...] | No
         if "unexpected keyword" not in str(error):
             raise
         option = str(error).split("'")[1]
-        raise InputError(f"there is no such option for {task!r} on {chosen!r}: {option}; leave it out") from None
+        said = "rate" if option == "learning_rate" else option
+        raise InputError(f"there is no such option for {task!r} on {chosen!r}: {said}; leave it out") from None
 
 
 def _meant(task: str) -> tuple[str, ...]:
@@ -66,11 +67,14 @@ def _acceptor(task: str, *, machine: str, **options: Any) -> Lesson:
     from kleene.programs.lookup import find
     from kleene.teaching.acceptor_lesson import AcceptorLesson
 
+    if "learning_rate" in options:
+        options["rate"] = options.pop("learning_rate")
     return AcceptorLesson(find(task)[0], name=task.removeprefix("dfa:"), machine=machine, **options)
 
 
-def _language(task: str, *, machine: str, **options: Any) -> Lesson:
+def _language(task: str, *, machine: str, vocabulary: int | None = None, **options: Any) -> Lesson:
     from kleene.tasks.text import corpus
     from kleene.teaching.language_lesson import LanguageLesson
 
-    return LanguageLesson.of(corpus(task.removeprefix("text:")), **options)
+    text = corpus(task.removeprefix("text:"), minimum=None, size=vocabulary)
+    return LanguageLesson.of(text, **({"dropout": 0.2, "epochs": 10} | options))  # a text of one's own is often small

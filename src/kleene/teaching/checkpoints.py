@@ -1,5 +1,6 @@
 """Checkpoints of a plan: one atomic file with every learner and all that was measured. Opening one never runs code."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from kleene.teaching.loop import Learner, Plan, Progress
 
 KIND = "teaching"
+TYPES = ("bool", "int32", "int64", "uint32", "uint8", "float16", "bfloat16", "float32", "float64")
+RUNS = ("lesson", "settings", "seeds")  # what of a plan makes its runs the same
+MEASURED = {"alive": "b", "generalises": "b", "loss": "f", "accuracy": "f", "accuracy_by_length": "f"}  # at each test
 
 
 def stored(path: Any, plan: "Plan", progress: "Progress", learners: "Learner") -> Path:
@@ -25,10 +29,10 @@ def stored(path: Any, plan: "Plan", progress: "Progress", learners: "Learner") -
     header["types"] = {name: str(array.dtype) for name, array in _types(leaves, progress).items()}
     try:
         return write_tensors(path, KIND, header, arrays)
-    except OSError as error:
+    except (ModelFileError, OSError) as error:
         raise ModelFileError(
-            f"the checkpoint {str(path)!r} could not be written ({error}); the one before it is whole. Make room, and "
-            f"run the same command again: it goes on from there"
+            f"the checkpoint could not be written: {error}. The one before it, if there was one, is whole. Make room, "
+            f"and run the same command again: it goes on from there"
         ) from error
 
 
@@ -43,29 +47,80 @@ def restored(path: Any, plan: "Plan", learners: "Learner") -> tuple["Progress", 
     header, arrays = read_tensors(path, KIND)
     _refuse_other_plan(path, header.get("plan"), plan.facts())
     leaves, structure = jax.tree.flatten(learners)
-    kinds = header["types"]
     try:
-        found = [arrays[f"learner.{n}"].astype(kinds[f"learner.{n}"]) for n in range(len(leaves))]
-        if any(new.shape != old.shape for new, old in zip(found, leaves)):
-            raise ValueError("its arrays have other shapes")
-        names = [name.removeprefix("tests.") for name in arrays if name.startswith("tests.")]
-        columns = {name: arrays[f"tests.{name}"].astype(kinds[f"tests.{name}"]) for name in names}
-        count = len(columns["iteration"]) if columns else 0
-        tests = [{name: column[row] for name, column in columns.items()} for row in range(count)]
-        progress = Progress(int(header["iteration"]), float(header["seconds"]), tests)
-    except (KeyError, ValueError, TypeError) as error:
-        raise ModelFileError(f"{str(path)!r} does not hold a whole checkpoint ({error}); remove it") from None
-    return progress, jax.tree.unflatten(structure, found)
+        iteration, seconds = _counted(header)
+        typed = _typed(header.get("types"), arrays)
+        tests = _tests(typed, plan, iteration)
+        found = _learners(typed, leaves)
+    except ValueError as error:
+        raise ModelFileError(f"{str(path)!r} does not hold a whole checkpoint: {error}; remove it") from None
+    if iteration > plan.iterations:
+        raise ModelFileError(
+            f"the checkpoint {str(path)!r} has {iteration:,} iterations already, and {plan.iterations:,} were asked "
+            f"for; ask for {iteration:,} or more, or give another file"
+        )
+    return Progress(iteration, seconds, tests), jax.tree.unflatten(structure, found)
 
 
 def _refuse_other_plan(path: Any, theirs: Any, ours: dict[str, Any]) -> None:
-    if theirs == ours:
-        return
-    apart = [key for key in ours if not isinstance(theirs, dict) or theirs.get(key) != ours[key]]
-    raise ModelFileError(
-        f"the checkpoint {str(path)!r} is of another plan: {', '.join(apart)} differ. Give the command that began it, "
-        f"or another file"
-    )
+    """Refuse the checkpoint of other runs. How many iterations there are, and how often they are tested, may differ:
+    no lesson depends on it."""
+    apart = [key for key in RUNS if not isinstance(theirs, dict) or theirs.get(key) != ours[key]]
+    if apart:
+        raise ModelFileError(
+            f"the checkpoint {str(path)!r} is of another plan: {', '.join(apart)} differ. Give the command that began "
+            f"it, or another file"
+        )
+
+
+def _counted(header: dict[str, Any]) -> tuple[int, float]:
+    """The iterations and the seconds that the header tells of."""
+    iteration, seconds = header.get("iteration"), header.get("seconds")
+    if not isinstance(iteration, int) or isinstance(iteration, bool) or iteration < 0:
+        raise ValueError(f"its iteration is {iteration!r}, and a whole number, 0 or more, was expected")
+    planned = header["plan"].get("iterations")
+    if not isinstance(planned, int) or iteration > planned:
+        raise ValueError(f"its iteration is {iteration:,} of a plan of {planned!r}")
+    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 <= seconds < math.inf:
+        raise ValueError(f"its seconds are {seconds!r}, and a number, 0 or more, was expected")
+    return iteration, float(seconds)
+
+
+def _typed(types: Any, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays in the types that they had before they were stored."""
+    if not isinstance(types, dict) or set(types) != set(arrays):
+        raise ValueError("its header does not name the type of each array")
+    for name, kind in types.items():
+        if kind not in TYPES:
+            raise ValueError(f"its header names {kind!r} as the type of {name!r}")
+    return {name: array.astype(types[name]) for name, array in arrays.items()}
+
+
+def _learners(arrays: dict[str, np.ndarray], leaves: list[Any]) -> list[np.ndarray]:
+    """The arrays of the learners, in the shapes and types of these leaves."""
+    found = [arrays.get(f"learner.{n}") for n in range(len(leaves))]
+    for number, (new, old) in enumerate(zip(found, leaves)):
+        if new is None or new.shape != old.shape or new.dtype != old.dtype:
+            told = "is missing" if new is None else f"is {new.dtype}{list(new.shape)}"
+            raise ValueError(f"its array {number} {told}, and {old.dtype}{list(old.shape)} was expected")
+    return [array for array in found if array is not None]
+
+
+def _tests(arrays: dict[str, np.ndarray], plan: "Plan", iteration: int) -> list[dict[str, np.ndarray]]:
+    """The tests so far, one after another; the last was at this iteration or before it."""
+    columns = {name.removeprefix("tests."): array for name, array in arrays.items() if name.startswith("tests.")}
+    if not columns:
+        return []
+    at = columns.get("iteration", np.zeros(0))
+    counts = at.ndim == 1 and len(at) and at.dtype.kind == "i" and at[0] >= 1 and (np.diff(at) > 0).all()
+    if not counts or at[-1] > iteration:
+        raise ValueError("the iterations of its tests do not count up to its own")
+    lengths = columns.get("accuracy_by_length", at).shape[2:]
+    measured = [array.shape[:2] for name, array in columns.items() if name != "iteration"]
+    kinds = {name: columns[name].dtype.kind for name in MEASURED if name in columns}
+    if kinds != MEASURED or set(measured) != {(len(at), plan.runs)} or lengths != (len(plan.lesson.lengths),):
+        raise ValueError(f"its tests do not measure each of {plan.runs} runs")
+    return [{name: column[row] for name, column in columns.items()} for row in range(len(at))]
 
 
 def _types(leaves: list[Any], progress: "Progress") -> dict[str, np.ndarray]:

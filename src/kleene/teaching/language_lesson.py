@@ -45,9 +45,10 @@ class LanguageLesson:
 
     Texts are numbers of words, below the size of `vocabulary`. Given several by name, in a dict, the kinds of the
     lesson are these names, the texts must be equally long, and `held_out` has either one text for each or one for all.
-    Defaults are those of the synthetic experiments of the papers on interdependence: SGD with a constant rate of 1 and
-    gradients of a norm of at most 0.25. With `steady`, the rate is constant for so many epochs and is multiplied by
-    `decay` before each epoch after these.
+    Teaching is SGD with gradients of a norm of at most `clip`, as in PyTorch's word_language_model. Its rate falls as
+    1/√(1 + update/settling); it is constant where `settling` is None. With `steady`, the rate is constant for so many
+    epochs instead, and is multiplied by `decay` before each epoch after these. None of this depends on how many
+    updates there will be.
 
     A run *generalises* when its perplexity on the held-out text is below that of the words' frequencies. `probes` are
     measured at each test: functions of the network, a key and the number of the kind. A probe that measures several
@@ -59,6 +60,7 @@ class LanguageLesson:
     """
 
     lengths = (1,)  # one word ahead
+    default_seeds = 1  # a language model takes long
 
     def __init__(
         self,
@@ -71,7 +73,8 @@ class LanguageLesson:
         layers: int = 1,
         batch: int = 20,
         steps: int = 35,
-        learning_rate: float = 1.0,
+        learning_rate: float = 20.0,
+        settling: int | None = 100,
         steady: int | None = None,
         decay: float = 0.25,
         clip: float = 0.25,
@@ -86,6 +89,7 @@ class LanguageLesson:
         self.name, self.kinds = f"{name} lstm", tuple(texts)
         self.hidden, self.layers, self.batch, self.steps, self.epochs = hidden, layers, batch, steps, epochs
         self.learning_rate, self.steady, self.decay, self.clip = learning_rate, steady, decay, clip
+        self.settling = settling if steady is None else None
         self.dropout, self.test_streams, self.probes = dropout, test_streams or batch, dict(probes or {})
         self._check(texts, tested)
         self._digests = {kind: [_digest(texts[kind]), _digest(tested[kind])] for kind in self.kinds}
@@ -105,7 +109,9 @@ class LanguageLesson:
 
     def _check(self, texts: dict[str, Any], tested: dict[str, Any]) -> None:
         sizes = {key: getattr(self, key) for key in ("hidden", "layers", "batch", "steps", "epochs", "test_streams")}
-        if min(sizes.values()) < 1 or not 0 <= self.dropout < 1 or self.learning_rate <= 0 or self.clip <= 0:
+        sizes |= {} if self.settling is None else {"settling": self.settling}
+        rates = (self.learning_rate, self.clip)
+        if min(sizes.values()) < 1 or not 0 <= self.dropout < 1 or not all(0 < rate < np.inf for rate in rates):
             told = ", ".join(f"{key}={value}" for key, value in sizes.items())
             raise InputError(
                 f"{told}, dropout={self.dropout}, learning_rate={self.learning_rate}, clip={self.clip}: sizes are 1 or "
@@ -134,6 +140,8 @@ class LanguageLesson:
             )
 
     def _rate(self) -> Any:
+        if self.settling is not None:
+            return lambda update: self.learning_rate / jnp.sqrt(1 + update / self.settling)
         if self.steady is None:
             return self.learning_rate
         rate, steady, decay, chunks = self.learning_rate, self.steady, self.decay, self.chunks
@@ -143,11 +151,16 @@ class LanguageLesson:
         sizes = ("name", "hidden", "layers", "batch", "steps", "test_streams")
         named = (*sizes, "learning_rate", "steady", "decay", "clip", "dropout")
         words = hashlib.sha256(repr(self.vocabulary).encode()).hexdigest()[:16]
-        return {key: getattr(self, key) for key in named} | {
-            "vocabulary": [len(self.vocabulary), words],
-            "texts": self._digests,
-            "probes": list(self.probes),
-        }
+        settling = {} if self.settling is None else {"settling": self.settling}
+        return (
+            {key: getattr(self, key) for key in named}
+            | settling
+            | {
+                "vocabulary": [len(self.vocabulary), words],
+                "texts": self._digests,
+                "probes": list(self.probes),
+            }
+        )
 
     def fresh(self, key: PRNGKeyArray) -> LSTM:
         first, second = jax.random.split(key)

@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from kleene import stopping
 from kleene.errors import InputError
 from kleene.machines.quick_compiling import compiler_options
 from kleene.teaching.lessons import Lesson, Setting
@@ -31,8 +32,8 @@ class Learner(NamedTuple):
     progress: PyTree
     key: Array
     alive: Bool[Array, "*runs"]
-    loss: Float[Array, "*runs"]
-    accuracy: Float[Array, "*runs"]
+    loss: Float[Array, "*runs"]  # the sum since the last test
+    accuracy: Float[Array, "*runs"]  # the same
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,36 @@ class Progress:
     seconds: float = 0.0
     tests: list[dict[str, np.ndarray]] = field(default_factory=list)  # each with "iteration", and arrays of all runs
 
+    @property
+    def tested(self) -> int:
+        """The iteration of the last test, 0 before the first."""
+        return int(self.tests[-1]["iteration"]) if self.tests else 0
+
+
+@dataclass
+class Stretch:
+    """How many iterations are one call of the jitted program: about as many as take `aim` seconds.
+
+    Between calls the user can stop. What is learned is the same however the iterations are grouped.
+    """
+
+    iterations: int = 1
+    aim: float = 0.5
+
+    def taught(self, advance: Any, setting: Setting, learners: Learner, progress: Progress, goal: int) -> Learner:
+        """The learners after the next stretch, which ends at the `goal` at the latest."""
+        count, started = min(self.iterations, goal - progress.iteration), time.perf_counter()
+        anew = progress.iteration == progress.tested
+        learners = jax.block_until_ready(advance(setting, learners, iterations=np.int32(count), anew=np.bool_(anew)))
+        seconds = time.perf_counter() - started
+        progress.iteration += count
+        progress.seconds += seconds
+        if seconds < self.aim / 2 and count == self.iterations:
+            self.iterations *= 2
+        elif seconds > self.aim * 2:
+            self.iterations = max(1, count // 2)
+        return learners
+
 
 def teach(
     plan: Plan,
@@ -132,40 +163,66 @@ def teach(
     checkpoint: Any = None,
     stop_after: int | None = None,
     on_test: Callable[[Progress], None] | None = None,
+    stretch: Stretch | None = None,
 ) -> tuple[Progress, Learner]:
     """Run the plan; what was measured at each test, and the learners as they are in the end.
 
     With `checkpoint`, a file is written after each test, and a plan that was killed goes on from it to the very same
-    result. With `stop_after`, the plan ends early once every run has generalised in so many tests one after the other,
-    or diverged.
+    result. A plan of more iterations goes on from it as well: no lesson knows how many there will be, so the result is
+    that of a plan which had them from the start. With `stop_after`, the plan ends early once every run has generalised
+    in so many tests one after the other, or diverged.
     """
     from kleene.teaching.checkpoints import restored, stored
 
     setting, learners, advance = teaching_program(plan)
     test = _test_program(plan, setting)
-    progress = Progress()
+    progress, stretch = Progress(), stretch or Stretch()
     if checkpoint is not None:
         progress, learners = restored(checkpoint, plan, learners)
         learners = _spread(learners)
-    while progress.iteration < plan.iterations and not _is_settled(progress, stop_after):
-        started = time.perf_counter()
-        iterations = min(plan.test_every, plan.iterations - progress.iteration)
-        learners = advance(setting, learners, iterations=iterations)
-        progress.iteration += iterations
-        progress.tests.append(_tested(plan, test, learners, progress.iteration))
-        progress.seconds += time.perf_counter() - started
+    kept = progress.iteration
+    while progress.tested < plan.iterations and not _is_settled(progress, stop_after):
+        goal = _next_test(plan, progress)
+        while progress.iteration < goal:
+            _tell(plan, progress, checkpoint, kept)
+            learners = stretch.taught(advance, setting, learners, progress, goal)
+            if stopping.is_asked() and progress.iteration < goal:
+                break
+        else:
+            _test(plan, test, learners, progress)
         if checkpoint is not None:
             stored(checkpoint, plan, progress, learners)
+            kept = progress.iteration
+        _tell(plan, progress, checkpoint, kept)
+        if stopping.is_asked() and progress.tested < plan.iterations:
+            raise stopping.Stopped
         if on_test is not None:
             on_test(progress)
     return progress, learners
+
+
+def _next_test(plan: Plan, progress: Progress) -> int:
+    """The iteration of the next test: a multiple of `test_every`, or the last."""
+    return max(progress.iteration, min(plan.iterations, (progress.tested // plan.test_every + 1) * plan.test_every))
+
+
+def _tell(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> None:
+    """Say what is told when the user stops: how far the plan has come, and how to go on."""
+    if checkpoint is None:
+        told = "nothing was kept. With --checkpoint FILE, the same command goes on from where it was stopped"
+    elif kept:
+        told = f"{str(checkpoint)!r} has {kept:,}, and the same command goes on from there"
+    else:
+        told = f"{str(checkpoint)!r} has none yet, and the same command begins again"
+    line = f"stopped after {progress.iteration:,} of {plan.iterations:,} iterations: {told}"
+    stopping.tell(line, at_stake=checkpoint is not None and progress.iteration > kept)
 
 
 def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
     """The settings and fresh learners of all runs, and the jitted function that teaches them some iterations more."""
     check_room(plan)
     one_step = functools.partial(_advance, plan.lesson)
-    advance = jax.jit(one_step, static_argnames="iterations", donate_argnums=1, compiler_options=compiler_options())
+    advance = jax.jit(one_step, donate_argnums=1, compiler_options=compiler_options())
     return _spread(plan.setting()), _spread(_fresh(plan)), advance
 
 
@@ -185,7 +242,7 @@ def _fresh(plan: Plan) -> Learner:
         first, rest = jax.random.split(jax.random.key(seed))
         model = plan.lesson.fresh(first)
         trainable = eqx.filter(model, eqx.is_inexact_array)
-        nothing = jnp.array(jnp.nan, jnp.float32)
+        nothing = jnp.array(0, jnp.float32)
         state = plan.lesson.optimiser.init(trainable)
         return Learner(
             model, state, plan.lesson.beginning(), jax.random.key_data(rest), jnp.array(True), nothing, nothing
@@ -195,16 +252,18 @@ def _fresh(plan: Plan) -> Learner:
     return jax.jit(jax.vmap(begin), compiler_options=compiler_options())(seeds)
 
 
-def _advance(lesson: Lesson, setting: Setting, learners: Learner, *, iterations: int) -> Learner:
-    """All runs after so many iterations more; `loss` and `accuracy` are the means over these."""
+def _advance(
+    lesson: Lesson, setting: Setting, learners: Learner, *, iterations: Int[Array, ""], anew: Bool[Array, ""]
+) -> Learner:
+    """All runs after so many iterations more; with `anew`, the sums of `loss` and `accuracy` begin again.
+
+    The number of iterations is no constant, so that one program is compiled for all, and gives the same bits for all.
+    """
 
     def run(one: Setting, learner: Learner) -> Learner:
-        def step(learner: Learner, _: None) -> tuple[Learner, tuple[Array, Array]]:
-            learner = _update(lesson, one, learner)
-            return learner, (learner.loss, learner.accuracy)
-
-        learner, (losses, accuracies) = jax.lax.scan(step, learner, None, length=iterations)
-        return learner._replace(loss=losses.mean(), accuracy=accuracies.mean())
+        summed = (jnp.where(anew, 0, total) for total in (learner.loss, learner.accuracy))
+        learner = learner._replace(**dict(zip(("loss", "accuracy"), summed)))
+        return jax.lax.fori_loop(0, iterations, lambda _, now: _update(lesson, one, now), learner)
 
     return jax.vmap(run)(setting, learners)
 
@@ -229,21 +288,25 @@ def _update(lesson: Lesson, setting: Setting, learner: Learner) -> Learner:
         lesson.advance(model, progress, for_progress, setting),
         jax.random.key_data(rest),
         alive,
-        loss,
-        measured["accuracy"],
+        learner.loss + loss,
+        learner.accuracy + measured["accuracy"],
     )
     return jax.tree.map(lambda new, old: jnp.where(alive, new, old), after, learner)._replace(alive=alive)
 
 
-def _tested(plan: Plan, test: Callable, learners: Learner, iteration: int) -> dict[str, np.ndarray]:
-    """What the tests measured. Every test of a run is on the same examples, so that its curve is comparable."""
+def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> None:
+    """Measure all runs. Every test of a run is on the same examples, so that its curve is comparable."""
+    started = time.perf_counter()
     keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(
         jnp.array(plan.seeds * len(plan.settings), jnp.uint32)
     )
     found = {name: np.asarray(array) for name, array in test(learners.model, keys).items()}
-    found["generalises"] = np.asarray(plan.lesson.generalises(found)) & np.asarray(learners.alive)
-    found |= {"loss": np.asarray(learners.loss), "accuracy": np.asarray(learners.accuracy)}
-    return found | {"alive": np.asarray(learners.alive), "iteration": np.array(iteration)}
+    alive, since = np.asarray(learners.alive), max(1, progress.iteration - progress.tested)
+    found["generalises"] = np.asarray(plan.lesson.generalises(found)) & alive
+    for name, total in (("loss", learners.loss), ("accuracy", learners.accuracy)):
+        found[name] = np.where(alive, np.asarray(total) / np.float32(since), np.float32(np.nan))
+    progress.tests.append(found | {"alive": alive, "iteration": np.array(progress.iteration)})
+    progress.seconds += time.perf_counter() - started
 
 
 def _is_settled(progress: Progress, stop_after: int | None) -> bool:

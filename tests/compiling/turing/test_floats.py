@@ -21,13 +21,30 @@ CASES = [(c, n) for c in ("compact", "merged") for n in ("float32", "float64")]
 def test_up_to_the_limit_configurations_are_exact_and_past_it_the_run_is_refused(construction, numbers):
     machine = stored("ping_pong")
     network = compile_turing(machine, construction=construction, numbers=numbers)
-    limit = network.reading.limit
-    for cells in range(2, limit - 1):
+    most = network.reading.cells
+    for cells in range(2, most + 1):
         word = ping_pong_word(cells)
         assert network.run(word, 4 * cells).difference(machine.run(word, 4 * cells)) is None
-    for cells in (limit + 1, limit + 2, limit + 30):
-        with pytest.raises(RunError, match=f"{limit} cells.*exact"):
+    for cells in (most + 1, most + 2, most + 30):
+        with pytest.raises(RunError, match=f"exact on a tape of up to {most} cells, the head's own among them"):
             network.run(ping_pong_word(cells), 1000)
+
+
+@pytest.mark.parametrize("construction", ["compact", "merged"])
+def test_a_run_that_stays_within_the_cells_that_are_told_is_never_refused(construction):
+    rng, full = random.Random(3), 0
+    for _ in range(12):
+        machine = random_machine(rng, states=3)
+        network = compile_turing(machine, construction=construction, numbers="float32")
+        most = network.reading.cells
+        for _ in range(6):
+            word = [rng.choice(machine.input_alphabet) for _ in range(rng.randrange(most - 2, most + 1))]
+            expected = machine.run(word, 60)
+            used = max(len(word), *(max(len(at.tape), at.head + 1) for at in expected.configurations))
+            if used <= most:
+                full += used == most
+                assert network.run(word, 60).difference(expected) is None
+    assert full > 10
 
 
 def test_the_published_limits_hold_for_sipsers_machine():

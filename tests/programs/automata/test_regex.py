@@ -36,6 +36,32 @@ def test_an_expression_matches_the_words_that_pythons_re_matches(regex):
     assert dfa.accepts_batch(tried).tolist() == [pattern.fullmatch(word) is not None for word in tried]
 
 
+anchored = st.recursive(atoms | st.sampled_from(["^", "$"]), bracketed, max_leaves=8)
+
+
+@given(anchored | st.lists(anchored, max_size=3).map(lambda parts: f"^{''.join(parts)}$"))
+def test_anchors_mean_what_they_mean_to_pythons_re_or_are_refused(regex):
+    dfa, told = None, ""
+    try:
+        dfa = DFA.from_regex(regex, alphabet="abc")
+    except ProgramError as error:
+        told = str(error)
+    if dfa is None:
+        assert re.search(r"'[\^$]' is the|no symbol to repeat|second repetition", told)
+        return
+    tried = list(words(("a", "b", "c"), 4))
+    pattern = re.compile(regex.replace("{,", "{0,"))
+    assert dfa.accepts_batch(tried).tolist() == [pattern.fullmatch(word) is not None for word in tried]
+
+
+@pytest.mark.parametrize(
+    "regex", ["^a*$", "^(ab|b)*", "b+$", "^$", "^a|b$", "(^a|b$)", "((^a)?b)$", "^^a$$", "(?:^)(a$)", "$^"]
+)
+def test_anchors_at_the_ends_of_a_word_change_nothing(regex):
+    bare = regex.replace("^", "").replace("$", "")
+    assert DFA.from_regex(regex, alphabet="ab") == DFA.from_regex(bare, alphabet="ab")
+
+
 @given(regexes)
 def test_the_states_are_named_in_the_order_of_a_search_with_the_dead_state_last(regex):
     dfa = DFA.from_regex(regex, alphabet="abc")
@@ -69,7 +95,7 @@ def test_epsilon_is_a_symbol_where_the_alphabet_has_it():
 
 
 @pytest.mark.parametrize(
-    "symbol", ["|", "*", "+", "?", "{", "}", "(", ")", "[", "]", ".", "\\", "-", "&", "^", "#", " "]
+    "symbol", ["|", "*", "+", "?", "{", "}", "(", ")", "[", "]", ".", "\\", "-", "&", "^", "$", "#", " "]
 )
 def test_any_character_can_be_a_symbol(symbol):
     assert DFA.from_regex(f"(\\{symbol})+x").accepts(f"{symbol}{symbol}x")
@@ -101,15 +127,32 @@ def test_any_character_can_be_a_symbol(symbol):
         ("", r"names no symbol; say what words are made of: alphabet="),
         (".", r"names no symbol"),
         ("(" * 5000 + "a" + ")" * 5000, r"nests parentheses too deeply"),
-        ("((a{99}){99}){99}", r"more than 20000 places"),
+        ("((a{99}){99}){99}", r"more than 20,000 places"),
         ("a{20001}", r"a repetition of more than 20000 times is asked for at position 1"),
         ("a{2," + "9" * 6000 + "}", r"a repetition of more than 20000 times"),
+        ("a^b", r"'\^' is the beginning of the word, but there may be symbols before it .*\\\^ .* at position 1"),
+        ("a$b", r"'\$' is the end of the word, but there may be symbols after it .*\\\$ .* at position 1"),
+        ("a*^b", r"'\^' is the beginning .* at position 2"),
+        ("(^a)*", r"'\^' is the beginning .* at position 1"),
+        ("(a$)+", r"'\$' is the end .* at position 2"),
+        ("^*", r"no symbol to repeat before '\*' at position 1"),
+        ("[\x00-\U0010ffff]", r"a class names more than 10,000 symbols at position 0"),
+        ("a[^b\u0100-\uffff]", r"a class names more than 10,000 symbols at position 1"),
+        ("[\u0100-\u2000][\u3000-\u5000]", r"more than 10,000 different symbols at position 5"),
+        ("[\u0100-\u2000]{200}", r"more than 1,000,000 symbols in all its places"),
+        ("(" + "[\u0100-\u1000]|" * 80 + "a)*", r"more than 20,000,000 ways from place to place"),
+        ("a" * 500 + "(", r"a{200}'… cannot be read"),
         (7, r"the regular expression is 7, and a text was expected"),
     ],
 )
 def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, said):
     with pytest.raises(ProgramError, match=said):
         DFA.from_regex(regex)
+
+
+def test_an_alphabet_of_all_characters_is_refused():
+    with pytest.raises(ProgramError, match="the alphabet has 1,114,112 symbols, and 10,000 is the most"):
+        DFA.from_regex("[^a].*", alphabet=map(chr, range(0x110000)))
 
 
 def test_a_symbol_outside_the_given_alphabet_is_named_with_its_place():

@@ -12,14 +12,34 @@ from kleene.programs.automata.library import entries, get, words
 from kleene.programs.automata.random_automata import random_dfa
 
 dfas = st.builds(random_dfa, st.randoms(use_true_random=False))
-odd_names = st.text(min_size=1, max_size=6).filter(lambda name: name.isprintable())
+ODD = [
+    r"\n",
+    r"\l",
+    "\\",
+    r"\\",
+    "\n",
+    "\r",
+    "\t",
+    "\u2028",
+    '"',
+    "a,b",
+    ",",
+    " ",
+    " a ",
+    "&",
+    "&amp;",
+    "&#44;",
+    "//",
+    "->",
+]
+odd_names = st.sampled_from(ODD) | st.text(min_size=1, max_size=6)
 
 
 @st.composite
 def oddly_named(draw) -> DFA:
     """An automaton whose states and symbols are called all sorts of things."""
     states = draw(st.lists(odd_names, min_size=1, max_size=4, unique=True))
-    symbols = draw(st.lists(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=3, unique=True))
+    symbols = draw(st.lists(odd_names, min_size=1, max_size=3, unique=True))
     table = {(q, a): draw(st.sampled_from(states)) for q in states for a in sorted(symbols)}
     accept = draw(st.lists(st.sampled_from(states)))
     return DFA(
@@ -203,6 +223,7 @@ def test_a_learned_automaton_is_read_from_what_aalpy_writes():
         ("digraph { a [label=<b>] }", "cannot be read in line 1, at '<b>"),
         ('digraph { a -> a [label="x"] }', "there is no start state"),
         ("digraph { a; a -> a }", "the arrow from 'a' to 'a' has no label"),
+        ('digraph { a; a -> a [label=" "] }', "the arrow from 'a' to 'a' has no label"),
         ("digraph { i [shape=none]; j [shape=none]; i -> a; j -> b }", "there are 2 start states"),
         ('digraph { i [shape=none]; i -> a; a -> b [label="x, y"]; b -> a [label=x] }', r"incomplete.*\(b, y\)"),
         ('digraph { i [shape=none]; i -> a; a -> a [label="x"]; a -> b [label=x] }', "ambiguous"),
@@ -213,12 +234,28 @@ def test_dot_that_draws_no_automaton_is_refused(text, said):
         DFA.from_dot(text)
 
 
-def test_a_symbol_that_cannot_stand_in_a_label_is_refused():
-    for symbol in (" ", "a,b", "a\nb"):
-        dfa = DFA(states="q", alphabet=(symbol,), transitions={("q", symbol): "q"}, start="q", accept=[])  # type: ignore[arg-type]
-        with pytest.raises(ProgramError, match="cannot stand in a DOT label"):
-            dfa.to_dot()
-        assert DFA.from_json(dfa.to_json()) == dfa
+@pytest.mark.parametrize(
+    ("label", "symbols"),
+    [
+        (r"\\n", [r"\n"]),
+        (r"a\nb\lc\rd", ["a", "b", "c", "d"]),
+        (r"a, b,c", ["a", "b", "c"]),
+        (",", [","]),
+        (r"\"", ['"']),
+        ("&#44;, &#x20;, &amp;, &nothing;, &#99999999;", [" ", "&", "&#99999999;", "&nothing;", ","]),
+        ("a\\\nb", ["ab"]),
+    ],
+)
+def test_a_label_is_read_as_graphviz_reads_it(label, symbols):
+    arrows = f'i [shape=none]; i -> q; q -> q [label="{label}"]'
+    assert sorted(DFA.from_dot(f"digraph {{ {arrows} }}").alphabet) == sorted(set(symbols))
+
+
+@pytest.mark.parametrize("ending", [".json", ".dot"])
+def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path, ending):
+    path = get("parity").build().save(tmp_path / f"parity{ending}")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert DFA.load(path) == get("parity").build()
 
 
 def test_the_whole_shelf_survives_every_format():

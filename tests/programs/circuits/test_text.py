@@ -78,6 +78,8 @@ def test_a_faulty_heading_is_named_with_its_line(text, said):
 def test_a_circuit_is_read_from_a_file_under_its_name(tmp_path):
     (tmp_path / "mine.nram").write_text(HEAD + "when - -: r0 = r1")
     assert Circuit.load(tmp_path / "mine.nram").name == "mine"
+    (tmp_path / "marked.nram").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "mine.nram").read_bytes())
+    assert Circuit.load(tmp_path / "marked.nram").blocks == Circuit.load(tmp_path / "mine.nram").blocks
     (tmp_path / "latin.nram").write_bytes(b"registers 2 // \xe9")
     with pytest.raises(ProgramError, match="UTF-8"):
         Circuit.load(tmp_path / "latin.nram")

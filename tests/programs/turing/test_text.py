@@ -44,6 +44,11 @@ def test_transitions_that_are_not_listed_reject():
     assert machine.input_alphabet == ("1",)
 
 
+def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path):
+    (tmp_path / "odd.tm").write_bytes(b"\xef\xbb\xbf" + ODD.strip().removeprefix("//").encode().split(b"\n", 1)[1])
+    assert TuringMachine.load(tmp_path / "odd.tm") == TuringMachine.from_text(ODD)
+
+
 def test_input_symbols_may_be_listed_that_no_transition_names():
     machine = TuringMachine.from_text(ODD + "input 1 2\n")
     assert machine.input_alphabet == ("1", "2")

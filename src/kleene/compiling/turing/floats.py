@@ -21,20 +21,18 @@ LOOKS = 4_000  # sets of configurations looked at, at most
 
 
 def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
-    """The same network in a floating type, with the longest tape that it is exact on as the reading's `limit`."""
-    limit = tape_limit(network, np.finfo(numbers).nmant + 1)
-    if limit < 2:
-        raise CompileError(
-            f"in {numbers} this machine would have a tape of less than 2 cells; compile it with dtype='exact'"
-        )
-    return replace(network, rnn=network.rnn.to_float(numbers), reading=replace(network.reading, limit=limit))
+    """The same network in a floating type, with the deepest stacks that it is exact on as the reading's `limit`."""
+    reading = replace(network.reading, limit=tape_limit(network, np.finfo(numbers).nmant + 1))
+    if reading.cells < 1:
+        raise CompileError(f"in {numbers} this machine would not have a single cell; compile it with dtype='exact'")
+    return replace(network, rnn=network.rnn.to_float(numbers), reading=reading)
 
 
 def tape_limit(network: TuringRNN, bits: int) -> int:
-    """How many cells a tape may have so that no sum of the network needs more bits than that.
+    """How deep the stacks may be so that no sum of the network needs more bits than that.
 
     A set of configurations is judged by the most that each variable can be in any of them, which can only tell too
-    few cells. The set that tells the fewest is split, until it is a single kind of configuration. A machine that has
+    little. The set that tells the least is split, until it is a single kind of configuration. A machine that has
     too many of them gets the proven limit that was reached by then.
     """
     rows, parts = _Rows(network), _parts(network.reading)

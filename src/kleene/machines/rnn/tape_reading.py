@@ -44,6 +44,16 @@ class TapeReading:
         return len(self.symbols)
 
     @property
+    def cells(self) -> int:
+        """How many cells a tape may have for sure in floating numbers, counted as a person does: input and head too.
+
+        A stack that holds all of them, as the left one does when the input has been read, has its $ besides, and where
+        the right one has a $ it comes on top.
+        """
+        assert self.limit is not None
+        return self.limit - 1 - (self.bottom in self.right_stack.values())
+
+    @property
     def setup(self) -> int:
         return len(self.states)
 
@@ -172,6 +182,6 @@ class TapeReading:
         scaled = numbers * self.base**self.limit  # a power of 2 times a float is exact
         if (scaled != np.floor(scaled)).any():
             raise OutgrownError(
-                f"the tape has outgrown this network: up to {self.limit} cells on either side of the head its floating "
-                f'numbers are exact; compile the machine with dtype="exact", which has no limit'
+                f"the tape has outgrown this network: its floating numbers are exact on a tape of up to {self.cells} "
+                f'cells, the head\'s own among them; compile the machine with dtype="exact", which has no limit'
             )

@@ -29,11 +29,12 @@ class Token(NamedTuple):
     kind: str  # "quoted", "sign" or "bare"; "end" after the last
     text: str
     line: int
+    written: str = ""  # between the quotes as it stands there, escapes and all
 
 
 def read_graph(text: str) -> Graph:
     """The graph in a DOT text; a ProgramError says in which line it cannot be read."""
-    reader = _Reader(list(_tokens(text)))
+    reader = _Reader(list(_tokens(text.removeprefix("\ufeff"))))  # the mark that some editors put first
     reader.skip("strict")
     if not reader.skip("digraph"):
         reader.fail("digraph")
@@ -55,9 +56,9 @@ def _tokens(text: str) -> Iterator[Token]:
             raise ProgramError(f"the DOT text cannot be read in line {line}, at {text[at : at + 20]!r}")
         kind, found = str(match.lastgroup), match.group()
         if kind == "quoted":
-            yield Token(kind, re.sub(r'\\(["\\])', r"\1", found[1:-1]), line)
+            yield Token(kind, re.sub(r'\\(["\\])', r"\1", found[1:-1]), line, found[1:-1])
         elif kind != "skip":
-            yield Token(kind, found, line)
+            yield Token(kind, found, line, found)
         line += found.count("\n")
         at = match.end()
     yield Token("end", "", line)
@@ -92,6 +93,11 @@ class _Reader:
             self.fail("a name")
         self.at += 1
         return self.tokens[self.at - 1].text
+
+    def value(self) -> str:
+        """What an attribute is set to, as it is written: a label has escapes of its own."""
+        self.name()
+        return self.tokens[self.at - 1].written
 
     def statements(self, nodes: dict[str, str], edges: dict[str, str]) -> None:
         """All up to the closing brace, under these defaults for nodes and arrows."""
@@ -133,7 +139,7 @@ class _Reader:
             while not self.skip("]"):
                 key = self.name()
                 self.sign("=")
-                found[key] = self.name()
+                found[key] = self.value()
                 if not self.skip(","):
                     self.skip(";")
         return found

@@ -4,13 +4,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kleene.errors import ProgramError
-from kleene.programs.automata.regex_syntax import LARGEST, Either, Node, Repeated, Sequence, Symbols, parse
+from kleene.programs.automata.regex_syntax import (
+    LARGEST,
+    MOST_SYMBOLS,
+    Either,
+    Node,
+    Repeated,
+    Sequence,
+    Symbols,
+    parse,
+    shortened,
+)
 from kleene.programs.automata.validation import checked_alphabet
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA
 
 MOST_STATES = 200_000  # of the automaton before it is made smallest
+MOST_ENTRIES = 1_000_000  # of its table, a row for every state and a column for every symbol: half a gigabyte
 MOST_WORK = 20_000_000  # places looked at on the way there, which takes some ten seconds
 
 
@@ -21,7 +32,7 @@ class _Places:
     """
 
     def __init__(self, regex: str, alphabet: tuple[str, ...]):
-        self.regex, self.alphabet = regex, alphabet
+        self.regex, self.alphabet, self.entries = regex, alphabet, 0
         self.symbols: list[frozenset[str]] = [frozenset()]  # of each place; place 0 is the start
         self.following: list[set[int]] = [set()]
 
@@ -33,15 +44,22 @@ class _Places:
             return any(empty), set().union(*first), set().union(*last)
         if isinstance(node, Sequence):
             return self.chained(self.build(part) for part in node.parts)
+        assert isinstance(node, Repeated)  # anchors are gone by now
         return self.repeated(node)
 
     def place(self, node: Symbols) -> tuple[bool, set[int], set[int]]:
         if len(self.symbols) > LARGEST:
             raise ProgramError(
-                f"the regular expression {self.regex!r} has more than {LARGEST} places for symbols when its "
+                f"the regular expression {shortened(self.regex)} has more than {LARGEST:,} places for symbols when its "
                 f"repetitions are written out; use smaller ones"
             )
         symbols = frozenset(self.alphabet) - node.characters if node.others else node.characters
+        self.entries += len(symbols)
+        if self.entries > MOST_ENTRIES:
+            raise ProgramError(
+                f"the regular expression {shortened(self.regex)} has more than {MOST_ENTRIES:,} symbols in all its "
+                f"places when its repetitions are written out; use smaller ones, or fewer symbols"
+            )
         self.symbols.append(symbols)
         self.following.append(set())
         number = len(self.symbols) - 1
@@ -83,6 +101,8 @@ def from_regex(regex: str, alphabet: Iterable[str] | None) -> "DFA":
     if not isinstance(regex, str):
         raise ProgramError(f"the regular expression is {regex!r}, and a text was expected")
     given = None if alphabet is None else checked_alphabet(alphabet)
+    if given is not None and len(given) > MOST_SYMBOLS:
+        raise ProgramError(f"the alphabet has {len(given):,} symbols, and {MOST_SYMBOLS:,} is the most; use fewer")
     tree, literals = parse(regex, given)
     symbols = tuple(sorted(literals)) if given is None else given
     if not symbols:
@@ -122,6 +142,11 @@ def _sets_of_places(places: _Places) -> tuple[list[frozenset[int]], dict[int, di
 
     Their number can double with each place of the expression, so it has a limit.
     """
+    if sum(len(places.symbols[place]) for following in places.following for place in following) > MOST_WORK:
+        raise ProgramError(
+            f"the regular expression {shortened(places.regex)} has more than {MOST_WORK:,} ways from place to place; "
+            f"use fewer alternatives under a repetition, or fewer symbols"
+        )
     followers = [_by_symbol(places, following) for following in places.following]
     numbers: dict[frozenset[int], int] = {frozenset([0]): 0}
     found, transitions, work = list(numbers), {}, 0
@@ -131,10 +156,11 @@ def _sets_of_places(places: _Places) -> tuple[list[frozenset[int]], dict[int, di
             for symbol, targets in followers[place].items():
                 reached.setdefault(symbol, set()).update(targets)
                 work += len(targets)
-        if len(found) > MOST_STATES or work > MOST_WORK:
+        if len(found) > MOST_STATES or work > MOST_WORK or len(found) * len(places.alphabet) > MOST_ENTRIES:
             raise ProgramError(
-                f"the regular expression {places.regex!r} is given up after {len(found):,} states of its automaton: an "
-                f"automaton can be exponentially larger than its expression. Use smaller repetitions"
+                f"the regular expression {shortened(places.regex)} is given up after {len(found):,} states of its "
+                f"automaton, over {len(places.alphabet):,} symbols: an automaton can be exponentially larger than its "
+                f"expression. Use smaller repetitions, or fewer symbols"
             )
         transitions[number] = {}
         for symbol, targets in reached.items():

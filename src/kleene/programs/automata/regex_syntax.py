@@ -4,9 +4,10 @@
     a|b       either                         a{3}  a{2,4}     so many times; also a{2,} and a{,4}
     ( )       groups; () is the empty word   .                any symbol of the alphabet
     ε         the empty word                 [abc] [a-f] [^a] one of these symbols; any symbol but these
-    \\x        the character x itself
+    \\x        the character x itself      ^a  a$          the same as a: ^ and $ are the word's ends
 
-A symbol is one character. An expression matches whole words, as `re.fullmatch` does.
+A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ say nothing more;
+where there may be symbols before a ^ or after a $, they are refused.
 """
 
 from dataclasses import dataclass, field
@@ -14,8 +15,9 @@ from typing import NoReturn
 
 from kleene.errors import ProgramError
 
-SPECIAL = "|*+?{}()[].\\"
+SPECIAL = "|*+?{}()[].\\^$"
 LARGEST = 20_000  # places of symbols, counted repetitions written out; so no count can be larger
+MOST_SYMBOLS = 10_000  # that the classes of an expression name; all of Unicode has a million
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,15 @@ class Repeated:
     most: int | None
 
 
-Node = Symbols | Either | Sequence | Repeated
+@dataclass(frozen=True)
+class Anchor:
+    """^ or $, and where it stands in the text."""
+
+    sign: str
+    place: int
+
+
+Node = Symbols | Either | Sequence | Repeated | Anchor
 EMPTY = Sequence(())
 
 
@@ -59,7 +69,7 @@ class _Reader:
     literals: dict[str, int] = field(default_factory=dict)  # each symbol named, and where it first is
 
     def fail(self, what: str, place: int) -> NoReturn:
-        raise ProgramError(f"the regular expression {self.text!r} cannot be read: {what} at position {place}")
+        raise ProgramError(f"the regular expression {shortened(self.text)} cannot be read: {what} at position {place}")
 
     @property
     def next(self) -> str:
@@ -83,6 +93,8 @@ class _Reader:
 
     def repeated(self) -> Node:
         part = self.atom()
+        if isinstance(part, Anchor) and self.next and self.next in "*+?{":
+            self.fail(f"there is no symbol to repeat before {self.next!r}", self.at)
         bounds = self.bounds()
         if bounds is None:
             return part
@@ -127,6 +139,8 @@ class _Reader:
             return Symbols(frozenset(), others=True)
         if character == "ε" and self.epsilon:
             return EMPTY
+        if character and character in "^$":
+            return Anchor(character, place)
         if character == "\\":
             return self.literal(self.escaped(place), place)
         if character in SPECIAL:
@@ -154,6 +168,8 @@ class _Reader:
 
     def literal(self, character: str, place: int) -> Node:
         self.literals.setdefault(character, place)
+        if len(self.literals) > MOST_SYMBOLS:
+            self.fail(f"there are more than {MOST_SYMBOLS:,} different symbols", place)
         return Symbols(frozenset(character))
 
     def symbol_class(self, place: int) -> Node:
@@ -170,13 +186,41 @@ class _Reader:
                 last = self.class_member()
             if first > last:
                 self.fail(f"{first}-{last} runs backwards", place)
+            if len(found) + ord(last) - ord(first) >= MOST_SYMBOLS:
+                self.fail(f"a class names more than {MOST_SYMBOLS:,} symbols", place)
             found += [chr(code) for code in range(ord(first), ord(last) + 1)]
         self.at += 1
         if not found:
             self.fail("[] names no symbol", place)
         for character in found:
-            self.literals.setdefault(character, place)
+            self.literal(character, place)
         return Symbols(frozenset(found), others)
+
+    def without_anchors(self, node: Node, first: bool = True, last: bool = True) -> Node:
+        """The same tree without ^ and $; `first` and `last` say that no symbol comes before or after the node."""
+        if isinstance(node, Anchor):
+            if not (first if node.sign == "^" else last):
+                where, side = ("before", "beginning") if node.sign == "^" else ("after", "end")
+                told = f"{node.sign!r} is the {side} of the word, but there may be symbols {where} it"
+                self.fail(f"{told} (write \\{node.sign} for the character)", node.place)
+            return EMPTY
+        if isinstance(node, Either):
+            return Either(tuple(self.without_anchors(option, first, last) for option in node.options))
+        if isinstance(node, Repeated):
+            once = node.most == 1  # of several copies, the second has the first before it
+            return Repeated(self.without_anchors(node.part, first and once, last and once), node.least, node.most)
+        if isinstance(node, Sequence):
+            return self._sequence_without_anchors(node, first, last)
+        return node
+
+    def _sequence_without_anchors(self, node: Sequence, first: bool, last: bool) -> Node:
+        solid = [number for number, part in enumerate(node.parts) if not isinstance(part, Anchor)]
+        lead, trail = (solid[0], solid[-1]) if solid else (len(node.parts), 0)
+        parts = [
+            self.without_anchors(part, first and number <= lead, last and number >= trail)
+            for number, part in enumerate(node.parts)
+        ]
+        return Sequence(tuple(part for part in parts if part != EMPTY))
 
     def class_member(self) -> str:
         place, character = self.at, self.next
@@ -189,8 +233,13 @@ def parse(regex: str, alphabet: tuple[str, ...] | None) -> tuple[Node, dict[str,
     reader = _Reader(regex, epsilon="ε" not in (alphabet or ()))
     try:
         tree = reader.either()
+        if reader.next:
+            reader.fail(f"there is no partner for {reader.next!r} (write \\{reader.next} for the character)", reader.at)
+        return reader.without_anchors(tree), reader.literals
     except RecursionError:
-        raise ProgramError(f"the regular expression {regex[:40]!r}… nests parentheses too deeply") from None
-    if reader.next:
-        reader.fail(f"there is no partner for {reader.next!r} (write \\{reader.next} for the character)", reader.at)
-    return tree, reader.literals
+        raise ProgramError(f"the regular expression {shortened(regex)} nests parentheses too deeply") from None
+
+
+def shortened(regex: str) -> str:
+    """The expression in quotes, as much of it as an error can show."""
+    return repr(regex) if len(regex) <= 200 else f"{regex[:200]!r}…"

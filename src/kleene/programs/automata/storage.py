@@ -44,7 +44,7 @@ def from_json(content: str | Mapping[str, Any]) -> "DFA":
 
     if isinstance(content, str):
         try:
-            content = json.loads(content)
+            content = json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
         except ValueError as error:
             raise ProgramError(f"the text is not JSON: {error}") from None
         except RecursionError:

@@ -66,7 +66,7 @@ def parse(text: str, name: str = "the circuit") -> Circuit:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # a mark that some editors write
         code = line.split("//")[0].strip()
         if code:
             yield number, code

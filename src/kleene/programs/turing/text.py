@@ -62,7 +62,7 @@ def parse(text: str, name: str = "the machine") -> "TuringMachine":
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """The words of every line that has any, with its number; comments are dropped."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # a mark that some editors write
         words = line.split("//")[0].split()
         if words:
             yield number, words
