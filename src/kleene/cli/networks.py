@@ -110,6 +110,8 @@ def explain(
     asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": heads, "conllu": conllu}
     found = explain_named(text, model=model, method=method, **asked)
     file = str(found.draw(plot))
+    if found.warning:
+        typer.echo(f"kleene: warning: {found.warning}", err=True)
     if as_json:
         return print_json(found.as_json() | {"file": file})
     console = new_console()
