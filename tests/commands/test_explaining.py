@@ -224,7 +224,7 @@ def test_a_transformer_is_explained_from_its_file(run, networks):
         (["a man", "--step", "2"], "a position 0..1"),
         (["a man", "--at", "cells"], "not at 'cells'"),
         (["a man", "--layer", "1"], "there is no layer 1"),
-        (["a man", "--plot", "di.gif"], "ends with .svg, .png or .pdf"),
+        (["a man", "--plot", "di.gif"], "pictures are written as .svg, .png, .pdf"),
     ],
 )
 def test_what_cannot_be_explained_is_refused(run, tmp_path, words, told):

@@ -1,7 +1,6 @@
 """Which words a network takes together, on the command line: the matrix, its picture, and what words in focus say."""
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,12 +49,6 @@ def explain_named(
             heads=tree,
             focus=None if positions is None else _said_by(network, tokens, positions, when),
         )
-
-
-def check_plot(path: str) -> None:
-    """Refuse a file that no picture can be written to."""
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise InputError(f"--plot is {path!r}; give a file that ends with .svg, .png or .pdf")
 
 
 def _check_method(method: str, **given: Any) -> None:

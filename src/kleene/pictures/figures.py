@@ -8,7 +8,15 @@ from kleene.errors import InputError
 from kleene.files import write_atomically
 
 INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
+ENDINGS = (".svg", ".png", ".pdf")
 COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
+
+
+def check_picture(path: Any, name: str = "the picture's file") -> None:
+    """Refuse a file that no picture can be written to. Its name says what it holds; without an ending that is SVG."""
+    ending = Path(path).suffix.lower()
+    if ending and ending not in ENDINGS:
+        raise InputError(f"{name} is {str(path)!r}, and pictures are written as {', '.join(ENDINGS)}; give such a name")
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -20,8 +28,9 @@ def new_figure(width: float, height: float) -> Any:
 
 def save_figure(figure: Any, path: Any) -> Path:
     """The path of the file now holding the figure. The same figure gives the same file."""
+    check_picture(path)
     path = Path(path)
-    ending = path.suffix.removeprefix(".") or "svg"
+    ending = path.suffix.lower().removeprefix(".") or "svg"
     stream = io.BytesIO()
     try:
         # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.
