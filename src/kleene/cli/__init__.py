@@ -19,7 +19,6 @@ app = typer.Typer(
     epilog="Start with: kleene list\n\nkleene run addition 789 456 --compiled\n\nkleene explain "
     "'The chimney sweep has sick lungs'\n\nkleene teach copy --hints address --seeds 10 --iterations 1000",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
