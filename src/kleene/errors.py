@@ -76,3 +76,7 @@ class CompileError(KleeneError):
 
 class ModelFileError(KleeneError):
     """A file that does not hold what it should: missing, truncated, corrupt or of another kind."""
+
+
+class UnknownWordsWarning(UserWarning):
+    """A network was asked about a sentence of which it does not know most words."""

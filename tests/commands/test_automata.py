@@ -84,6 +84,27 @@ def test_an_automaton_is_extracted_from_a_file_and_written(run):
         assert Path(f"found.{ending}").stat().st_size > 100
 
 
+def test_an_automaton_that_is_too_large_to_draw_is_kept(run):
+    result = run("extract", "dfa:(a|b)*a(a|b){6}", "--minimise", "-o", "large.svg", "--json")
+    assert (result.status, result.json["file"], result.json["states"]) == (1, "large.svg.json", 128)
+    assert kleene.DFA.load("large.svg.json").equivalent(kleene.DFA.from_regex("(a|b)*a(a|b){6}"))
+    assert "'large.svg.json' has the automaton" in result.json["note"]
+    assert result.err == f"kleene: {result.json['note']}\n"
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+def test_an_automaton_that_cannot_be_minimised_is_kept_as_it_was_extracted(run, monkeypatch, error):
+    def fail(_):
+        assert len(kleene.DFA.load("found.json").states) == 256  # kill -9 would not lose it either
+        raise error
+
+    monkeypatch.setattr(kleene.DFA, "minimise", fail)
+    result = run("extract", "dfa:(a|b)*a(a|b){6}", "--minimise", "-o", "found.json", "--json")
+    assert (result.status, result.json["file"], result.json["states"]) == (1, "found.json", 256)
+    assert "kleene: the automaton of 256 states is not minimised" in result.err
+    assert len(kleene.DFA.load("found.json").states) == 256
+
+
 def test_an_automaton_is_learned_by_asking(run):
     result = run("extract", "rnn:majority_relu", "--method", "lstar", "--max-states", "6", "--json").json
     assert result["report"]["incomplete"]
@@ -98,6 +119,24 @@ def test_a_diagram_is_written_or_printed(run):
     assert {str(n) for n in range(20)} <= {word.strip() for word in words}
     assert ET.fromstring(run("view", EVEN).out).tag.endswith("svg")
     assert ET.fromstring(run("view", "tm:sipser").out).tag.endswith("svg")
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("PNG", b"\x89PNG")]
+)
+def test_a_picture_is_what_its_name_says(run, ending, start):
+    for words in (("view", EVEN, "110"), ("extract", EVEN)):
+        assert run(*words, "-o", f"even.{ending.lower()}").status == 0
+        assert Path(f"even.{ending.lower()}").read_bytes().startswith(start)
+    assert run("view", "tm:bump", "-o", f"bump.{ending}").status == 0
+    assert Path(f"bump.{ending}").read_bytes().startswith(start)
+
+
+def test_a_picture_of_another_kind_is_refused_before_anything_is_made(run):
+    for words in (("view", EVEN, "-o", "even.jpg"), ("bench", "alta", "--plot", "costs.jpg")):
+        assert_refused(run(*words), ".jpg', and pictures are written as .svg, .png, .pdf; give such a name")
+    assert run("view", EVEN, "-o", "even").status == 0
+    assert Path("even").read_text().startswith("<svg")
 
 
 def test_automata_and_machines_are_checked(run):
@@ -118,10 +157,10 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("run", EVEN, "12"), "symbol 1 of the word is '2'"),
         (("run", "dfa:(0|1", "0"), "(0|1"),
         (("run", "dfa:missing.json", "0"), "missing.json"),
-        (("run", "tm:palindrom", "a"), "did you mean palindrome"),
+        (("run", "tm:palindrom", "a"), "did you mean tm:palindrome"),
         (("run", "tm:missing.tm", "a"), "missing.tm"),
         (("run", "tm:palindrome", "abc"), "'c'"),
-        (("run", "rnn:dyck2", "a"), "there are majority_relu"),
+        (("run", "rnn:dyck2", "a"), "did you mean dyck1?"),
         (("run", EVEN, "1", "--rules", "paper"), "--rules has no meaning"),
         (("run", EVEN, "1", "--compiled", "--form", "small"), "'small'"),
         (("compile", "tm:sipser", "--construction", "small"), "'small'"),
@@ -140,7 +179,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("check", "--all", "--form", "live"), "give it with a PROGRAM"),
         (("run", "dfa:parity", "11", "--form", "bogus"), "add --compiled"),
         (("run", "parity_relative", "1", "--rules", "paper"), "add --compiled"),
-        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv or .svg"),
+        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv, .svg, .png or .pdf"),
         (("extract", "tm:bump"), "need not be a regular language"),
     ],
 )

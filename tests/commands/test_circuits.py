@@ -87,7 +87,7 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
         (("run", "increment", "1", "0", "--compiled", "--steps", "-1"), "steps is -1"),
         (("run", "increment", "1", "0", "--max-steps", "3"), "--max-steps has no meaning"),
         (("run", "parity_relative", "1", "0", "--steps", "3"), "--steps has no meaning"),
-        (("run", "circuit:increnemt", "1", "0"), "did you mean 'increment'"),
+        (("run", "circuit:increnemt", "1", "0"), "did you mean increment"),
         (("run", "circuit:missing.nram", "1", "0"), "missing.nram"),
         (("run", "circuit:mine.nram", "1", "0"), "give --steps"),
         (("run", "circuit:mine.nram", "1", "0", "--compiled"), "give --steps"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kleene.commands.explaining import Explained
+from kleene.commands.explained import Explained
 from kleene.explaining import decompose, interdependence
 from kleene.machines.lstm import LSTM
 from kleene.machines.lstm_torch import save_state_dict
@@ -88,6 +88,17 @@ def test_the_table_has_words_at_its_edges_and_says_what_was_read_as_unknown(run,
     assert lines[5][:3] == ["4", "sick", f"{values[4, 0]:.2f}"[1:]]
     assert lines[5][6] == "·"
     assert result.out.splitlines()[-2:] == ["* read as <unk>: curious, gills", "wrote di.png"]
+
+
+def test_a_sentence_of_mostly_unknown_words_is_explained_with_a_warning_that_names_them(run):
+    result = run("explain", "The blorg has zyzzyvas florply", "--json")
+    told = "the model does not know 3 of the 5 words and reads each as <unk>"
+    assert result.err.splitlines() == [f"kleene: warning: {result.json['warning']}"]
+    assert told in result.err
+    assert result.err.endswith(": blorg, zyzzyvas, florply\n")
+    assert result.json["unknown"] == [1, 3, 4]
+    known = run("explain", SENTENCE, "--json")
+    assert (known.err, known.json["warning"]) == ("", None)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 300])
@@ -202,6 +213,9 @@ def test_a_transformer_is_explained_from_its_file(run, networks):
         (["--conllu", "tree.conllu:2"], "has 1 sentences, and no sentence 2"),
         (["--conllu", "tree.conllu", "--heads", "2 0"], "leave out --heads"),
         (["a man", "--heads", "2 0 1"], "--heads has 3 numbers, and the sentence has 2 words"),
+        (["a " * 501], "the sentence has 501 words, and all its pairs can be shown for 500 at most. Give one"),
+        (["a " * 101, "--method", "erasure"], "101 words, and all its pairs can be shown for 100 at most; an LSTM"),
+        (["a " * 101, "--step", "last"], "101 words, and all its pairs can be shown for 100 at most"),
         (["a man", "--heads", "2 1"], "no tree: the sentence has no root"),
         (["a man", "--heads", "man 0"], "the number of its head"),
         (["a man", "--method", "guess"], "there are interdependence, erasure, gradient"),
@@ -210,7 +224,7 @@ def test_a_transformer_is_explained_from_its_file(run, networks):
         (["a man", "--step", "2"], "a position 0..1"),
         (["a man", "--at", "cells"], "not at 'cells'"),
         (["a man", "--layer", "1"], "there is no layer 1"),
-        (["a man", "--plot", "di.gif"], "ends with .svg, .png or .pdf"),
+        (["a man", "--plot", "di.gif"], "pictures are written as .svg, .png, .pdf"),
     ],
 )
 def test_what_cannot_be_explained_is_refused(run, tmp_path, words, told):

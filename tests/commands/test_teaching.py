@@ -232,7 +232,7 @@ def test_options_of_a_text_reach_its_lesson(run, untaught):
         (("dfa:tomita_1", "--hints", "states", "--strength", "much"), "--strength is 'much'"),
         (("dfa:tomita_1", "--seeds", "0"), "seeds is 0"),
         (("dfa:tomita_1", "--first-seed", "4294967290"), "a seed is from 0 to 4294967295"),
-        (("dfa:tomita1",), "'tomita1' accepts no word of 5, 10, 15, 20, 30, 40 symbols"),
+        (("dfa:(tomita1)",), "'(tomita1)' accepts no word of 5, 10, 15, 20, 30, 40 symbols"),
         (("copy", "--hints", "shout"), "no hints of kind 'shout' for copy; there are none, read"),
         (("copy", "--hidden", "5"), "no such option for 'copy' on 'ntm': hidden"),
         (("dfa:tomita_1", "--checkpoint", os.devnull), "is no file"),

@@ -76,5 +76,7 @@ def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):
     ]
     assert kept["examples"] == {"0": [None] * 6, "10": [None] * 6, "100": [None] * 6}  # after two updates
     assert kept["summary"][0] == "0% of the states: 0 of 6 seeds got all tests right, none"
-    assert (tmp_path / "state-hints-tomita_4-rnn.svg").read_text().startswith("<?xml")
+    picture = (tmp_path / "state-hints-tomita_4-rnn.svg").read_text()
+    assert picture.startswith("<?xml")
+    assert "<!-- median not reached within 64 -->" in picture  # and no point at 64
     assert not list(tmp_path.glob(".*.safetensors"))

@@ -1,6 +1,7 @@
 """Contextual decomposition against a plain reference, and the identities that it must keep."""
 
 import re
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.errors import InputError
+from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.decomposition import decompose, decompose_batch
 from kleene.explaining.rules import Rules
 from kleene.explaining.splitting import split, split_in_two
@@ -182,6 +183,43 @@ def test_words_are_looked_up_with_unk_for_others_and_a_text_is_split():
     model = slow.double_lstm(12, tokens=3, vocabulary=("<unk>", "the", "cat"))
     split_text = decompose(model, "the dog", {1})
     np.testing.assert_array_equal(split_text.relevant, decompose(model, ["the", "<unk>"], {1}).relevant)
+
+
+@pytest.mark.parametrize("given", [[1, 2, 0], np.array([1, 2, 0]), jnp.array([1, 2, 0])])
+def test_integers_are_token_ids_where_the_vocabulary_is_made_of_texts(given):
+    model = slow.double_lstm(12, tokens=3, vocabulary=("<unk>", "the", "cat"))
+    found = decompose(model, given, {1})
+    np.testing.assert_array_equal(found.relevant, decompose(model, ["the", "cat", "<unk>"], {1}).relevant)
+    assert np.abs(found.relevant - decompose(model, ["<unk>"] * 3, {1}).relevant).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        ([1, 3], "token 1 of sentence 0 is 3, and token ids are places in the model's vocabulary, 0..2"),
+        ([-1], "token 0 of sentence 0 is -1"),
+        (["the", 2], "token 1 of sentence 0 is 2, and the vocabulary is made of texts: give a list of words, or"),
+        ([True, False], "token 0 of sentence 0 is True"),
+        ([None], "token 0 of sentence 0 is None"),
+        ([1.5], "token 0 of sentence 0 is 1.5"),
+    ],
+)
+def test_what_is_neither_a_word_nor_a_token_id_is_not_read_as_unknown(tokens, said):
+    model = slow.double_lstm(12, tokens=3, vocabulary=("<unk>", "the", "cat"))
+    with pytest.raises(InputError, match=re.escape(said)):
+        decompose(model, tokens, {0})
+
+
+def test_a_sentence_of_mostly_unknown_words_is_taken_apart_with_a_warning_that_names_them():
+    model = slow.double_lstm(12, tokens=3, vocabulary=("<unk>", "the", "cat"))
+    with pytest.warns(UnknownWordsWarning, match="does not know 2 of the 3 words and reads each as <unk>.*: dog, ran"):
+        decompose(model, "the dog ran", {1})
+    with pytest.warns(UnknownWordsWarning, match=r"sentence 1: .*: dog \(1 other sentences likewise\)"):
+        decompose_batch(model, ["the cat", "dog", "bird bird"], [0, 0, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        decompose(model, "the cat ran off", {1})
+        decompose(model, ["<unk>", "<unk>"], {1})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
+from kleene.explaining.floor import floor_of
 from kleene.explaining.pairwise import ON_CPU, Sizes, interdependence, interdependence_batch
 from kleene.explaining.rules import Rules
 from kleene.machines.lstm import LSTM
@@ -140,10 +141,37 @@ def test_rules_that_wake_before_the_focus_and_simple_networks_go_the_long_way():
     np.testing.assert_array_equal(batch[0], interdependence(model, [0, 2, 5], sets=range(3), rules=rules))
     network = SimpleRNN.random("ab", 5, outputs=3, key=jax.random.key(1))
     for at in ("hidden", "logits"):
-        assert np.nanmin(interdependence(network, "abb", at=at)) > 0
-    adding = SimpleRNN.random("ab", 5, activation="relu", key=jax.random.key(1))
-    adding = jax.tree.map(abs, adding)  # never below 0, where ReLU is linear
-    assert np.nanmax(interdependence(adding, "abb")) < 1e-6
+        found = interdependence(network, "abb", at=at)
+        assert found[0, 1] == 0  # two words alone, and no bias: the shares of tanh sum to all of it
+        assert min(found[0, 2], found[1, 2]) > 0.001
+
+
+def adding(*, double: bool) -> SimpleRNN:
+    """A network in which words only add up: never below 0, where ReLU is linear."""
+    network = SimpleRNN.random("ab", 50, activation="relu", key=jax.random.key(1))
+    with jax.enable_x64(double):
+        dtype = jax.numpy.float64 if double else jax.numpy.float32
+        return jax.tree.map(lambda w: abs(jax.numpy.asarray(np.asarray(w), dtype)) * 0.3, network)
+
+
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("step", [None, "last"])
+def test_what_rounding_makes_of_no_interdependence_is_reported_as_none(double, step):
+    found = interdependence(adding(double=double), "abbabababbabaababbab", step=step)
+    assert set(found[~np.eye(20, dtype=bool)]) == {0.0}
+
+
+@pytest.mark.parametrize("at", ["hidden", "logits"])
+def test_the_floor_is_that_of_the_number_type_in_an_lstm_too(at):
+    double = slow.double_lstm(1, scale=1e-4)
+    single = jax.tree.map(lambda w: jax.numpy.asarray(w, jax.numpy.float32), double)
+    sentence = [0, 4, 2, 5, 1, 3, 0, 2]
+    exact, found = (interdependence(model, sentence, at=at) for model in (double, single))
+    others = ~np.eye(len(sentence), dtype=bool)
+    assert (exact[others] > 0).all()
+    assert (found[others] == 0).any()
+    assert exact[others][found[others] == 0].max() < 2 * floor_of(np.float32)
+    assert np.abs(found - exact)[others].max() < 2 * floor_of(np.float32)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_picture_has_a_panel_for_each_thing_that_grows_and_names_its_slope(tmp
 
 
 def test_an_unknown_kind_of_picture_or_rows_without_sizes_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"cannot be written as 'growth\.xyz'"):
+    with pytest.raises(InputError, match=r"growth\.xyz', and pictures are written as .svg, .png, .pdf"):
         cost_curves(ROWS, tmp_path / "growth.xyz")
     with pytest.raises(InputError, match="nothing to plot"):
         cost_curves(ROWS[:1], tmp_path / "growth.svg")

@@ -1,6 +1,25 @@
 import xml.etree.ElementTree as ElementTree
 
+from kleene.pictures import experiments
 from kleene.pictures.experiments import Line, Panel, line_panels
+from kleene.pictures.figures import save_figure
+
+
+def test_the_legend_is_below_all_panels_and_over_none_of_their_lines(tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr(
+        experiments, "save_figure", lambda figure, path: (kept.append(figure), save_figure(figure, path))
+    )
+    long = "a title of a panel that is much longer than the panel is wide"
+    line_panels({long: Panel({"first": Line([1, 2, 3], [3, 2, 1])}, "words", "DI")}, tmp_path / "drawn.png", title=long)
+    (figure,) = kept
+    figure.draw_without_rendering()  # saving was at another number of dots
+    (ax,), (legend,) = figure.axes, figure.legends
+    assert ax.get_legend() is None
+    assert legend.get_window_extent().y1 <= ax.get_tightbbox().y0
+    for title in (ax.title, figure._suptitle):
+        assert figure.bbox.x0 <= title.get_window_extent().x0
+        assert title.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_every_panel_is_drawn_and_a_legend_is_told_once(tmp_path):

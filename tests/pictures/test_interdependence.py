@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.pictures.interdependence import FEW, arc_levels, heat_map
+from kleene.pictures.interdependence import FEW, LETTER, LONGEST, WIDEST, arc_levels, heat_map
 
 SENTENCE = ["Socrates", "asked", "the", "student", "trick", "questions"]
 HEADS = [2, 0, 4, 2, 6, 2]
@@ -52,6 +52,15 @@ def test_a_long_sentence_has_no_numbers_in_its_cells(tmp_path):
     file = heat_map(words, matrix(len(words)) + 1.11, tmp_path / "map.svg")
     assert all(texts(file).count(word) == 2 for word in words)
     assert "1.14" not in texts(file)
+
+
+def test_a_picture_grows_no_further_for_a_very_long_sentence_or_word(tmp_path):
+    words = ["word" * 100, *(f"word{place}" for place in range(94))]
+    file = heat_map(words, matrix(len(words)), tmp_path / "map.svg")
+    sizes = [float(ET.parse(file).getroot().get(side).removesuffix("pt")) / 72 for side in ("width", "height")]
+    assert max(sizes) < WIDEST + LONGEST * LETTER + 2
+    assert all(texts(file).count(word) == 2 for word in words[1:])
+    assert "word" * 100 not in texts(file)
 
 
 def test_a_tree_is_an_arc_and_an_arrow_for_each_edge_and_an_arrow_for_the_root(tmp_path):

@@ -21,7 +21,6 @@ app = typer.Typer(
     "'The chimney sweep has sick lungs'\n\nkleene teach copy --hints address --seeds 10 --iterations 1000\n\n"
     "FILE.py:NAME runs FILE.py as Python, as `python FILE.py` does. No other file is run: all others are only read.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -12,6 +12,7 @@ from kleene.cli.options import (
     MANY,
     VERY_MANY,
     ActivationOption,
+    AgainstOption,
     ConstructionOption,
     DtypeOption,
     FormOption,
@@ -44,6 +45,13 @@ def check(
         int | None,
         typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1, max=256),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py:NAME",
+            help="A function from the list of input tokens to that of output tokens, to compare with. Runs the file.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the random inputs, or of the random programs.", min=0, max=LARGEST_SEED)
     ] = 0,
@@ -56,12 +64,15 @@ def check(
 ) -> None:
     """Check that program, network and a reference agree.
 
-    They have to have the same traces; the reference is independent of both. Exit status 1 if they differ.
+    They have to have the same traces; the reference is independent of both: the library's own, or yours. Without one,
+    program and network are still compared with an independent interpreter. Exit status 1 if they differ.
     """
     from kleene.commands.checks import check_named
 
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
+    if random_programs and reference is not None:
+        raise typer.BadParameter("--reference is for one PROGRAM, and --random makes its own")
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
@@ -72,6 +83,7 @@ def check(
         max_length=max_length,
         seed=seed,
         progress=not as_json and sys.stderr.isatty(),
+        reference=reference,
         **options,
     )
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -84,11 +96,19 @@ def check(
             mark = "agree" if report else "DISAGREE"
             mark += f", {report.refused} refused by network or program" if report.refused else ""
             typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
-        typer.echo(f"{agree} of {of} inputs: program, network and reference have the same trace")
+        typer.echo(f"{agree} of {of} inputs: {_compared(reports)}")
         if first:
             typer.echo(f"first disagreement: {first}", err=True)
     if agree != of:
         raise typer.Exit(FAILED)
+
+
+def _compared(reports: list[Any]) -> str:
+    """What was found to be the same, and whether there was a reference."""
+    if all(report.has_reference for report in reports):
+        return "program, network and reference have the same trace"
+    *first, last = reports[0].compared
+    return f"{', '.join(first)} and {last} have the same trace; there was no reference of what they should do"
 
 
 def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
@@ -116,6 +136,7 @@ def _check_random(programs: int, seed: int, workers: int | None, resume: str | N
 @commands.command()
 def certify(
     program: TransformerArgument,
+    against: AgainstOption = None,
     length: Annotated[
         int, typer.Option(help="The longest input that the certificate is to speak of.", min=1, max=MANY)
     ] = 100,
@@ -129,15 +150,14 @@ def certify(
     Exit status 1 if that cannot be said.
     """
     import kleene
-    from kleene.programs.lookup import find_transformer
+    from kleene.commands.network_files import network_and_program
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
-    given = {key: value for key, value in options.items() if value is not None}
-    network = kleene.compile(find_transformer(program)[0], **given)
-    certificate = kleene.certify(network, length=length)
+    found = network_and_program(program, against, options)
+    certificate = kleene.certify(found.network, length=length, program=found.program)
     if as_json:
-        print_json(certificate.as_json())
+        print_json(certificate.as_json() | {"compared": found.compared})
     else:
-        typer.echo(str(certificate))
+        typer.echo(f"{certificate}\ncompared: {found.compared}")
     if not certificate:
         raise typer.Exit(FAILED)

@@ -27,7 +27,10 @@ def bench(
     Benchmarks are those of Kleene's own checkout, wherever one stands.
     """
     from kleene.benchmarking import run_benchmark
+    from kleene.pictures.figures import check_picture
 
+    if plot is not None:
+        check_picture(plot, "--plot")  # before what takes long
     rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
     if plot is not None:
         from kleene.pictures.curves import cost_curves

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli.options import LARGEST_SEED, MANY, JsonOption
+from kleene.cli.options import FAILED, LARGEST_SEED, MANY, JsonOption
 from kleene.cli.printing import new_console, print_json
 
 commands = typer.Typer()
@@ -17,7 +17,12 @@ def extract(
         str, typer.Argument(metavar="FILE", help="A network in a .safetensors file, rnn:NAME, or a program to compile.")
     ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the automaton to this .json, .dot, .gv or .svg file.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png or .pdf.",
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
@@ -31,17 +36,18 @@ def extract(
 
     Either the automaton that it is, or one that behaves like it.
     """
-    from kleene.commands.extracting import check_output, extract_named
+    from kleene.commands.extracting import extract_named
 
-    if output is not None:
-        check_output(output)  # before what may take long
     shown = not as_json and sys.stderr.isatty()
-    found = extract_named(file, method, minimise=minimise, max_states=max_states, seed=seed, progress=shown)
-    if output is not None:
-        found.save(output)
+    asked = {"minimise": minimise, "max_states": max_states, "seed": seed, "output": output}
+    found = extract_named(file, method, progress=shown, **asked)
     if as_json:
-        return print_json(found.as_json())
-    typer.echo(str(found))
+        print_json(found.as_json())
+    else:
+        typer.echo(str(found))
+    if found.note:
+        typer.echo(f"kleene: {found.note}", err=True)
+        raise typer.Exit(FAILED)
 
 
 @commands.command()
@@ -53,23 +59,20 @@ def view(
         ),
     ],
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg file to write.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg, .png or .pdf file to write.")] = None,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Draw it even if it has too many states to be read.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw an automaton or a Turing machine as a diagram.
 
-    It is SVG, and goes to a file, or to where the output is sent.
+    It goes to a file, or as SVG to where the output is sent.
     """
-    from kleene.commands.viewing import drawn
+    from kleene.commands.viewing import drawn, save_drawn
 
-    picture, states = drawn(program, word, dead=dead, force=force)
     if output is None and not as_json and not sys.stdout.isatty():
-        return typer.echo(picture)
-    from kleene.files import write_atomically
-
-    file = str(write_atomically(output or "diagram.svg", picture))
+        return typer.echo(drawn(program, word, dead=dead, force=force))
+    file, states = save_drawn(program, word, output or "diagram.svg", dead=dead, force=force)
     if as_json:
         return print_json({"file": file, "states": states})
     typer.echo(f"wrote {file}")
@@ -109,12 +112,15 @@ def explain(
 
     Prints a table and draws a picture.
     """
-    from kleene.commands.explaining import check_plot, explain_named
+    from kleene.commands.explaining import explain_named
+    from kleene.pictures.figures import check_picture
 
-    check_plot(plot)
+    check_picture(plot, "--plot")
     asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": heads, "conllu": conllu}
     found = explain_named(text, model=model, method=method, **asked)
     file = str(found.draw(plot))
+    if found.warning:
+        typer.echo(f"kleene: warning: {found.warning}", err=True)
     if as_json:
         return print_json(found.as_json() | {"file": file})
     console = new_console()

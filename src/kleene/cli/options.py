@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from kleene.cli.completion import complete_program, complete_transformer
+
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # bounds of options that count
 
@@ -13,13 +15,20 @@ ProgramArgument = Annotated[
         metavar="PROGRAM",
         help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
         "rnn:NAME, FILE.py:NAME (which runs that file), or a network in a .safetensors file.",
+        autocompletion=complete_program,
     ),
 ]
 TransformerArgument = Annotated[
     str,
     typer.Argument(
-        metavar="PROGRAM", help="A transformer program of the library, or FILE.py:NAME (which runs that file)."
+        metavar="PROGRAM",
+        help="A program of the library, FILE.py:NAME (which runs it), or its network in a .safetensors file.",
+        autocompletion=complete_transformer,
     ),
+]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option("--program", help="For a network in a file: its program, if that is not the library's of its name."),
 ]
 SourceArgument = Annotated[
     str,
@@ -27,6 +36,7 @@ SourceArgument = Annotated[
         metavar="PROGRAM",
         help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME "
         "(which runs that file).",
+        autocompletion=complete_program,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]

@@ -8,6 +8,7 @@ import typer
 from kleene.cli.options import (
     MANY,
     ActivationOption,
+    AgainstOption,
     ConstructionOption,
     DtypeOption,
     FormOption,
@@ -120,7 +121,10 @@ def compile_command(
 def decode(
     program: Annotated[
         str,
-        typer.Argument(metavar="PROGRAM", help="addition_decoded, induction_decoded, or FILE.py:NAME (which runs it)."),
+        typer.Argument(
+            metavar="PROGRAM",
+            help="addition_decoded, induction_decoded, FILE.py:NAME (which runs it), or a .safetensors file.",
+        ),
     ],
     words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
     compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,
@@ -144,21 +148,29 @@ def rules(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
     ] = None,
+    against: AgainstOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Take a program apart: its variables, rules and what fired.
 
     Says what each variable costs, when it is written and by which source line.
     """
-    from kleene.commands.transformers import read_tokens
+    from kleene.commands.network_files import check_weights, is_network_file, network_and_program
+    from kleene.commands.transformers import read_input
     from kleene.explaining import anatomy
     from kleene.programs.lookup import find_transformer
 
-    found, entry = find_transformer(program)
-    inputs = [entry.read(words) if entry is not None else read_tokens(words)] if words else []
+    compared = None
+    if is_network_file(program):
+        of_file = network_and_program(program, against, {})
+        check_weights(of_file)
+        found, entry, compared = of_file.program, of_file.entry, of_file.compared
+    else:
+        found, entry = find_transformer(program)
+    inputs = [entry.read(words) if entry is not None else read_input(words, found)] if words else []
     taken = anatomy(found, inputs)
     if as_json:
-        return print_json(taken.as_json())
+        return print_json(taken.as_json() | ({} if compared is None else {"compared": compared}))
     from rich.table import Table
 
     costs = Table("variable", "residual dims", "hidden units", "the paper's rules", box=None, header_style="bold")
@@ -171,6 +183,8 @@ def rules(
     console.print(costs)
     console.print()
     console.print(cases)
+    if compared is not None:
+        typer.echo(f"compared: {compared}; the weights are those that it is compiled to")
 
 
 def _print_facts(facts: dict[str, Any]) -> None:

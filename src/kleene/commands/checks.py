@@ -11,21 +11,41 @@ from kleene.errors import InputError
 
 
 def check_named(
-    name: str | None, *, samples: int, max_length: int, seed: int, progress: bool, **options: Any
+    name: str | None,
+    *,
+    samples: int,
+    max_length: int,
+    seed: int,
+    progress: bool,
+    reference: str | None = None,
+    **options: Any,
 ) -> list[Any]:
-    """The reports for one program, or for everything in the libraries."""
+    """The reports for one program, or for everything in the libraries.
+
+    `reference` is FILE.py:NAME, a function from the input tokens of a transformer program to its output tokens.
+    """
     from kleene.compiling.checking import check
 
     reports = []
     chosen = _everything() if name is None else [_one(name)]
+    more = {} if reference is None else {"reference": _reference(reference, name, chosen[0][1])}
     given = _for_all(options) if name is None else options_for(name, chosen[0][1], options)
     with _bar("checking", len(chosen) * 2 * samples, progress) as (bar, task):
         for shown, subject in chosen:
             bar.update(task, description=shown)
             asked = {"samples": samples, "max_length": max_length, "seed": seed, "on_input": lambda: bar.advance(task)}
             meant = {key: value for key, value in given.items() if key in module_of(subject).OPTIONS}
-            reports.append(check(subject, name=shown, **asked, **meant))
+            reports.append(check(subject, name=shown, **asked, **meant, **more))
     return reports
+
+
+def _reference(place: str, name: str | None, subject: Any) -> Any:
+    from kleene.programs.lookup import function_in_file
+
+    if name is None or module_of(subject) is not transformers:
+        told = "give it with a PROGRAM, not --all" if name is None else f"{name!r} is of another kind"
+        raise InputError(f"--reference is for one transformer program; {told}")
+    return function_in_file(place, "--reference")
 
 
 def _for_all(options: dict[str, Any]) -> dict[str, Any]:

@@ -1,107 +1,19 @@
 """Which words a network takes together, on the command line: the matrix, its picture, and what words in focus say."""
 
-from dataclasses import dataclass
-from pathlib import Path
+import warnings
 from typing import Any
 
 import numpy as np
 
+from kleene.commands.explained import Explained
 from kleene.commands.sentences import read_sentence
 from kleene.counts import read_count
-from kleene.errors import InputError
+from kleene.errors import InputError, UnknownWordsWarning
 
 METHODS = ("interdependence", "erasure", "gradient")
 LIKELIEST = 8  # next words that are shown
-NUMBER = 4  # characters that a number takes in the table, with the space after it
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A sentence, the numbers of its pairs of words, and what the words in focus say, if some are."""
-
-    words: list[str]
-    unknown: list[int]
-    matrix: np.ndarray
-    facts: dict[str, Any]
-    heads: list[int] | None = None
-    focus: dict[str, Any] | None = None
-
-    @property
-    def marked(self) -> list[str]:
-        """The words, with a star at those that the model does not know."""
-        return [word + "*" * (place in self.unknown) for place, word in enumerate(self.words)]
-
-    @property
-    def title(self) -> str:
-        method, at, step = (self.facts[name] for name in ("method", "at", "step"))
-        if method != "interdependence":
-            return f"Interaction by {'erasure' if method == 'erasure' else 'gradient × input'}"
-        when = "" if step is None else " after the last word" if step == "last" else f" after word {step}"
-        return f"Interdependence at the {'hidden state' if at == 'hidden' else 'logits'}{when}"
-
-    @property
-    def note(self) -> str:
-        """Which words were read as `<unk>`."""
-        words = dict.fromkeys(self.words[place] for place in self.unknown)
-        return f"* read as <unk>: {', '.join(words)}" if words else ""
-
-    def draw(self, path: str) -> Path:
-        from kleene.pictures.interdependence import heat_map
-
-        return heat_map(self.marked, self.matrix, path, heads=self.heads, title=self.title, note=self.note)
-
-    def as_json(self) -> dict[str, Any]:
-        rows = [[float(value) if np.isfinite(value) else None for value in row] for row in self.matrix]
-        found = {"words": self.words, "unknown": self.unknown} | self.facts | {"matrix": rows}
-        optional = {"heads": self.heads, "focus": self.focus}
-        return found | {name: value for name, value in optional.items() if value is not None}
-
-    def tables(self, width: int) -> list[Any]:
-        """What is printed: the matrix, the note on unknown words, and the words that the focus makes likely.
-
-        Columns are headed by words if these fit into the width, else by numbers; if they do not fit either, the matrix
-        is cut into blocks of columns.
-        """
-        from rich.text import Text
-
-        left = len(str(len(self.words))) + max(map(len, self.marked)) + 2
-        by_words = left + sum(max(len(word) + 1, NUMBER) for word in self.marked) <= width
-        most = len(self.words) if by_words else max(1, (width - left) // NUMBER)
-        blocks = np.array_split(np.arange(len(self.words)), -(-len(self.words) // most))
-        note = [Text(self.note, style="dim")] if self.note else []
-        found = [self._block(block.tolist(), by_words) for block in blocks] + note
-        return found + ([] if self.focus is None else [self._likeliest()])
-
-    def _block(self, places: list[int], by_words: bool) -> Any:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table("" if by_words else "#", "", box=None, padding=(0, 1, 0, 0), header_style="bold")
-        for place in places:
-            table.add_column(Text(self.marked[place] if by_words else str(place)), justify="right")
-        for row, word in enumerate(self.marked):
-            largest = np.nanmax(self.matrix[row], initial=0)
-            cells = [_cell(value, bool(value == largest)) for value in self.matrix[row, places]]
-            table.add_row(Text(str(row), style="dim"), Text(word, style="bold"), *cells)
-        return table
-
-    def _likeliest(self) -> Any:
-        from rich.table import Table
-        from rich.text import Text
-
-        assert self.focus is not None
-        said = ", ".join(self.words[place] for place in self.focus["positions"])
-        last = self.words[self.focus["step"]]
-        title = Text(f"\nWhat would come after {last!r}, going by: {said}", style="not italic")
-        heads = ("next word", "P by focus", "P by all", "logit", "= focus", "+ the rest", "+ bias")
-        table = Table(title=title, title_justify="left", box=None, header_style="bold")
-        for place, head in enumerate(heads):
-            table.add_column(head, justify="right" if place else "left")
-        for row in self.focus["next"]:
-            chances = [f"{row[name]:.3f}" for name in ("by_focus", "by_all")]
-            parts = [f"{row[name]:+.2f}" for name in ("logit", "focus", "rest", "bias")]
-            table.add_row(Text(str(row["word"])), *chances, *parts)
-        return table
+MOST_WORDS = 500  # where pairs branch off single words: all of them take seconds
+MOST_BY_PAIR = 100  # where each pair runs through the whole sentence: all of them take seconds
 
 
 def explain_named(
@@ -120,28 +32,24 @@ def explain_named(
     _check_method(method, at=at, step=step, layer=layer)
     sentence, tree = read_sentence(text, heads=heads, conllu=conllu)
     network = _network(model)
-    tokens, unknown = _tokens(network, sentence)
-    words = [str(token) for token in tokens]
-    if tree is not None and len(tree) != len(words):
-        raise InputError(f"--heads has {len(tree)} numbers, and the sentence has {len(words)} words; give one for each")
-    when = _step(step)
-    positions = None if focus is None else _positions(focus, words)
-    if positions is not None and len(getattr(network, "decoder_bias", ())) != len(network.alphabet):
-        raise InputError("--focus asks for the next word, and this network is no language model; leave it out")
-    return Explained(
-        words=words,
-        unknown=unknown,
-        matrix=_matrix(network, tokens, method, at or "hidden", when, layer),
-        facts={"model": model or "grammar", "method": method, "at": at or "hidden", "step": when, "layer": layer},
-        heads=tree,
-        focus=None if positions is None else _said_by(network, tokens, positions, when),
-    )
-
-
-def check_plot(path: str) -> None:
-    """Refuse a file that no picture can be written to."""
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise InputError(f"--plot is {path!r}; give a file that ends with .svg, .png or .pdf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownWordsWarning)  # `Explained.warning` says it once
+        tokens, unknown = _tokens(network, sentence)
+        words, when = [str(token) for token in tokens], _step(step)
+        if tree is not None and len(tree) != len(words):
+            raise InputError(f"--heads has {len(tree)} numbers, and the sentence has {len(words)} words; give one each")
+        _check_length(network, len(words), method, when)
+        positions = None if focus is None else _positions(focus, words)
+        if positions is not None and len(getattr(network, "decoder_bias", ())) != len(network.alphabet):
+            raise InputError("--focus asks for the next word, and this network is no language model; leave it out")
+        return Explained(
+            words=words,
+            unknown=unknown,
+            matrix=_matrix(network, tokens, method, at or "hidden", when, layer),
+            facts={"model": model or "grammar", "method": method, "at": at or "hidden", "step": when, "layer": layer},
+            heads=tree,
+            focus=None if positions is None else _said_by(network, tokens, positions, when),
+        )
 
 
 def _check_method(method: str, **given: Any) -> None:
@@ -152,6 +60,20 @@ def _check_method(method: str, **given: Any) -> None:
         raise InputError(
             f"--{named} is for --method interdependence; {method} is taken at the top layer's hidden state, when the "
             f"later word has been read"
+        )
+
+
+def _check_length(network: Any, words: int, method: str, step: Any) -> None:
+    """Refuse a sentence of so many words that it would take very long."""
+    from kleene.explaining.pairwise import pairs_branch_off
+
+    fast = method == "interdependence" and step is None and pairs_branch_off(network)
+    most = MOST_WORDS if fast else MOST_BY_PAIR
+    if words > most:
+        other = "" if fast else f"; an LSTM takes {MOST_WORDS:,} without --method and --step"
+        raise InputError(
+            f"the sentence has {words:,} words, and all its pairs can be shown for {most:,} at most{other}. Give one "
+            f"sentence at a time, or ask kleene.explaining.interdependence about the `sets` that you want"
         )
 
 
@@ -172,13 +94,12 @@ def _network(path: str | None) -> Any:
 
 def _tokens(network: Any, sentence: str | list[str]) -> tuple[list[Any], list[int]]:
     """The tokens of a sentence, and the places of those that the model reads as `<unk>`."""
-    from kleene.explaining.sentences import read_sentences, words_of
+    from kleene.explaining.sentences import known, read_sentences, words_of
 
     spelled = {str(token): token for token in network.alphabet}  # tokens may be numbers
     tokens = [spelled.get(str(word), word) for word in words_of(network, sentence)]
     read_sentences(network, [tokens])  # refuses what cannot be read
-    known = set(network.alphabet)
-    return tokens, [place for place, token in enumerate(tokens) if token not in known]
+    return tokens, known(network).unknown(tokens)
 
 
 def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, layer: int | None) -> np.ndarray:
@@ -235,13 +156,3 @@ def _said_by(network: Any, tokens: list[Any], positions: list[int], step: Any) -
     best = np.argsort(-by_focus, kind="stable")[:LIKELIEST]
     rows = [{"word": network.alphabet[i]} | {name: float(part[i]) for name, part in columns.items()} for i in best]
     return {"positions": positions, "step": after, "next": rows}
-
-
-def _cell(value: float, largest: bool) -> Any:
-    """Two decimals without the 0 before them, so that many fit side by side."""
-    from rich.text import Text
-
-    if np.isnan(value):
-        return Text("·", style="dim")
-    shown = f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.1f}"
-    return Text(shown, style="bold" if largest else "")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.pictures.figures import check_picture
 
 SEEN = 0.05  # a head's weight that can be seen in the picture
 
@@ -14,8 +15,7 @@ def check_heads(lesson: Any, path: str) -> None:
     """Refuse, before anything is taught, a lesson without heads and a file that no picture can be written to."""
     if not hasattr(lesson, "task") or not hasattr(lesson.task, "program"):
         raise InputError(f"{lesson.name!r} is for a machine without heads; --heads is for the tasks of the NTM")
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise InputError(f"--heads is {path!r}; give a file that ends with .svg, .png or .pdf")
+    check_picture(path, "--heads")
 
 
 def draw_heads(report: Any, learners: Any, path: str) -> Path:

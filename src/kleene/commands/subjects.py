@@ -9,6 +9,7 @@ from kleene.commands import circuits, tapes, transformers, words
 from kleene.commands.outcomes import Outcome
 from kleene.errors import InputError
 from kleene.memory import peak_memory_mb
+from kleene.suggestions import did_you_mean
 
 
 def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any) -> Outcome:
@@ -39,16 +40,17 @@ def find_subject(name: str) -> tuple[Any, Any, bool]:
         return load(name), None, True
     if name.startswith("rnn:"):
         return _counter(name.removeprefix("rnn:")), None, True
+    from kleene.commands.listing import COUNTERS
     from kleene.programs.lookup import find
 
-    return (*find(name), False)
+    return (*find(name, others=[f"rnn:{counter}" for counter in COUNTERS]), False)
 
 
 def _counter(name: str) -> Any:
     from kleene.machines.rnn.library import NETWORKS
 
     if name not in NETWORKS:
-        raise InputError(f"no network {name!r} on the shelf; there are {', '.join(NETWORKS)}")
+        raise InputError(f"no network {name!r} on the shelf; {did_you_mean(name, NETWORKS)}")
     return NETWORKS[name]()
 
 

@@ -1,5 +1,7 @@
 """State diagrams on the command line."""
 
+from typing import Any
+
 from kleene.commands.subjects import find_subject
 from kleene.commands.words import as_word
 from kleene.errors import InputError
@@ -7,10 +9,26 @@ from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
 
 
-def drawn(name: str, word: str | None, *, dead: bool, force: bool) -> tuple[str, int]:
-    """The diagram of an automaton or Turing machine, or of the automaton that a network is, as SVG; and its states."""
+def drawn(name: str, word: str | None, *, dead: bool, force: bool) -> str:
+    """The diagram of an automaton or Turing machine, or of the automaton that a network is, as SVG."""
     from kleene.pictures.diagram import diagram
 
+    machine, trace = _machine(name, word)
+    return diagram(machine, trace=trace, dead=dead, force=force)
+
+
+def save_drawn(name: str, word: str | None, path: str, *, dead: bool, force: bool) -> tuple[str, int]:
+    """The file now holding the diagram, as its name says; and the number of states."""
+    from kleene.pictures.diagram import save
+    from kleene.pictures.figures import check_picture
+
+    check_picture(path, "--output")  # before what may take long
+    machine, trace = _machine(name, word)
+    return str(save(machine, path, trace=trace, dead=dead, force=force)), len(machine.states)
+
+
+def _machine(name: str, word: str | None) -> tuple[DFA | TuringMachine, Any]:
+    """The machine to draw, and the word whose path is shown in it."""
     subject, _, network = find_subject(name)
     if network:
         from kleene.explaining.extraction import extract
@@ -19,5 +37,4 @@ def drawn(name: str, word: str | None, *, dead: bool, force: bool) -> tuple[str,
     if not isinstance(subject, DFA | TuringMachine):
         raise InputError(f"{name!r} is a {type(subject).__name__}; kleene view draws automata and Turing machines")
     alphabet = subject.alphabet if isinstance(subject, DFA) else subject.input_alphabet
-    trace = None if word is None else as_word([word], alphabet)
-    return diagram(subject, trace=trace, dead=dead, force=force), len(subject.states)
+    return subject, None if word is None else as_word([word], alphabet)

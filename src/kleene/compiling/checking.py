@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kleene.compiling.reports import Report
-from kleene.errors import HaltError, RunError, UndefinedAttentionError
+from kleene.compiling.reports import REFERENCE, Report
+from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
@@ -79,7 +79,9 @@ def check_transformer(
         first = first or (problem and f"{program.name} on {sequence}: {problem}")
         if on_input is not None:
             on_input()
-    return Report(program.name, agreed, len(tried), first, round(time.perf_counter() - started, 3))
+    compared = ("program", "independent interpreter", "network", *([REFERENCE] if reference else []))
+    seconds = round(time.perf_counter() - started, 3)
+    return Report(program.name, agreed, len(tried), first, seconds, compared=compared)
 
 
 def some_inputs(program: Program, entry: Any, samples: int, max_length: int, seed: int) -> list[list[int]]:
@@ -122,10 +124,19 @@ def _disagreement(program: Program, sequence: list[int], mine: Any, theirs: Any,
         if problem:
             return problem
     if reference is not None and isinstance(expected, Trace):
-        answer = list(reference(sequence))
+        answer = _answer(reference, sequence)
         if answer != expected.output:
             return f"the output is {expected.output}, but the plain reference says {answer}"
     return None
+
+
+def _answer(reference: Callable[[Sequence[int]], Any], sequence: list[int]) -> list[Any]:
+    """What a reference says, which a user may have written."""
+    try:
+        return list(reference(list(sequence)))
+    except Exception as error:
+        called = getattr(reference, "__name__", "the reference")
+        raise InputError(f"the reference {called}({sequence}) raised {type(error).__name__}: {error}") from error
 
 
 def _difference(a: Trace | RunError, b: Trace | RunError) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kleene.compiling.circuits import compile_circuit
-from kleene.compiling.reports import Report
+from kleene.compiling.reports import REFERENCE, Report
 from kleene.errors import RunError
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.reference import reference_run
@@ -49,7 +49,8 @@ def check_circuit(
             on_input()
     agree, first = problems.count(None), next((problem for problem in problems if problem), None)
     refused = len(drawn) - len(runs)
-    return Report(name, agree, len(runs), first, round(time.perf_counter() - started, 3), refused)
+    compared = ("circuit", "network", "independent interpreter", *([REFERENCE] if expected else []))
+    return Report(name, agree, len(runs), first, round(time.perf_counter() - started, 3), refused, compared)
 
 
 def _run(circuit: Circuit, memory: list[int]) -> Trace | None:

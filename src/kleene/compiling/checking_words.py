@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kleene.compiling import compile
-from kleene.compiling.reports import Report
+from kleene.compiling.reports import REFERENCE, Report
 from kleene.errors import CompileError, OutgrownError
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
@@ -52,7 +52,8 @@ def check_automaton(
     if network.is_exact:
         apart = extract(network).distinguishing_word(dfa)
         problems.append(None if apart is None else f"{name}: the automaton extracted differs on {_shown(apart)}")
-    return _report(name, problems, started)
+    compared = ("automaton", "network", "automata-lib", *([REFERENCE] if contains else []))
+    return _report(name, problems, started, compared)
 
 
 def check_machine(
@@ -91,7 +92,8 @@ def check_machine(
             problems.append(problem and f"{name} on {_shown(word)}: {problem}")
         if on_input is not None:
             on_input()
-    return _report(name, problems, started, refused)
+    compared = ("machine", "network", *([REFERENCE] if contains else []))
+    return _report(name, problems, started, compared, refused)
 
 
 def _run(network: Any, word: Sequence[str]) -> Computation | None:
@@ -118,7 +120,9 @@ def _shown(word: Sequence[str]) -> str:
     return repr("".join(word)) if all(len(symbol) == 1 for symbol in word) else repr(list(word))
 
 
-def _report(name: str, problems: list[str | None], started: float, refused: int = 0) -> Report:
+def _report(
+    name: str, problems: list[str | None], started: float, compared: tuple[str, ...], refused: int = 0
+) -> Report:
     agree = sum(problem is None for problem in problems)
     first = next((problem for problem in problems if problem), None)
-    return Report(name, agree, len(problems), first, round(time.perf_counter() - started, 3), refused)
+    return Report(name, agree, len(problems), first, round(time.perf_counter() - started, 3), refused, compared)

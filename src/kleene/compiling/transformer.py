@@ -1,7 +1,7 @@
 """A transformer program compiled into the weights of a Universal Transformer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from kleene.compiling.expansions import ExpansionBuilder, expand_bit, expand_num
 from kleene.compiling.units import Units, compact_units
 from kleene.errors import CompileError
 from kleene.machines.residual import Layout, Segment
-from kleene.machines.universal_transformer import Expansion, Origin, Probe, UniversalTransformer
+from kleene.machines.universal_transformer import Expansion, Origin, Probe, UniversalTransformer, digest_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet
 from kleene.programs.alta.symbols import Sum
@@ -89,12 +89,13 @@ class _Compiler:
         expansion = None
         if self.builder.columns:
             expansion = Expansion(*(self._exact(a, "the expansion") for a in self.builder.arrays()))
-        return UniversalTransformer(
+        network = UniversalTransformer(
             tokens, positions, query, key, value, out, relative, expansion,
             self._exact(mlp_in, "the MLP"), self._exact(bias, "the MLP"), self._exact(mlp_out, "the MLP"),
             self._halt(), self._probe(features), self._layout(steps), self.activation,  # type: ignore[arg-type]
-            Origin(program, {"dtype": self.dtype.name, "rules": self.rules, "activation": self.activation}),
         )  # fmt: skip
+        options = {"dtype": self.dtype.name, "rules": self.rules, "activation": self.activation}
+        return replace(network, origin=Origin(program, options, digest_of(network.arrays())))
 
     def _exact(self, array: np.ndarray, where: str) -> np.ndarray:
         """The array in the number type; refuses whole numbers that the type would round."""
@@ -121,7 +122,7 @@ class _Compiler:
         queries = tuple(h.query is not None for h in p.heads.values())
         return Layout(
             p.name, tuple(self.segments.values()), tuple(p.heads), queries, p.output_name, p.input_range,
-            p.position_range, p.halt is not None, p.max_layers, steps,
+            p.position_range, p.halt is not None, p.max_layers, steps, p.alphabet,
         )  # fmt: skip
 
     # --- features -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from kleene.errors import InputError
 from kleene.experiments import english, partial_traces, rule_corpora
 from kleene.experiments.experiment import Reproduction, Size
 from kleene.machines.lstm import LSTM
+from kleene.suggestions import did_you_mean
 
 
 def experiments(
@@ -25,7 +26,7 @@ def experiment(
     """The experiment of that name."""
     known = experiments(size, iterations, model)
     if name not in known:
-        raise InputError(f"no experiment {name!r}; there are {', '.join(known)}")
+        raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations is {iterations}; give 1 or more")
     takes_model = tuple(english.experiments())

@@ -5,6 +5,7 @@ from an empty memory. The same is done with a network that has learned nothing: 
 too. Words are looked up with their capitals; what the model does not know is `<unk>`.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import InputError, UnknownWordsWarning
 from kleene.experiments.experiment import Lessons, Size, Watch, described, keep
 from kleene.experiments.word_pairs import CLASSES, WordPairs, pair_values
 from kleene.explaining.pairwise import interdependence_batch
@@ -100,7 +101,9 @@ class English:
         counts = {word: counted[place] for place, word in enumerate(self.corpus.vocabulary)}
         pairs, found = WordPairs.of(self.sentences, counts), {}
         for name, model in (("trained", network), ("untrained", untrained(network))):
-            matrices = interdependence_batch(model, [sentence.words for sentence in self.sentences])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnknownWordsWarning)  # `unknown_words` says how many there are
+                matrices = interdependence_batch(model, [sentence.words for sentence in self.sentences])
             values = pair_values(self.sentences, matrices)
             found[name] = {
                 "distance": pairs.means(values, "distance", longest=FARTHEST),

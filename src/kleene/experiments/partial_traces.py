@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
 from kleene.experiments.partial_trace_tables import DENSITIES, NRAM, NTM
-from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars
+from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
 from kleene.teaching.catalog import lesson
 from kleene.teaching.loop import Plan
@@ -151,14 +151,16 @@ def examples_needed(reports: list[Report]) -> dict[str, Any]:
 
 
 def draw_examples(experiment: Experiment, reports: list[Report], path: Path) -> Path:
-    """The median and the spread from the 10th to the 90th of 100 seeds; one that never did is at the top."""
+    """The median and the spread from the 10th to the 90th of 100 seeds; those that never got there are open."""
     (report,) = reports
     most = report.plan.iterations * report.plan.lesson.facts()["batch"]
-    needed = {float(share): list(seeds) for share, seeds in examples_needed(reports)["examples"].items()}
-    values = [[most if examples is None else examples for examples in seeds] for seeds in needed.values()]
-    middle, low, high = (np.percentile(values, q, axis=1).tolist() for q in (50, 10, 90))
-    series = {"all seeds": (list(needed), middle, low, high)}
-    return against_size(series, path, across="% of the states revealed", up="examples", title=experiment.shows)
+    return draw_shares({"all seeds": examples_needed(reports)["examples"]}, most, path, title=experiment.shows)
+
+
+def draw_shares(series: Mapping[str, Mapping[str, Any]], most: int, path: Path, *, title: str) -> Path:
+    """What the JSON files of such experiments hold as "examples", by name; `most` is how many examples there were."""
+    labels = {"across": "% of the states revealed", "up": "examples until all tests are right"}
+    return until_reached(series, path, cap=most, title=title, **labels)
 
 
 def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:

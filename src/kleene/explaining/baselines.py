@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from kleene.errors import InputError
+from kleene.explaining.floor import floor_of
 from kleene.explaining.parts import Recurrence
 from kleene.explaining.sentences import UNKNOWN, Sentence, checked_recurrent, precision, read_sentences
 from kleene.machines.rnn.float_execution import activate
@@ -111,7 +112,7 @@ def _mixed_derivatives(
 
 def _relative(interaction: Array, whole: Array) -> Array:
     above, below = jnp.linalg.norm(interaction), jnp.linalg.norm(whole)
-    return jnp.where(above == 0, 0, above / below)
+    return jnp.where(above <= floor_of(whole.dtype) * below, 0, above / below)
 
 
 def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -> Float[Array, " hidden"]:

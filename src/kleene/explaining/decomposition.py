@@ -86,8 +86,8 @@ def decompose(
     """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
     `focus` is a set of positions. Row t of the result is the state after token t. Tokens that the vocabulary does not
-    have are `<unk>`, if it has that. The sum of the parts is the hidden state; parts of several foci do not add up,
-    and by how much they miss is their interdependence.
+    have are `<unk>`, if it has that, with a warning if most are; integers are token ids. The sum of the parts is the
+    hidden state; parts of several foci do not add up, and by how much they miss is their interdependence.
 
     >>> from kleene.machines.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
@@ -130,15 +130,18 @@ def decompose_batch(
     return found
 
 
-def relevant_states(
+def states_at(
     model: Model,
     sentences: Sequence[np.ndarray],
     foci: Sequence[tuple[int, ...]],
     steps: Sequence[int],
     layer: int,
     rules: Rules,
-) -> np.ndarray:
-    """The relevant hidden state of each focus at one step of its own: [focus, hidden]. Sentences are codes."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """The relevant hidden state of each focus at one step of its own, and the whole one there: [focus, hidden] each.
+
+    Sentences are codes.
+    """
     found = []
     with precision(model):
         network = _weights(model)
@@ -147,10 +150,10 @@ def relevant_states(
             tokens, in_focus = _arrays(sentences[some], foci[some])
             wanted = np.zeros(len(tokens), np.int32)
             wanted[: len(steps[some])] = steps[some]
-            found.append(
-                np.asarray(_at_steps(network, rules, tokens, in_focus, jnp.asarray(wanted)))[: len(steps[some]), layer]
-            )
-    return np.concatenate(found)
+            both = _at_steps(network, rules, tokens, in_focus, jnp.asarray(wanted))
+            found.append(np.asarray(both)[:, : len(steps[some]), layer])
+    relevant, whole = np.concatenate(found, axis=1)
+    return relevant, whole
 
 
 def _weights(model: Model) -> Network:
@@ -192,17 +195,22 @@ def _at_steps(
     in_focus: Bool[Array, "batch step"],
     wanted: Int[Array, " batch"],
 ) -> Array:
-    """The relevant hidden states at the wanted steps: [batch, layers, hidden]. Nothing else is kept."""
+    """The relevant and the whole hidden states at the wanted steps: [2, batch, layers, hidden]. No others are kept."""
     if isinstance(network, TransformerLM):
-        every = transformer_trajectories(network, rules, tokens, in_focus).relevant.hidden
-        return every[wanted, jnp.arange(len(wanted))]
+        every = _relevant_and_whole(transformer_trajectories(network, rules, tokens, in_focus))
+        return every[:, wanted, jnp.arange(len(wanted))]
 
     def step(carry, now):
         parts, kept = carry
         number, token, ours = now
         parts = advance(network, rules, parts, network.embedding[token], ours)
-        return (parts, jnp.where((number == wanted)[:, None, None], parts.relevant.hidden, kept)), None
+        return (parts, jnp.where((number == wanted)[:, None, None], _relevant_and_whole(parts), kept)), None
 
     start = start_parts(network, rules, len(tokens))
     steps = (jnp.arange(tokens.shape[1]), tokens.T, in_focus.T)
-    return jax.lax.scan(step, (start, jnp.zeros_like(start.relevant.hidden)), steps)[0][1]
+    return jax.lax.scan(step, (start, jnp.zeros_like(_relevant_and_whole(start))), steps)[0][1]
+
+
+def _relevant_and_whole(parts: Parts) -> Array:
+    relevant = parts.relevant.hidden
+    return jnp.stack([relevant, relevant + parts.irrelevant.hidden])

@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from kleene.explaining.floor import floor_of
 from kleene.explaining.parts import Recurrence
 from kleene.explaining.rules import Rules
 from kleene.explaining.splitting import Shares, multiply, split, split_in_two
@@ -58,10 +59,14 @@ class Reading(NamedTuple):
 
 
 class Words(eqx.Module):
-    """Words that have been read: per layer what it did at each, and the relevant part with that word alone in focus."""
+    """Words that have been read: per layer what it did at each, and the relevant part with that word alone in focus.
+
+    `norms` are those of the whole state after each, in the layer looked at.
+    """
 
     readings: tuple[Reading, ...]
     alone: tuple[Memory, ...]
+    norms: Float[Array, " words"]
 
 
 @jax.jit
@@ -76,7 +81,9 @@ def read_words(question: Question, tokens: Int[Array, "batch step"], places: Int
         z = mine.arriving if index == 0 else alone[-1].hidden @ taken.inputs.T
         alone.append(_relevant(question, taken, mine, z, jnp.zeros_like(mine.cell), True))
         readings.append(mine)
-    return Words(tuple(readings), tuple(alone))
+    top = readings[question.layer]
+    state = top.open[:, 3 * top.cell.shape[-1] :] * top.shown
+    return Words(tuple(readings), tuple(alone), jnp.sqrt(_square_norms(state, question.root)))
 
 
 def _both(memory: Memory) -> tuple[Array, Array]:
@@ -124,7 +131,7 @@ def meet(
         )
         if index == question.layer:
             missed = pair.hidden - single.hidden - words.alone[index].hidden[met]
-            found = _ratio(missed, pair.hidden, question.root)
+            found = _ratio(missed, pair.hidden, words.norms[met], question.root)
         alone, paired = single.hidden, pair.hidden
         after.append(single)
     assert found is not None
@@ -149,9 +156,12 @@ def _relevant(question: Question, taken: Layer, reading: Reading, gates: Array, 
     return Memory(multiply(rules, shares[3], shown, ours)[0], after)
 
 
-def _ratio(missed: Rows, pair: Rows, root: Array | None) -> Float[Array, " words"]:
-    """‖{l, r} − {l} − {r}‖ / ‖{l, r}‖; 0/0 is 0."""
-    if root is not None:
-        missed, pair = missed @ root.T, pair @ root.T
-    above, below = (jnp.sum(jnp.square(side), axis=-1) for side in (missed, pair))
-    return jnp.where(above == 0, 0, jnp.sqrt(above / below))
+def _ratio(missed: Rows, pair: Rows, whole: Float[Array, " words"], root: Array | None) -> Float[Array, " words"]:
+    """‖{l, r} − {l} − {r}‖ / ‖{l, r}‖; 0 where the upper norm is below the floor, and 0/0 is 0."""
+    above, below = (_square_norms(side, root) for side in (missed, pair))
+    none = jnp.sqrt(above) <= floor_of(pair.dtype) * whole
+    return jnp.where(none, 0, jnp.sqrt(above / jnp.where(none, 1, below)))
+
+
+def _square_norms(states: Rows, root: Array | None) -> Float[Array, " words"]:
+    return jnp.sum(jnp.square(states if root is None else states @ root.T), axis=-1)

@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.explaining.decomposition import relevant_states
+from kleene.explaining.decomposition import states_at
+from kleene.explaining.floor import floor_of
 from kleene.explaining.lstm_pairs import Question, first_of, meet, read_words
 from kleene.explaining.parts import Recurrence
 from kleene.explaining.rules import PAPERS, Rules, checked_rules
@@ -72,7 +73,8 @@ def interdependence(
 
     DI(A, B) = ‖h_AB − h_A − h_B‖ / ‖h_AB‖, where h_A is the relevant part of the hidden state with A in focus. It is
     taken when the later of the two has been read, or after token `step`, or at the "last". At "logits" the norms are
-    those of the logits, without the decoder's bias; no array is as wide as the vocabulary. 0/0 is 0.
+    those of the logits, without the decoder's bias; no array is as wide as the vocabulary. 0/0 is 0, and so is what
+    rounding alone may have made (`kleene.explaining.floor`): about 1e-6 in single precision.
 
     With `sets`, disjoint sets of positions, the matrix is over the sets: spans, phrases, or any others.
 
@@ -83,7 +85,7 @@ def interdependence(
     (2, 2)
     """
     model, rules = checked_model(model), checked_rules(rules)
-    if sets is None and step is None and _is_fast(model, rules):
+    if sets is None and step is None and pairs_branch_off(model, rules):
         return interdependence_batch(model, [tokens], at=at, layer=layer, rules=rules)[0]
     codes = read_sentences(model, [tokens])[0]
     groups = [(i,) for i in range(len(codes))] if sets is None else checked_sets(sets, len(codes))
@@ -106,7 +108,7 @@ def interdependence_batch(
     model, rules = checked_model(model), checked_rules(rules)
     codes, number = read_sentences(model, sentences), checked_layer(model, layer)
     root, found = _root(model, at, layer), [np.zeros((0, 0))] * len(codes)
-    if not _is_fast(model, rules):
+    if not pairs_branch_off(model, rules):
         for place, words in enumerate(codes):
             groups = [(i,) for i in range(len(words))]
             found[place] = _between(model, words, groups, root, None, layer, rules)
@@ -127,7 +129,7 @@ def interdependence_batch(
     return found
 
 
-def _is_fast(model: Model, rules: Rules) -> bool:
+def pairs_branch_off(model: Model, rules: Rules = PAPERS) -> bool:
     """Whether pairs can branch off single words: an LSTM in which nothing is relevant before a word in focus."""
     return isinstance(model, LSTM) and rules.wakes_at_focus
 
@@ -215,19 +217,20 @@ def _between(
     )
     unions = [(tuple(sorted(groups[a] + groups[b])), t) for (a, b), t in zip(pairs, when)]
     foci, steps = zip(*wanted, *unions)
-    states = relevant_states(model, [codes] * len(foci), foci, steps, number, rules)
+    states, whole = states_at(model, [codes] * len(foci), foci, steps, number, rules)
     alone = dict(zip(wanted, states))
-    for (a, b), t, both in zip(pairs, when, states[len(wanted) :]):
+    for (a, b), t, both, state in zip(pairs, when, states[len(wanted) :], whole[len(wanted) :]):
         missed = both - alone[groups[a], t] - alone[groups[b], t]
-        matrix[a, b] = matrix[b, a] = _ratio(missed, both, root)
+        matrix[a, b] = matrix[b, a] = _ratio(missed, both, state, root)
     return matrix
 
 
-def _ratio(missed: np.ndarray, both: np.ndarray, root: np.ndarray | None) -> float:
-    if root is not None:
-        missed, both = root @ missed, root @ both
-    above, below = float(np.linalg.norm(missed)), float(np.linalg.norm(both))
-    return 0.0 if above == 0 else float(np.divide(above, below))
+def _ratio(missed: np.ndarray, both: np.ndarray, state: np.ndarray, root: np.ndarray | None) -> float:
+    """‖missed‖ / ‖both‖; 0 where the upper norm is below the floor, and 0/0 is 0."""
+    above, below, whole = (
+        float(np.linalg.norm(side if root is None else root @ side)) for side in (missed, both, state)
+    )
+    return 0.0 if above <= floor_of(both.dtype) * whole else float(np.divide(above, below))
 
 
 def _root(model: Model, at: At, layer: int | None) -> np.ndarray | None:

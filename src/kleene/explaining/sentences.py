@@ -1,14 +1,15 @@
 """Models, sentences, foci and sets as a user gives them: checked, and turned into arrays."""
 
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import InputError, UnknownWordsWarning
 from kleene.machines.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm import TransformerLM
@@ -49,46 +50,123 @@ def words_of(model: Model, tokens: Sentence) -> list[Hashable]:
         return list(tokens.split())
     if not isinstance(tokens, Iterable):
         raise InputError(f"the sentence is {tokens!r}; give a list of tokens of the model's vocabulary, or a text")
-    return list(tokens)
+    arrays: Any = getattr(tokens, "tolist", None)  # the entries of a jax array cannot be looked up
+    return list(tokens if arrays is None else arrays())
+
+
+class Known(NamedTuple):
+    """A vocabulary: its tokens, their places, and whether all of them are texts."""
+
+    tokens: tuple[Hashable, ...]
+    places: dict[Hashable, int]
+    texts: bool
+
+    def are_ids(self, words: Sequence[Hashable]) -> bool:
+        """Whether a sentence is one of token ids: integers, where the vocabulary itself is made of texts."""
+        return self.texts and all(isinstance(w, int | np.integer) and not isinstance(w, bool) for w in words)
+
+    def unknown(self, words: Sequence[Hashable]) -> list[int]:
+        """Where words stand that the vocabulary does not have."""
+        return [] if self.are_ids(words) else [at for at, word in enumerate(words) if word not in self.places]
+
+
+def known(model: Model) -> Known:
+    """The model's vocabulary."""
+    return _known(tuple(model.alphabet))
 
 
 @lru_cache(maxsize=8)
-def _places(alphabet: tuple[Hashable, ...]) -> dict[Hashable, int]:
-    """The places of tokens; kept, since for tens of thousands of words this takes as long as a short sentence."""
-    return {token: place for place, token in enumerate(alphabet)}
+def _known(tokens: tuple[Hashable, ...]) -> Known:
+    """Kept, since for tens of thousands of words this takes as long as a short sentence."""
+    places = {token: place for place, token in enumerate(tokens)}
+    return Known(tokens, places, all(isinstance(token, str) for token in tokens))
 
 
 def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarray]:
-    """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it."""
+    """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it.
+
+    Where the vocabulary is made of texts, integers are token ids: places in it. A sentence of which most words are
+    unknown is read too, with an `UnknownWordsWarning`.
+    """
     if isinstance(sentences, str):
         raise InputError(f"one text was given, {sentences[:40]!r}, where a list of sentences is expected: give [text]")
-    places = _places(tuple(model.alphabet))
-    unknown = places.get(UNKNOWN)
-    found = []
+    vocabulary, found, warned = known(model), [], []
     for number, sentence in enumerate(sentences):
-        words = words_of(model, sentence)
-        if not words:
-            raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
-        if isinstance(model, TransformerLM) and len(words) > len(model.positions):
+        words = _checked_words(model, sentence, number)
+        found.append(np.array(_codes(vocabulary, words, number), dtype=np.int32))
+        warning = unknown_warning(words, vocabulary.unknown(words))
+        if warning:
+            warned.append(warning if number == 0 else f"sentence {number}: {warning}")
+    if warned:
+        others = f" ({len(warned) - 1} other sentences likewise)" if len(warned) > 1 else ""
+        warnings.warn(warned[0] + others, UnknownWordsWarning, stacklevel=4)
+    return found
+
+
+def unknown_warning(words: Sequence[Hashable], unknown: Sequence[int]) -> str | None:
+    """What a person should know before believing numbers about words most of which the model does not know."""
+    if 2 * len(unknown) <= len(words):
+        return None
+    return (
+        f"the model does not know {len(unknown)} of the {len(words)} words and reads each as {UNKNOWN}, so that the "
+        f"numbers say little about them: {listed(str(words[place]) for place in unknown)}"
+    )
+
+
+def listed(words: Iterable[str], most: int = 12) -> str:
+    """Each word once, the first ones by name and the others by number.
+
+    >>> listed("abca", most=2), listed("ab")
+    ('a, b and 1 more', 'a, b')
+    """
+    once = list(dict.fromkeys(words))
+    return ", ".join(once[:most]) + (f" and {len(once) - most} more" if len(once) > most else "")
+
+
+def _checked_words(model: Model, sentence: Sentence, number: int) -> list[Hashable]:
+    words = words_of(model, sentence)
+    if not words:
+        raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
+    if isinstance(model, TransformerLM) and len(words) > len(model.positions):
+        raise InputError(
+            f"sentence {number} has {len(words)} tokens, and the model has {len(model.positions)} positions: "
+            f"shorten the sentence, or make the model with more `positions`"
+        )
+    if nested := [word for word in words if not isinstance(word, Hashable)]:
+        raise InputError(
+            f"sentence {number} has {nested[0]!r} in it, which is no token: a sentence is a list of tokens, and "
+            f"several sentences go to the function whose name ends in _batch"
+        )
+    return words
+
+
+def _codes(vocabulary: Known, words: Sequence[Any], number: int) -> list[int]:
+    """The places of the tokens of one sentence."""
+    last = len(vocabulary.tokens) - 1
+    if vocabulary.are_ids(words):
+        for at, token in enumerate(words):
+            if not 0 <= token <= last:
+                raise InputError(
+                    f"token {at} of sentence {number} is {token}, and token ids are places in the "
+                    f"model's vocabulary, 0..{last}"
+                )
+        return list(words)
+    codes = []
+    for at, word in enumerate(words):
+        if vocabulary.texts and not isinstance(word, str):
             raise InputError(
-                f"sentence {number} has {len(words)} tokens, and the model has {len(model.positions)} positions: "
-                f"shorten the sentence, or make the model with more `positions`"
+                f"token {at} of sentence {number} is {word!r}, and the vocabulary is made of texts: give a list of "
+                f"words, or one of token ids 0..{last}"
             )
-        if nested := [word for word in words if not isinstance(word, Hashable)]:
+        code = vocabulary.places.get(word, vocabulary.places.get(UNKNOWN))
+        if code is None:
+            shown = ", ".join(map(repr, vocabulary.tokens[:10])) + (", …" if last >= 10 else "")
             raise InputError(
-                f"sentence {number} has {nested[0]!r} in it, which is no token: a sentence is a list of tokens, and "
-                f"several sentences go to the function whose name ends in _batch"
-            )
-        codes = [places.get(word, unknown) for word in words]
-        if None in codes:
-            at = codes.index(None)
-            shown = ", ".join(map(repr, model.alphabet[:10])) + (", …" if len(model.alphabet) > 10 else "")
-            raise InputError(
-                f"token {at} of sentence {number} is {words[at]!r}, and the model's vocabulary is {shown}, without "
+                f"token {at} of sentence {number} is {word!r}, and the model's vocabulary is {shown}, without "
                 f"{UNKNOWN!r} for others: replace the token, or use a model that knows it"
             )
-        found.append(np.array(codes, dtype=np.int32))
-    return found
+        codes.append(code)
+    return codes
 
 
 def checked_positions(positions: Any, length: int, name: str = "the focus") -> tuple[int, ...]:

@@ -10,18 +10,15 @@ from kleene.machines.execution import Runnable, kept_entries, looked_at, prepare
 from kleene.machines.layer import Attended, attention_from, between, features_of, mlp, projected
 from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.traces.decoding import Decoding, write
-from kleene.traces.sequences import checked_input
 
 
 def decode(
-    network: UniversalTransformer, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool
+    network: UniversalTransformer, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool
 ) -> Decoding:
     """What the network writes after the prompt."""
 
-    def check(sequence: Sequence[int]) -> list[int]:
-        return checked_input(sequence, network.layout.name, network.layout.input_range, network.layout.position_range)
-
     decoder = CachedDecoder(network) if cached else PlainDecoder(network)
+    check = network.layout.check_input
     return write(decoder, check(prompt), tokens, stop, check)
 
 

@@ -17,7 +17,7 @@ from kleene.machines.residual import Layout, Segment, is_clean, read_segment
 from kleene.machines.universal_transformer import Array, Probe, UniversalTransformer
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
-from kleene.traces.sequences import checked_input, padded
+from kleene.traces.sequences import padded
 
 LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
 
@@ -146,7 +146,7 @@ def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
 
 def execute(
     network: UniversalTransformer,
-    sequences: Sequence[Sequence[int]],
+    sequences: Sequence[Sequence[Any]],
     *,
     max_layers: int | None,
     record: bool,
@@ -159,7 +159,7 @@ def execute(
         raise InputError(
             f"attention is 'select' or 'softmax' and backend 'auto', 'numpy' or 'jax'; got {attention!r}, {backend!r}"
         )
-    checked = [checked_input(s, layout.name, layout.input_range, layout.position_range) for s in sequences]
+    checked = [layout.check_input(sequence) for sequence in sequences]
     tokens, lengths = padded(checked)
     limit = layout.max_layers if max_layers is None else max_layers
     recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")

@@ -13,7 +13,6 @@ from kleene.errors import InputError
 from kleene.machines.execution import Runnable, advance, prepare
 from kleene.machines.ncm import Start
 from kleene.machines.universal_transformer import UniversalTransformer
-from kleene.traces.sequences import checked_input
 
 
 class RepeatedLayer(eqx.Module):
@@ -46,10 +45,10 @@ class RepeatedLayer(eqx.Module):
         positions = None if network.positions is None else jnp.asarray(network.positions)
         return cls(jnp.asarray(network.tokens), positions, jax.tree.map(jnp.asarray, layer))
 
-    def start(self, sequence: Sequence[int]) -> Start:
+    def start(self, sequence: Sequence[Any]) -> Start:
         """The residual stream before the first layer: [position, width]."""
         layout = self.layer.layout
-        tokens = checked_input(sequence, layout.name, layout.input_range, layout.position_range)
+        tokens = layout.check_input(sequence)
         state = self.tokens[jnp.asarray(tokens)]
         return Start((), state if self.positions is None else state + self.positions[: len(tokens)], ())
 

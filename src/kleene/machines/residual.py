@@ -1,9 +1,11 @@
 """How a residual stream is laid out: which dimensions hold which channel, and how they are read back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kleene.traces import Channel
+from kleene.traces.sequences import checked_input
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Layout:
     halts: bool
     max_layers: int
     number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that sort its number
+    alphabet: tuple[str, ...] | None = None  # a symbol for every input token
+
+    def check_input(self, sequence: Sequence[Any]) -> list[int]:
+        """The tokens of an input, which may be a text or symbols if there is an alphabet; refuses what does not fit."""
+        return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
 
     @property
     def width(self) -> int:

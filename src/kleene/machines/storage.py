@@ -6,7 +6,7 @@ from typing import Any
 
 from kleene.errors import ModelFileError
 from kleene.machines.residual import Layout, Segment
-from kleene.machines.universal_transformer import Expansion, Probe, UniversalTransformer, vars_of
+from kleene.machines.universal_transformer import Expansion, Origin, Probe, UniversalTransformer
 from kleene.tensors import read_tensors, write_tensors
 from kleene.traces import Channel
 
@@ -27,11 +27,10 @@ WEIGHTS = {name for name in AXES if not name.startswith("probe.")}
 
 def save(network: UniversalTransformer, path: Any) -> Path:
     """The path of the file now holding the network."""
-    arrays = network.weights() | {"halt": network.halt}
-    if network.probe is not None:
-        arrays |= vars_of(network.probe, "probe.")
-    header = {"version": VERSION, "layout": asdict(network.layout), "activation": network.activation}
-    return write_tensors(path, KIND, header, {n: a for n, a in arrays.items() if a is not None})
+    header: dict[str, Any] = {"version": VERSION, "layout": asdict(network.layout), "activation": network.activation}
+    if network.origin is not None:
+        header["origin"] = {"options": network.origin.options, "digest": network.origin.digest}
+    return write_tensors(path, KIND, header, network.arrays())
 
 
 def load(path: Any) -> UniversalTransformer:
@@ -50,9 +49,21 @@ def load(path: Any) -> UniversalTransformer:
             f.name for f in fields(UniversalTransformer) if f.name not in ("layout", "activation", "origin", *parts)
         ]
         weights = {n: arrays.get(n) for n in names}
-        return UniversalTransformer(**weights, **parts, layout=layout, activation=header["activation"])
+        described = {"layout": layout, "activation": header["activation"], "origin": _origin(header.get("origin"))}
+        return UniversalTransformer(**weights, **parts, **described)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); compile it again") from None
+
+
+def _origin(described: Any) -> Origin | None:
+    """How the network was compiled; a file of an older Kleene does not say."""
+    if described is None:
+        return None
+    options, digest = dict(described["options"]), described["digest"]
+    texts = all(isinstance(text, str) for text in (*options.values(), digest or ""))
+    if set(options) != {"dtype", "rules", "activation"} or not texts:
+        raise ValueError(f"its origin is {described!r}")
+    return Origin(None, options, digest)
 
 
 def _part(cls: Any, arrays: dict[str, Any]) -> Any:
@@ -87,8 +98,20 @@ def _check_layout(layout: Layout) -> None:
     for name in (*layout.heads, layout.output_name):
         if name not in [c.name for c in layout.channels]:
             raise ValueError(f"it speaks of a channel {name!r}, which it does not have")
+    _check_symbols("alphabet", layout.alphabet, layout.input_range)
+    for channel in layout.channels:
+        _check_symbols(f"channel {channel.name!r}", channel.labels, channel.size)
     if len(layout.queries) != len(layout.heads) or not isinstance(layout.max_layers, int):
         raise ValueError("its heads or its number of layers are not described")
+
+
+def _check_symbols(name: str, symbols: Any, size: int | None) -> None:
+    if symbols is not None and (
+        not isinstance(symbols, tuple)
+        or len(set(symbols)) != size
+        or not all(isinstance(symbol, str) and symbol for symbol in symbols)
+    ):
+        raise ValueError(f"{name} has the labels {symbols!r}, and {size} different texts were expected")
 
 
 def _check_shapes(layout: Layout, arrays: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The Universal Transformer: one layer of attention and MLP, repeated until every position is done."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,10 +43,14 @@ class Expansion(eqx.Module):
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a network was compiled from, and how. It is not saved with the network."""
+    """What a network was compiled from, how, and a digest of its weights as they were made.
+
+    A file keeps all of it but the program.
+    """
 
     program: Any
     options: dict[str, str]
+    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,13 +111,28 @@ class UniversalTransformer(eqx.Module):
         names = ("tokens", "positions", "query", "key", "value", "out", "relative", "mlp_in", "mlp_bias", "mlp_out")
         return {n: getattr(self, n) for n in names} | expansion
 
-    def run(self, sequence: Sequence[int], *, max_layers: int | None = None, **options: Any) -> Trace:
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, those of the probe and the halting condition included."""
+        probe = {} if self.probe is None else vars_of(self.probe, "probe.")
+        found = self.weights() | {"halt": self.halt} | probe
+        return {name: array for name, array in found.items() if array is not None}
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the weights are other ones than the compiler made; False where that is not known."""
+        return (
+            self.origin is not None
+            and self.origin.digest is not None
+            and digest_of(self.arrays()) != self.origin.digest
+        )
+
+    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None, **options: Any) -> Trace:
         """The decoded trace of the network on one input; the same as the program's. Options as for `run_batch`."""
         return self.run_batch([sequence], max_layers=max_layers, **options)[0]
 
     def run_batch(
         self,
-        sequences: Sequence[Sequence[int]],
+        sequences: Sequence[Sequence[Any]],
         *,
         max_layers: int | None = None,
         record: bool = True,
@@ -129,7 +149,7 @@ class UniversalTransformer(eqx.Module):
 
         return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
 
-    def decode(self, prompt: Sequence[int], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
+    def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the network writes after a prompt, run as a decoder: see `kleene.traces.decoding`."""
         from kleene.machines.decoding import decode
 
@@ -147,6 +167,16 @@ class UniversalTransformer(eqx.Module):
         from kleene.machines.storage import load
 
         return load(path)
+
+
+def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
+    """A text that stands for the arrays: others have another one."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {array.dtype} {array.shape};".encode())
+        found.update(array.view(np.uint8).data if array.size else b"")
+    return found.hexdigest()
 
 
 def vars_of(module: eqx.Module, prefix: str = "") -> dict[str, Any]:

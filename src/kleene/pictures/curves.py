@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.pictures.figures import BLUE, GRID, new_figure, save_figure
+from kleene.pictures.figures import BLUE, GRID, new_figure, save_figure, set_title
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
@@ -37,7 +37,7 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
     axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,g}"))
     axes[0].set_ylabel(unit)
-    figure.suptitle(title, fontsize=10)
+    set_title(figure, title)
     return save_figure(figure, path)
 
 

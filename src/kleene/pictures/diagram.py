@@ -6,9 +6,11 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.files import write_atomically
+from kleene.pictures.figures import check_picture, save_figure
 from kleene.pictures.geometry import RADIUS, half_widths, label_sizes
 from kleene.pictures.graphs import Graph, graph_of
 from kleene.pictures.layouts import layouts
+from kleene.pictures.painting import painted
 from kleene.pictures.routing import Drawing, routed
 from kleene.pictures.svg import written
 from kleene.pictures.walks import Walk, walk_of
@@ -22,6 +24,25 @@ def diagram(machine: Any, *, trace: Sequence[str] | None = None, dead: bool = Tr
     `trace` is a word whose path is shown in bold. With `dead=False` states from which nothing is accepted are left out,
     and a note says so. More than 60 states are refused unless you `force` it. The same machine gives the same picture.
     """
+    graph, drawing, walk = _drawn(machine, trace, dead, force)
+    return written(graph, drawing, walk)
+
+
+def save(
+    machine: Any, path: Any, *, trace: Sequence[str] | None = None, dead: bool = True, force: bool = False
+) -> Path:
+    """The path of the file now holding the diagram; options as for `diagram`.
+
+    It is what the name says, .svg, .png or .pdf, and SVG if it has no ending.
+    """
+    check_picture(path)
+    parts = _drawn(machine, trace, dead, force)
+    if Path(path).suffix.lower() in ("", ".svg"):
+        return write_atomically(path, written(*parts).encode())
+    return save_figure(painted(*parts), path)
+
+
+def _drawn(machine: Any, trace: Sequence[str] | None, dead: bool, force: bool) -> tuple[Graph, Drawing, Walk]:
     graph = graph_of(machine, dead=dead)
     if len(graph.nodes) > MANY and not force:
         raise InputError(
@@ -30,12 +51,7 @@ def diagram(machine: Any, *, trace: Sequence[str] | None = None, dead: bool = Tr
             f"which may take minutes."
         )
     walk = Walk() if trace is None else walk_of(machine, graph, trace)
-    return written(graph, best_drawing(graph), walk)
-
-
-def save(machine: Any, path: Any, **options: Any) -> Path:
-    """The path of the file now holding the diagram; options as for `diagram`."""
-    return write_atomically(path, diagram(machine, **options))
+    return graph, best_drawing(graph), walk
 
 
 def best_drawing(graph: Graph) -> Drawing:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from kleene.pictures.figures import COLOURS, GRID, new_figure, save_figure
+from kleene.pictures.figures import COLOURS, GRID, LETTERS, new_figure, save_figure, set_legend, set_title
 
 COLUMNS = 3  # panels in a row
+WIDTH = 3.6  # inches of a panel
 
 
 @dataclass(frozen=True)
@@ -37,32 +39,31 @@ class Panel:
 
 
 def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> Path:
-    """The path of a picture with a panel for each title; the lines' names stand in a legend where they are new."""
+    """The path of a picture with a panel for each title; a legend below all of them names the lines."""
     rows = -(-len(panels) // COLUMNS)
     columns = min(COLUMNS, len(panels))
-    figure = new_figure(3.6 * columns, 2.9 * rows + 0.3)
+    figure = new_figure(WIDTH * columns, 2.9 * rows + 0.3)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    told: set[str] = set()
+    told: dict[str, Any] = {}
     for ax, (name, panel) in zip(axes, panels.items()):
         for label, line in panel.lines.items():
-            _draw(ax, label, line, panel.marks)
+            told[label] = _draw(ax, line, panel.marks)
         _dress(ax, name, panel)
-        if not told.issuperset(panel.lines):
-            told.update(panel.lines)
-            ax.legend(fontsize=6, frameon=False, handlelength=3.5)  # long enough to see what is dashed
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
-    figure.suptitle(title, fontsize=10)
+    set_legend(figure, told)
+    set_title(figure, title)
     return save_figure(figure, path)
 
 
-def _draw(ax: Any, label: str, line: Line, marks: str) -> None:
+def _draw(ax: Any, line: Line, marks: str) -> Any:
     colour = COLOURS[line.colour % len(COLOURS)]
     style = "--" if line.dashed else "-"
-    ax.plot(line.across, line.values, marks + style, color=colour, markersize=3, linewidth=1.2, label=label)
+    (drawn,) = ax.plot(line.across, line.values, marks + style, color=colour, markersize=3, linewidth=1.2)
     if len(line.low):
         low, high = (np.asarray(side, float) for side in (line.low, line.high))
         ax.fill_between(line.across, low, high, color=colour, alpha=0.12, linewidth=0)
+    return drawn
 
 
 def _dress(ax: Any, name: str, panel: Panel) -> None:
@@ -77,4 +78,4 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
     ax.set_ylabel(panel.up, fontsize=8)
     ax.tick_params(labelsize=7, which="both")
     ax.grid(color=GRID, linewidth=0.6)
-    ax.set_title(name, fontsize=9)
+    ax.set_title(fill(name, int(WIDTH * LETTERS)), fontsize=9)

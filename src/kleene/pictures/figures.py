@@ -1,14 +1,25 @@
 """Figures in one style, written atomically as .svg, .png or .pdf."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from kleene.errors import InputError
 from kleene.files import write_atomically
 
 INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
+LETTERS = 12  # of a title to an inch
+ENDINGS = (".svg", ".png", ".pdf")
 COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
+
+
+def check_picture(path: Any, name: str = "the picture's file") -> None:
+    """Refuse a file that no picture can be written to. Its name says what it holds; without an ending that is SVG."""
+    ending = Path(path).suffix.lower()
+    if ending and ending not in ENDINGS:
+        raise InputError(f"{name} is {str(path)!r}, and pictures are written as {', '.join(ENDINGS)}; give such a name")
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -18,10 +29,25 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def set_title(figure: Any, title: str) -> None:
+    """Write a title above all panels, in as many lines as the figure's width asks for."""
+    if title:
+        figure.suptitle(fill(title, max(20, int(figure.get_figwidth() * LETTERS))), fontsize=10)
+
+
+def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
+    """Say what the handles are by name, below all panels and over none of their lines."""
+    if handles:
+        columns = max(1, int(figure.get_figwidth() * LETTERS * 1.4 / (max(map(len, handles)) + 8)))
+        look = {"fontsize": 7, "frameon": False, "handlelength": 3.5}  # long enough to see what is dashed
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns, **look)
+
+
 def save_figure(figure: Any, path: Any) -> Path:
     """The path of the file now holding the figure. The same figure gives the same file."""
+    check_picture(path)
     path = Path(path)
-    ending = path.suffix.removeprefix(".") or "svg"
+    ending = path.suffix.lower().removeprefix(".") or "svg"
     stream = io.BytesIO()
     try:
         # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.

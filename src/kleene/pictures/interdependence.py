@@ -1,5 +1,6 @@
 """Which words of a sentence belong together: a heat map over pairs of words, under the arcs of the sentence's tree."""
 
+import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +13,9 @@ from kleene.pictures.figures import INK, new_figure, save_figure
 
 FEW = 12  # words up to which values are written into the cells, and words are written level
 CELL, LETTER = 0.27, 0.075  # inches
+WIDEST = 24.0  # inches that the cells take at most, whatever the number of words: memory grows with the area
+LINE = 0.08  # inches that the smallest label needs; where cells are smaller, not every word is written at the axes
+LONGEST = 40  # letters of a word that are written
 LEVEL = 0.16  # inches that an arc rises above those that it spans
 ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several can be told apart
 
@@ -34,10 +38,10 @@ def heat_map(
     if values.shape != (len(words), len(words)) or (heads is not None and len(heads) != len(words)):
         told = "" if heads is None else f", and {len(heads)} heads"
         raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{told}")
-    few, longest = len(words) <= FEW, max(map(len, words), default=0)
-    cell = max(2 * CELL, LETTER * (longest + 1)) if few else CELL
-    high = (CELL * 1.2 if few else CELL) * len(words)
-    above = 0.0 if heads is None else LEVEL * (max(arc_levels(heads), default=0) + 2)
+    few, longest = len(words) <= FEW, min(max(map(len, words), default=0), LONGEST)
+    cell = max(2 * CELL, LETTER * (longest + 1)) if few else min(CELL, WIDEST / len(words))
+    high = (CELL * 1.2 if few else cell) * len(words)
+    above = 0.0 if heads is None else min(LEVEL * (max(arc_levels(heads), default=0) + 2), WIDEST / 4)
     labels = 0.3 if few else LETTER * longest + 0.1
     figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
     with _plain_words():
@@ -63,22 +67,34 @@ def _ratios(above: float, high: float) -> list[float]:
 
 
 def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) -> None:
-    few, places = len(words) <= FEW, range(len(words))
+    few, places = len(words) <= FEW, _labelled(len(words))
+    shown_words = [words[n] if len(words[n]) <= LONGEST else words[n][: LONGEST - 1] + "…" for n in places]
+    font = float(np.clip(60 * WIDEST / len(words), 5, 8))
     top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
-    shown = ax.imshow(values, cmap="YlGnBu", vmin=0, vmax=top or 1.0, aspect="auto")
+    # Without interpolation an SVG keeps a pixel for each cell, and a PNG has the nearest.
+    shown = ax.imshow(values, cmap="YlGnBu", vmin=0, vmax=top or 1.0, aspect="auto", interpolation="none")
     if few:
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
                 colour = "white" if value > 0.6 * top else "black"
                 ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
-    ax.set_xticks(places, words, fontsize=8, rotation=0 if few else 90)
-    ax.set_yticks(places, words, fontsize=8)
+    ax.set_xticks(places, shown_words, fontsize=font, rotation=0 if few else 90)
+    ax.set_yticks(places, shown_words, fontsize=font)
     ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     for side in ax.spines.values():
         side.set_visible(False)
     bar = figure.colorbar(shown, ax=ax, pad=0.02, aspect=30)
     bar.ax.tick_params(labelsize=7)
     bar.outline.set_visible(False)
+
+
+def _labelled(words: int) -> range:
+    """The places of the words that are written at the axes: all of them, where there is room.
+
+    >>> _labelled(300), _labelled(450)
+    (range(0, 300), range(0, 450, 2))
+    """
+    return range(0, words, math.ceil(LINE * words / WIDEST))
 
 
 def _draw_arcs(ax: Any, heads: Sequence[int]) -> None:

@@ -1,19 +1,15 @@
 """A drawing written as SVG. Its colours follow the reader's light or dark theme; it needs no script, font or file."""
 
 from collections.abc import Iterator, Mapping
-from textwrap import wrap
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from kleene.pictures.geometry import HEAD, LINE, RADIUS, label_sizes, points_at
+from kleene.pictures.geometry import LINE, RADIUS, label_sizes
 from kleene.pictures.graphs import Arrow, Graph, Node
+from kleene.pictures.page import head_of, page_of
 from kleene.pictures.routing import Drawing
 from kleene.pictures.walks import Walk
-
-MARGIN = 24.0
-NARROWEST = 48  # characters in a line of the caption, at the least
-LETTER, ROW = 6.4, 17.0  # how wide and high the caption's letters are
 
 # Written without variables, which many programs that show SVG do not know. They ignore the dark theme as well, and
 # show the light one on its own white card.
@@ -58,21 +54,16 @@ DARK = {
 
 def written(graph: Graph, drawing: Drawing, walk: Walk) -> str:
     """The SVG text of a drawing, its caption below it."""
-    low, high = _extent(graph, drawing)
-    width, height = (float(side) for side in high - low)
-    lines = [part for text in (walk.caption, graph.note) for part in wrap(text, max(NARROWEST, int(width / LETTER)))]
-    wide = max([width, *(len(line) * LETTER + 2 * MARGIN for line in lines)])
-    left, top = float(low[0]) - (wide - width) / 2, float(low[1])
-    tall = height + ROW * len(lines)
-    captions = [_text("caption", left + wide / 2, top + height + ROW * k, line) for k, line in enumerate(lines)]
-    box = f'width="{_n(wide)}" height="{_n(tall)}"'
-    view = " ".join(_n(value) for value in (left, top, wide, tall))
+    page = page_of(graph, drawing, walk)
+    captions = [_text("caption", *line) for line in page.caption]
+    box = f'width="{_n(page.wide)}" height="{_n(page.tall)}"'
+    view = " ".join(_n(value) for value in (page.left, page.top, page.wide, page.tall))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{view}" {box}>',
             f"<title>{escape(graph.title)}</title>",
             f"<style>{_style()}</style>",
-            f'<rect class="card" x="{_n(left)}" y="{_n(top)}" {box} rx="10"/>',
+            f'<rect class="card" x="{_n(page.left)}" y="{_n(page.top)}" {box} rx="10"/>',
             *_parts(graph, drawing, walk),
             *captions,
             "</svg>\n",
@@ -102,38 +93,15 @@ def _rules(rules: Mapping[str, str]) -> str:
     return "".join(f"{selector}{{{style}}}" for selector, style in rules.items())
 
 
-def _extent(graph: Graph, drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the picture."""
-    nodes = np.stack([drawing.half_widths, np.full(len(drawing.half_widths), RADIUS)], axis=1)
-    lows, highs = [drawing.places - nodes], [drawing.places + nodes]
-    times = np.linspace(0, 1, 21)
-    for curve in (*drawing.curves, drawing.start):
-        lows.append(points_at(curve, times))
-        highs.append(lows[-1])
-    for middle, size in zip(drawing.labels, label_sizes(graph)):
-        lows.append((middle - size / 2)[None])
-        highs.append((middle + size / 2)[None])
-    return np.concatenate(lows).min(0) - MARGIN, np.concatenate(highs).max(0) + MARGIN
-
-
 def _arrow(curve: np.ndarray, said: str, *, taken: bool) -> str:
-    a, b, c, tip = curve
-    way = tip - _before(curve, HEAD)
-    way = way / max(float(np.hypot(*way)), 1e-6)
-    side = np.array([-way[1], way[0]]) * HEAD * 0.42
-    head = " ".join(f"{_n(x)},{_n(y)}" for x, y in (tip, tip - way * HEAD + side, tip - way * HEAD - side))
-    numbers = " ".join(_n(value) for point in (b, c, tip - way * HEAD * 0.7) for value in point)
+    a, b, c, _ = curve
+    corners, end = head_of(curve)
+    head = " ".join(f"{_n(x)},{_n(y)}" for x, y in corners)
+    numbers = " ".join(_n(value) for point in (b, c, end) for value in point)
     return (
         f"<g{_class(taken=taken)}><title>{escape(said)}</title>"
         f'<path class="edge" d="M {_n(a[0])} {_n(a[1])} C {numbers}"/><polygon class="head" points="{head}"/></g>'
     )
-
-
-def _before(curve: np.ndarray, distance: float) -> np.ndarray:
-    """The point of a curve at some distance before its end."""
-    found = points_at(curve, np.linspace(0.5, 1, 101))
-    away = np.linalg.norm(found - curve[3], axis=1)
-    return found[int(np.argmin(np.abs(away - distance)))]
 
 
 def _label(arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kleene.errors import InputError
+from kleene.suggestions import did_you_mean
 from kleene.teaching.lessons import Lesson
 
 SEQUENCES = ("copy", "repeat_copy_twice", "dyck_words", "flip_3rd", "repeat_flip_3d", "reverse")
@@ -47,8 +48,10 @@ def _meant(task: str) -> tuple[str, ...]:
         return ("lstm",)
     if task.startswith("dfa:"):
         return ("rnn", "lstm")
-    known = ", ".join((*SEQUENCES, *MEMORIES))
-    raise InputError(f"no task {task!r}; there are {known}, dfa:NAME or dfa:REGEX, and text:FILE")
+    told = did_you_mean(task, (*SEQUENCES, *MEMORIES))
+    raise InputError(
+        f"no task {task!r}; {told}{'' if told.endswith('?') else ', dfa:NAME or dfa:REGEX, and text:FILE'}"
+    )
 
 
 def _ntm(task: str, *, machine: str, **options: Any) -> Lesson:

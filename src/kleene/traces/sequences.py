@@ -1,16 +1,27 @@
 """Input sequences: checked, and laid out as one array."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.traces.alphabets import read_symbols
 
 
-def checked_input(sequence: Sequence[int], name: str, input_range: int, position_range: int | None) -> list[int]:
-    """The sequence as plain integers; refuses what is empty, too long, not whole or out of range."""
+def checked_input(
+    sequence: Sequence[Any],
+    name: str,
+    input_range: int,
+    position_range: int | None,
+    alphabet: tuple[str, ...] | None = None,
+) -> list[int]:
+    """The sequence as plain integers; refuses what is empty, too long, not whole or out of range.
+
+    With an alphabet it may be a text, or a list of symbols.
+    """
     try:
-        tokens = list(sequence)
+        tokens = list(sequence) if alphabet is None else read_symbols(sequence, alphabet, name)
     except TypeError:
         raise InputError(f"{name}: the input is {sequence!r}, and a sequence of integers was expected") from None
     if not tokens:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.traces.alphabets import is_plain
 from kleene.traces.channels import Channel
 
 
@@ -51,6 +52,18 @@ class Trace:
         if self.output_name is None:
             return None
         return self.data[self.output_name][-1].tolist()
+
+    @property
+    def labelled_output(self) -> Any:
+        """The output in the labels of its channel: a text where each is a letter, else a list of them.
+
+        It is `output` where the channel has no labels.
+        """
+        labels = None if self.output_name is None else self.channel(self.output_name).labels
+        if labels is None or not isinstance(self.output, list):
+            return self.output
+        found = [self.channel(self.output_name or "").show(entry) for entry in self.output]
+        return "".join(found) if is_plain(labels) else found
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.data:

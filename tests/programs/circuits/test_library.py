@@ -39,5 +39,5 @@ def test_a_circuit_reads_its_own_text_again_and_solves_its_example(name):
 
 
 def test_an_unknown_circuit_is_refused_with_a_suggestion():
-    with pytest.raises(InputError, match="did you mean 'increment'"):
+    with pytest.raises(InputError, match="did you mean increment"):
         get("incremnt")

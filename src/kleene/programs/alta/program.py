@@ -1,7 +1,7 @@
 """A transformer program: variables, heads and an MLP, checked whole when it is built."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_ru
 from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 from kleene.traces import Channel, Trace, TraceBatch
+from kleene.traces.alphabets import checked_alphabet
 from kleene.traces.decoding import Decoding
 from kleene.traces.sequences import checked_input
 
@@ -52,6 +53,8 @@ class Program:
     max_layers: int
     mlp: Callable[[Any], Any] | Sequence[Rule] = field(repr=False)
     validation: Validation | None = field(default=None, repr=False)  # of the cases against a function
+    alphabet: tuple[str, ...] | None = None  # a symbol for every input token
+    output_alphabet: tuple[str, ...] | None = None  # and for every value of the output
 
     @cached_property
     def domains(self) -> dict[str, Variable]:
@@ -65,6 +68,7 @@ class Program:
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
         kept = [v.channel(n) for n, v in self.variables.items()]
+        kept = [replace(c, labels=self.output_alphabet) if c.name == self.output_name else c for c in kept]
         return tuple(kept + [v.channel(n, per_step=True) for n, v in self.outputs.items()])
 
     @cached_property
@@ -75,16 +79,37 @@ class Program:
         """
         return {name: _start(self, name, v) for name, v in self.variables.items()}
 
+    def labelled(self, alphabet: Sequence[str] | None, output_alphabet: Sequence[str] | None = None) -> "Program":
+        """The program with symbols for its tokens and for the values of its output.
+
+        >>> from kleene.programs.alta.library import parity
+        >>> parity.absolute().labelled("ox").run("xox").labelled_output
+        'xxo'
+        """
+        if alphabet is None and output_alphabet is None:
+            return self
+        where, output = f"program {self.name!r}", self.variables[self.output_name]
+        symbols = checked_alphabet(alphabet, self.input_range, f"{where}: alphabet", "input_range")
+        if output_alphabet is None and isinstance(output, Categorical) and output.range == self.input_range:
+            output_alphabet = symbols
+        if output_alphabet is not None and not isinstance(output, Categorical):
+            raise ProgramError(
+                f"{where}: the output {self.output_name!r} is no category, and output_alphabet is given."
+            )
+        of = f"the range of {self.output_name!r}"
+        shown = checked_alphabet(output_alphabet, len(output.domain), f"{where}: output_alphabet", of)
+        return replace(self, alphabet=symbols, output_alphabet=shown)
+
     def rules(self) -> RuleSet:
         """The paper's transition rules, counted out."""
         return paper_rules(self.updates, self.outputs, self.sizes)
 
-    def check_input(self, sequence: Sequence[int]) -> list[int]:
+    def check_input(self, sequence: Sequence[Any]) -> list[int]:
         """The sequence as plain integers, or an InputError that says what is wrong with it."""
-        return checked_input(sequence, self.name, self.input_range, self.position_range)
+        return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
 
-    def run(self, sequence: Sequence[int], *, max_layers: int | None = None) -> Trace:
-        """The trace of the program on one input.
+    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None) -> Trace:
+        """The trace of the program on one input: tokens, or a text or symbols if the program has an alphabet.
 
         >>> from kleene.programs.alta.library import parity
         >>> parity.absolute().run([1, 0, 1]).output
@@ -93,14 +118,14 @@ class Program:
         return self.run_batch([sequence], max_layers=max_layers)[0]
 
     def run_batch(
-        self, sequences: Sequence[Sequence[int]], *, max_layers: int | None = None, record: bool = True
+        self, sequences: Sequence[Sequence[Any]], *, max_layers: int | None = None, record: bool = True
     ) -> TraceBatch:
         """The traces of many inputs of unequal length at once. Without `record`, only the outputs are kept."""
         from kleene.programs.alta.interpreter import interpret
 
         return interpret(self, sequences, max_layers=max_layers, record=record)
 
-    def decode(self, prompt: Sequence[int], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
+    def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the program writes after a prompt, run as a decoder: see `kleene.traces.decoding`."""
         from kleene.programs.alta.decoding import decode
 
@@ -118,12 +143,17 @@ def program_spec(
     *,
     max_layers: int | None = None,
     name: str | None = None,
+    alphabet: Sequence[str] | None = None,
+    output_alphabet: Sequence[str] | None = None,
 ) -> Program:
     """A program whose MLP is an ordinary Python function of a dict-like `z`.
 
     The function is traced, not called for every combination of values. A read gives the value from before
     the MLP, whatever was written meanwhile. `max_layers` is how long the program runs if nobody says
     otherwise: by default one layer, or with a halting condition at most 1,000.
+
+    `alphabet` has a symbol for every input token, such as "abc", and `output_alphabet` for every value of the output,
+    by default the same where there are as many: then `program.run("cab").labelled_output` is a text.
     """
     name = name or _name_of(ffn_fn)
     outputs = _checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
@@ -149,7 +179,7 @@ def program_spec(
         max_layers,
         ffn_fn,
         validation,
-    )
+    ).labelled(alphabet, output_alphabet)
 
 
 def program_spec_from_rules(
@@ -163,6 +193,8 @@ def program_spec_from_rules(
     *,
     max_layers: int | None = None,
     name: str = "program",
+    alphabet: Sequence[str] | None = None,
+    output_alphabet: Sequence[str] | None = None,
 ) -> Program:
     """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
     rules = tuple(rules)
@@ -188,7 +220,7 @@ def program_spec_from_rules(
         halt,
         max_layers,
         rules,
-    )
+    ).labelled(alphabet, output_alphabet)
 
 
 def _assembled(

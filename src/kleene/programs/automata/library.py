@@ -1,6 +1,5 @@
 """A shelf of automata: parity, Tomita's seven languages, divisibility and some classics, by name."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from itertools import product
 
 from kleene.errors import InputError
 from kleene.programs.automata.dfa import DFA
+from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,7 @@ def get(name: str) -> Entry:
     """The automaton of that name, or an InputError that names those that come close."""
     known = entries()
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        hint = did_you_mean(name, known)
         raise InputError(f"no automaton {name!r} on the shelf; {hint}")
     return known[name]
 

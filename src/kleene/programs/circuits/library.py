@@ -1,6 +1,5 @@
 """A shelf of circuits by name, the five that the partial-traces paper teaches; they are texts in `texts/`."""
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,6 +7,7 @@ from importlib import resources
 
 from kleene.errors import InputError
 from kleene.programs.circuits.circuit import Circuit
+from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,5 @@ def get(name: str) -> Entry:
     """The entry of that name; an InputError suggests another where there is none."""
     found = entries().get(name)
     if found is None:
-        close = difflib.get_close_matches(name, entries(), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(entries())}"
-        raise InputError(f"there is no circuit {name!r}; {hint}")
+        raise InputError(f"there is no circuit {name!r}; {did_you_mean(name, entries())}")
     return found

@@ -1,6 +1,5 @@
 """A shelf of Turing machines by name; most are texts in `machines/`, easy to read and to start from."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -9,6 +8,7 @@ from itertools import pairwise
 from kleene.errors import InputError
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
+from kleene.suggestions import did_you_mean
 from kleene.traces.computations import Verdict
 
 
@@ -183,7 +183,5 @@ def get(name: str) -> Entry:
     """The machine of that name, or an InputError that names those that come close."""
     known = entries()
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
-        raise InputError(f"no machine {name!r} on the shelf; {hint}")
+        raise InputError(f"no machine {name!r} on the shelf; {did_you_mean(name, known)}")
     return known[name]

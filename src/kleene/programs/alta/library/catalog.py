@@ -1,6 +1,5 @@
 """Every program of the library in one table: how to build it, feed it, check it and read what it says."""
 
-import difflib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from kleene.programs.alta.library import (
     subleq,
 )
 from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
+from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ def get(name: str) -> Entry:
     """The program of that name, or an InputError that names those that come close."""
     known = entries()
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
-        raise InputError(f"no program {name!r} in the library; {hint}")
+        raise InputError(f"no program {name!r} in the library; {did_you_mean(name, known)}")
     return known[name]
 
 

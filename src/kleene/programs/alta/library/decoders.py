@@ -9,6 +9,7 @@ from kleene.errors import InputError
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import addition_decoded
 from kleene.programs.alta.library.catalog import get as get_encoder
+from kleene.suggestions import did_you_mean
 
 DIGITS = 20
 
@@ -46,7 +47,7 @@ def get_decoder(name: str) -> DecoderEntry:
     """The decoder of that name."""
     known = decoders()
     if name not in known:
-        raise InputError(f"no decoder {name!r} in the library; there are {', '.join(known)}")
+        raise InputError(f"no decoder {name!r} in the library; {did_you_mean(name, known)}")
     return known[name]
 
 

@@ -1,0 +1,127 @@
+"""What an explanation prints and draws: the matrix, the words that the model does not know, and what the focus says."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+NUMBER = 4  # characters that a number takes in the table, with the space after it
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A sentence, the numbers of its pairs of words, and what the words in focus say, if some are."""
+
+    words: list[str]
+    unknown: list[int]
+    matrix: np.ndarray
+    facts: dict[str, Any]
+    heads: list[int] | None = None
+    focus: dict[str, Any] | None = None
+
+    @property
+    def marked(self) -> list[str]:
+        """The words, with a star at those that the model does not know."""
+        return [word + "*" * (place in self.unknown) for place, word in enumerate(self.words)]
+
+    @property
+    def title(self) -> str:
+        method, at, step = (self.facts[name] for name in ("method", "at", "step"))
+        if method != "interdependence":
+            return f"Interaction by {'erasure' if method == 'erasure' else 'gradient × input'}"
+        when = "" if step is None else " after the last word" if step == "last" else f" after word {step}"
+        return f"Interdependence at the {'hidden state' if at == 'hidden' else 'logits'}{when}"
+
+    @property
+    def note(self) -> str:
+        """Which words were read as `<unk>`."""
+        from kleene.explaining.sentences import listed
+
+        return f"* read as <unk>: {listed(self.words[place] for place in self.unknown)}" if self.unknown else ""
+
+    @property
+    def warning(self) -> str | None:
+        """What is said on stderr where the model does not know most of the words."""
+        from kleene.explaining.sentences import unknown_warning
+
+        return unknown_warning(self.words, self.unknown)
+
+    def draw(self, path: str) -> Path:
+        from kleene.pictures.interdependence import heat_map
+
+        return heat_map(self.marked, self.matrix, path, heads=self.heads, title=self.title, note=self.note)
+
+    def as_json(self) -> dict[str, Any]:
+        rows = [[float(value) if np.isfinite(value) else None for value in row] for row in self.matrix]
+        found = {"words": self.words, "unknown": self.unknown, "warning": self.warning} | self.facts | {"matrix": rows}
+        optional = {"heads": self.heads, "focus": self.focus}
+        return found | {name: value for name, value in optional.items() if value is not None}
+
+    def tables(self, width: int) -> list[Any]:
+        """What is printed: the matrix, the note on unknown words, and the words that the focus makes likely.
+
+        Columns are headed by words if these fit into the width, else by numbers; if they do not fit either, the matrix
+        is cut into blocks of columns.
+        """
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        left = len(str(len(self.words))) + max(map(cell_len, self.marked)) + 2
+        by_words = left + sum(max(cell_len(word) + 1, NUMBER) for word in self.marked) <= width
+        most = len(self.words) if by_words else max(1, (width - left) // NUMBER)
+        blocks = np.array_split(np.arange(len(self.words)), -(-len(self.words) // most))
+        note = [Text(self.note, style="dim")] if self.note else []
+        found = [self._block(block.tolist(), by_words) for block in blocks] + note
+        return found + ([] if self.focus is None else [self._likeliest()])
+
+    def _block(self, places: list[int], by_words: bool) -> Any:
+        """Some columns of the matrix. It is written line by line: rich's own table takes seconds for a long text."""
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        marked, numbers = self.marked, "" if by_words else "#"
+        heads = [marked[place] if by_words else str(place) for place in places]
+        cells = [[_cell(value) for value in row] for row in self.matrix[:, places]]
+        widths = [max(map(cell_len, column)) for column in zip(heads, *cells)]
+        first, second = len(str(len(marked) - 1)), max(map(cell_len, marked))
+        text = Text(no_wrap=True)
+        text.append(" ".join([numbers.ljust(first), " " * second, *map(_right, heads, widths)]).rstrip(), "bold")
+        for row, word in enumerate(marked):
+            largest = np.nanmax(self.matrix[row], initial=0)
+            text.append(f"\n{row:<{first}} ", "dim")
+            text.append(word + " " * (second - cell_len(word)), "bold")
+            for value, shown, wide in zip(self.matrix[row, places], cells[row], widths):
+                text.append(" " + _right(shown, wide), "dim" if np.isnan(value) else "bold" if value == largest else "")
+        return text
+
+    def _likeliest(self) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        assert self.focus is not None
+        said = ", ".join(self.words[place] for place in self.focus["positions"])
+        last = self.words[self.focus["step"]]
+        title = Text(f"\nWhat would come after {last!r}, going by: {said}", style="not italic")
+        heads = ("next word", "P by focus", "P by all", "logit", "= focus", "+ the rest", "+ bias")
+        table = Table(title=title, title_justify="left", box=None, header_style="bold")
+        for place, head in enumerate(heads):
+            table.add_column(head, justify="right" if place else "left")
+        for row in self.focus["next"]:
+            chances = [f"{row[name]:.3f}" for name in ("by_focus", "by_all")]
+            parts = [f"{row[name]:+.2f}" for name in ("logit", "focus", "rest", "bias")]
+            table.add_row(Text(str(row["word"])), *chances, *parts)
+        return table
+
+
+def _cell(value: float) -> str:
+    """Two decimals without the 0 before them, so that many fit side by side."""
+    if np.isnan(value):
+        return "·"
+    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.1f}"
+
+
+def _right(text: str, wide: int) -> str:
+    from rich.cells import cell_len
+
+    return " " * (wide - cell_len(text)) + text
