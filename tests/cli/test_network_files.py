@@ -98,10 +98,11 @@ def test_edited_weights_that_still_run_are_told_in_json(run, network):
     assert not kleene.load("parity.safetensors").is_edited
     assert "edited" not in run("run", "parity.safetensors", "2", "1", "--json").json
     tokens = network.tokens.copy()
-    tokens[2] = tokens[0]  # START is read as 0
+    tokens[1] = tokens[0]  # a 1 is read as a 0
     dataclasses.replace(network, tokens=tokens).save("deaf.safetensors")
-    found = run("run", "deaf.safetensors", "2", "--max-layers", "0", "--json")
-    assert "not those that" in found.err or found.json["edited"]
+    found = run("run", "deaf.safetensors", "2", "1", "0", "--json").json
+    assert (found["output"], found["edited"]) == ([0, 0, 0], True)
+    assert "not those that 'parity_relative' was compiled to" in run("run", "deaf.safetensors", "2", "1").out
 
 
 def test_a_file_without_an_origin_is_read_and_a_broken_one_refused(network, monkeypatch):
