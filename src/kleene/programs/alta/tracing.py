@@ -69,10 +69,10 @@ class Assignment:
 
 
 class Tracer:
-    """Explores every path of one function."""
+    """Explores every path of one function. Unless `strict`, the code -1 stands for what is written out of range."""
 
-    def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable]):
-        self.variables, self.heads = dict(variables), dict(heads)
+    def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Variable], *, strict: bool = True):
+        self.variables, self.heads, self.strict = dict(variables), dict(heads), strict
         self._cache: dict[Any, Symbol] = {}
         self._alive: list[Any] = []
         self._symbols = {n: self._base(n, v) for n, v in (self.variables | self.heads).items()}
@@ -126,6 +126,9 @@ class Tracer:
         except Exception as error:
             if self._contradiction():
                 return Leaf({}, frozenset(), dead=True)
+            if not self.strict:  # as if it wrote every variable out of range
+                line = user_line(error)
+                return Leaf(dict.fromkeys(self.variables, (-1, line)), frozenset(self._looked_at))
             raise TracingError(
                 f"line {user_line(error)}: the function raised {type(error).__name__}: {error}"
                 f"{self._situation()}. It must give a result for every assignment of its variables."
@@ -219,6 +222,8 @@ class Tracer:
         variable = self.variables[name]
         if not isinstance(value, Symbol):
             code = variable.code(value)
+            if code is None and not self.strict:
+                return -1
             if code is None:
                 raise ProgramError(f"line {line}: sets {name!r} to {value!r}, but it takes {variable.expected}.")
             return code
@@ -231,7 +236,7 @@ class Tracer:
             symbol.base = value.base
             self._cache[key] = symbol
         coded = self._cache[key]
-        if (self._feasible(coded) < 0).any():
+        if self.strict and (self._feasible(coded) < 0).any():
             self._refuse_write(name, value, coded, line)
         return coded
 
