@@ -45,8 +45,8 @@ def v_relative(
     value: str, offset: int | None = None, output_spec: Variable | None = None, *, position: int | None = None
 ) -> Head:
     """A head that reads the position `offset` to the right (to the left where negative); ALTA says `position`."""
-    offset = either("v_relative", "offset", offset, "position", position)
-    return Head(None, None, value, frozenset({int(offset)}), output_spec)
+    distance = either("v_relative", "offset", offset, "position", position)
+    return Head(None, None, value, frozenset({int(distance)}), output_spec)
 
 
 relative_v = v_relative  # the paper's own name for it

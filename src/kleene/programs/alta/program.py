@@ -10,7 +10,8 @@ import numpy as np
 from kleene.errors import ProgramError, TracingError
 from kleene.programs.alta.cases import Case, cases_of
 from kleene.programs.alta.heads import Head
-from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_rules
+from kleene.programs.alta.rule_cases import cases_from_rules
+from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.tracing import Tracer
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable, either
 from kleene.traces import Channel, Trace, TraceBatch
@@ -32,8 +33,8 @@ def halt_spec(
     variable: str | None = None, value: int = 1, *, halt_var: str | None = None, halt_value: int | None = None
 ) -> Halt:
     """The halting condition: done when the variable has the value at every position. ALTA's names are taken, too."""
-    variable = either("halt_spec", "variable", variable, "halt_var", halt_var)
-    return Halt(variable, value if halt_value is None else halt_value)
+    tested = either("halt_spec", "variable", variable, "halt_var", halt_var)
+    return Halt(tested, value if halt_value is None else halt_value)
 
 
 @dataclass(frozen=True)

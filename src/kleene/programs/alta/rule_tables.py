@@ -1,8 +1,8 @@
 """Sums in rules that are given by hand: the rules of one variable as a table, and the few cases that stand for it.
 
 Rules that loop over the values of several variables spell out a table. Often it is a function of a sum of one term a
-variable (`carry + a + b`), or of whether such a sum has a value (`position == pointer`). The terms are found from the
-table itself, by sliding its rows along each other until they agree; what is found is then compared with every entry.
+variable (`carry + a + b`), or of whether such a sum has a value (`position == pointer`). What is found is compared with
+every entry.
 """
 
 import itertools
@@ -14,8 +14,9 @@ import numpy as np
 
 from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, case
 from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.table_sums import FREE, GOOD, find_sum
 
-NOTHING, FREE = -1, -2  # entries that write nothing, and entries that may be anything, as they end a run
+NOTHING = -1  # an entry that writes nothing
 LARGEST = 1 << 22
 MOST_CLASSES = 4  # parts into which one or two variables may divide a table
 
@@ -34,11 +35,13 @@ class RuleTable:
     names: tuple[str, ...]
     axes: tuple[tuple[int, ...], ...]
     entries: np.ndarray
-    given: np.ndarray  # where there is a rule
 
     @staticmethod
-    def of(target: str, names: tuple[str, ...], rules: Entries) -> "RuleTable | None":
-        """The table of rules, or None where it would be too large."""
+    def of(target: str, names: tuple[str, ...], rules: Entries, heads: Collection[str] = ()) -> "RuleTable | None":
+        """The table of rules, or None where it would be too large.
+
+        Where no rule looks at a head, whatever that reads, nothing may be written: it may be undefined there.
+        """
         codes = np.array(list(rules), dtype=np.int64).reshape(len(rules), len(names))
         axes = [np.unique(column) for column in codes.T]
         if math.prod(len(axis) for axis in axes) > LARGEST:
@@ -50,16 +53,19 @@ class RuleTable:
         if target in names:
             at = names.index(target)
             old = axes[at].reshape([-1 if a == at else 1 for a in range(len(names))])
-            entries = np.where(given, entries, old)
-        return RuleTable(target, names, tuple(tuple(axis.tolist()) for axis in axes), entries, given)
+            looked = np.ones(given.shape, dtype=bool)
+            for a in (a for a, name in enumerate(names) if name in heads):
+                looked &= given.any(axis=a, keepdims=True)
+            entries = np.where(given | ~looked, entries, old)
+        return RuleTable(target, names, tuple(tuple(axis.tolist()) for axis in axes), entries)
 
-    def cases(self, sizes: Sizes, heads: Collection[str]) -> list[Case] | None:
+    def cases(self, sizes: Sizes) -> list[Case] | None:
         """Few disjoint cases that write exactly what the rules do, or None where none were found."""
         found = _Search(self.target, sizes).cases(self.names, self.axes, self.entries, {})
-        return found if found is not None and self._agrees(found, heads) else None
+        return found if found is not None and self._agrees(found) else None
 
-    def _agrees(self, cases: list[Case], heads: Collection[str]) -> bool:
-        """Whether the cases write every entry, look at no head where no rule does, and exclude each other."""
+    def _agrees(self, cases: list[Case]) -> bool:
+        """Whether the cases write every entry and nothing else, and exclude each other."""
         from kleene.programs.alta.interpreter import View
         from kleene.programs.alta.rules import act
 
@@ -67,18 +73,14 @@ class RuleTable:
         codes = {name: grid.reshape(-1) for name, grid in zip(self.names, grids)}
         view = View(codes)
         entries, covered = self.entries.reshape(-1), np.zeros(self.entries.size, dtype=int)
-        nothing = entries == codes.get(self.target, NOTHING)
+        nothing = (entries == NOTHING) | (entries == codes.get(self.target, NOTHING))
         for c in cases:
             holds = view.holds(c)
             covered += holds
             wrong = (act(c, codes) != entries) & (entries != FREE)
             if (holds & wrong).any():
                 return False
-        if (covered > 1).any() or ((covered == 0) & ~nothing & (entries != FREE)).any():
-            return False
-        filled = (covered > 0).reshape(self.entries.shape) & ~self.given
-        looked = [self.given.any(axis=a, keepdims=True) for a, name in enumerate(self.names) if name in heads]
-        return all(bool((there | ~filled).all()) for there in looked)
+        return not ((covered > 1) | ((covered == 0) & ~nothing & (entries != FREE))).any()
 
 
 def cost(cases: Sequence[Case]) -> int:
@@ -109,9 +111,15 @@ class _Search:
             return []
         if table.ndim < 2:
             return [self._simple(names, axes, table, where)]
-        options = (self._as_sum, self._by_pair, self._by_variable)
-        found = [f for f in (option(names, axes, table, where) for option in options) if f is not None]
-        return min(found, key=cost, default=None)
+        options = (self._as_sum, self._by_pair, self._by_variable, self._by_old)
+        best: list[Case] | None = None
+        for option in options:
+            found = option(names, axes, table, where)
+            if found is not None and (best is None or cost(found) < cost(best)):
+                best = found
+            if best is not None and cost(best) <= GOOD:
+                break
+        return best
 
     def _needed(self, names, axes, table: np.ndarray, where: Where):
         """The table without the variables that it does not depend on; their codes become conditions."""
@@ -192,6 +200,22 @@ class _Search:
             cases += below
         return cases
 
+    def _by_old(self, names, axes, table: np.ndarray, where: Where) -> list[Case] | None:
+        """The table divided by the old value of the target; below each, keeping it is writing nothing."""
+        if self.target not in names or len(axes[names.index(self.target)]) > MOST_CLASSES:
+            return None
+        axis = names.index(self.target)
+        rest = [a for a in range(table.ndim) if a != axis]
+        cases: list[Case] = []
+        for index, old in enumerate(axes[axis]):
+            part = table.take(index, axis=axis)
+            part, within = np.where(part == old, NOTHING, part), where | {self.target: frozenset({old})}
+            below = self.cases([names[a] for a in rest], [axes[a] for a in rest], part, within)
+            if below is None:
+                return None
+            cases += below
+        return cases
+
 
 def _classes(table: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     """Which combinations of these axes have the same table below them: a label for each, and the tables."""
@@ -201,125 +225,9 @@ def _classes(table: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, list
     known: dict[bytes, int] = {}
     labels = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows]).reshape(shape)
     firsts = [int(np.flatnonzero(labels.reshape(-1) == label)[0]) for label in range(len(known))]
-    return labels, [front.reshape(math.prod(shape), *front.shape[len(axes) :])[first] for first in firsts]
+    return labels, [rows[first].reshape(front.shape[len(axes) :]) for first in firsts]
 
 
 def _boxes(labels: np.ndarray) -> int:
     """About how many boxes the classes of two variables come to: the distinct rows of each class."""
     return sum(len({row.tobytes() for row in labels == label if row.any()}) for label in np.unique(labels))
-
-
-def find_sum(
-    names: Sequence[str], axes: Sequence[Sequence[int]], table: np.ndarray, sizes: Sizes
-) -> tuple[Sum, tuple[tuple[int, int], ...]] | None:
-    """A sum of one term a variable of which the table is a function, and its value for every total that occurs.
-
-    Any table is a function of some sum (that of the digits of a number). One counts as found where the function
-    changes less often than the table has rows, and of those found the one that changes least is given.
-    """
-    best: tuple[int, list[np.ndarray]] | None = None
-    for ruler in range(table.ndim):
-        terms = _aligned(table, axes, ruler)
-        if terms is not None:
-            changes = _changes(_function(table, terms))
-            if best is None or changes < best[0]:
-                best = changes, terms
-    if best is None or best[0] >= min(table.size // 2, sum(table.shape) * 2):
-        return None
-    whole = {n: _extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, best[1])}
-    total = Sum.of(whole)
-    parts = dict(total.terms)
-    chosen = [np.array(parts[n])[list(axis)] for n, axis in zip(names, axes)]
-    function = _function(table, chosen)
-    reachable = total.reachable({n: frozenset(axis) for n, axis in zip(names, axes)})
-    return None if not function else (total, tuple(_filled(function, reachable).items()))
-
-
-def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> list[np.ndarray] | None:
-    """Terms under which the table may be a function of their sum: the ruler's own codes, and for every other variable
-    how far its rows must be slid along."""
-    order = [ruler, *(a for a in range(table.ndim) if a != ruler)]
-    front = np.transpose(table, order)
-    codes = np.array(axes[ruler])
-    terms = [codes - codes[0]]
-    known = _function(front[(slice(None), *[0] * (table.ndim - 1))], terms)
-    if known is None:
-        return None
-    for axis in range(1, table.ndim):
-        slid = [0]
-        for index in range(1, front.shape[axis]):
-            place = (*(slice(None) for _ in terms), index, *[0] * (table.ndim - 1 - axis))
-            row = _function(front[place], terms)
-            hint = 2 * slid[-1] - slid[-2] if len(slid) > 1 else 0
-            shift = None if row is None else _shift(known, row, hint)
-            if row is None or shift is None:
-                return None
-            slid.append(shift)
-            known = known | {k + shift: v for k, v in row.items()}
-        terms.append(np.array(slid) - min(slid))
-        known = {k - min(slid): v for k, v in known.items()}
-    found = [terms[order.index(a)] for a in range(table.ndim)]
-    return found if _function(table, found) is not None else None
-
-
-def _function(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
-    """The value of the table for every total of the terms, without the totals at which it is free."""
-    totals = np.sum(np.meshgrid(*terms, indexing="ij"), axis=0).reshape(-1)
-    values = table.reshape(-1)
-    fixed = values != FREE
-    totals, values = totals[fixed], values[fixed]
-    if not len(totals):
-        return {}
-    low = totals.min()
-    found = np.full(totals.max() - low + 1, FREE, dtype=np.int64)
-    found[totals - low] = values
-    if (found[totals - low] != values).any():
-        return None
-    return {int(k + low): int(found[k]) for k in np.flatnonzero(found != FREE)}
-
-
-def _shift(known: dict[int, int], row: dict[int, int], hint: int) -> int | None:
-    """How far to slide the row so that it agrees with what is known on the longest overlap; None where it cannot."""
-    if not row or not known:
-        return hint
-    low, high = min(known), max(known)
-    start, end = min(row), max(row)
-    line = np.full(high - low + 1 + 2 * (end - start), FREE, dtype=np.int64)
-    margin = end - start
-    line[[k - low + margin for k in known]] = list(known.values())
-    piece = np.full(end - start + 1, FREE, dtype=np.int64)
-    piece[[k - start for k in row]] = list(row.values())
-    windows = np.lib.stride_tricks.sliding_window_view(line, len(piece))
-    both = (windows != FREE) & (piece != FREE)
-    agree = ~(both & (windows != piece)).any(axis=1)
-    overlap = np.where(agree, both.sum(axis=1), 0)
-    if not overlap.any():
-        return None
-    shifts = np.arange(len(windows)) + low - margin - start
-    return int(min(shifts[overlap == overlap.max()], key=lambda shift: abs(shift - hint)))
-
-
-def _changes(function: dict[int, int] | None) -> int:
-    ordered = [] if function is None else [function[k] for k in sorted(function)]
-    return sum(a != b for a, b in itertools.pairwise(ordered))
-
-
-def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
-    """The term for every code: where the axis has none, on the line through its ends if the term is a line."""
-    full = np.full(size, term.min(), dtype=np.int64)
-    codes = np.array(axis)
-    if len(codes) > 1:
-        slope = (term[-1] - term[0]) // (codes[-1] - codes[0])
-        line = term[0] + slope * (np.arange(size) - codes[0])
-        if (line[codes] == term).all():
-            return line
-    full[codes] = term
-    return full
-
-
-def _filled(function: dict[int, int], reachable: Collection[int]) -> dict[int, int]:
-    """The function for every total that can occur. One that is free has the value before it, and so costs nothing."""
-    found, last = {}, function[min(function)]
-    for value in sorted(reachable):
-        last = found[value] = function.get(value, last)
-    return found

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -155,10 +155,10 @@ def var(
     >>> var(2, position_init_fn=lambda i: i == 0).domain
     (0, 1)
     """
-    range = either("var", "range", range, "var_range", var_range)
-    if not isinstance(range, (int, np.integer)) or range < 1:
-        raise ProgramError(f"a categorical variable needs a range of at least 1, and got {range!r}")
-    return Categorical(default, input_init_fn, position_init_fn, int(range))
+    size = either("var", "range", range, "var_range", var_range)
+    if not isinstance(size, (int, np.integer)) or size < 1:
+        raise ProgramError(f"a categorical variable needs a range of at least 1, and got {size!r}")
+    return Categorical(default, input_init_fn, position_init_fn, int(size))
 
 
 def input_var(
@@ -210,8 +210,12 @@ def _same(x: int) -> int:
     return x
 
 
-def either(what: str, name: str, value: Any, other: str, alternative: Any) -> Any:
+T = TypeVar("T")
+
+
+def either(what: str, name: str, value: T | None, other: str, alternative: T | None) -> T:
     """The value of a parameter that has two names, of which exactly one was given."""
-    if (value is None) == (alternative is None):
+    chosen = alternative if value is None else value
+    if chosen is None or (value is not None and alternative is not None):
         raise ProgramError(f"{what} needs {name} or {other}, which mean the same: give one of the two.")
-    return alternative if value is None else value
+    return chosen

@@ -1,8 +1,7 @@
 """An ALTA program in Kleene's own terms, so that it can be compiled, checked and certified.
 
 What the program may not do where it fires becomes a *fault*: a case in which the interpreter and the network end the
-run with an error instead of giving an answer. Heads that ask with what another head has read need a layer more each:
-one layer of the program is then several of Kleene's, and a `phase` says which of them it is.
+run with an error instead of giving an answer.
 """
 
 import itertools
@@ -14,6 +13,7 @@ import numpy as np
 
 from kleene.errors import KleeneError, ProgramError, WriteError
 from kleene.programs.alta.cases import Case, Constant, Lookup, Table, boxes, case, cases_of, merged
+from kleene.programs.alta.compat.chaining import Chain, layers_each
 from kleene.programs.alta.compat.mlp import GeneratedMLP, SimpleMLP, SparseMLP
 from kleene.programs.alta.compat.specs import (
     RELATIVE_QK,
@@ -22,17 +22,16 @@ from kleene.programs.alta.compat.specs import (
     Program,
     VarSpec,
 )
-from kleene.programs.alta.heads import Head
 from kleene.programs.alta.program import LAYERS_TO_HALT, Halt, assembled, checked_parts
 from kleene.programs.alta.program import Program as Lowered
 from kleene.programs.alta.reference import Assignment, Undefined, apply_rules
-from kleene.programs.alta.rules import Rule, RuleCases, cases_from_rules
+from kleene.programs.alta.rule_cases import RuleCases, cases_from_rules
+from kleene.programs.alta.rules import Rule
 from kleene.programs.alta.symbols import Sum, Symbol
 from kleene.programs.alta.tracing import Fork, Leaf, Tracer
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 
 LAYERS = 101  # what ALTA's interpreter runs where nobody says otherwise
-PHASE = "phase"
 
 
 def lower(program: Program) -> Lowered:
@@ -58,11 +57,6 @@ def lower(program: Program) -> Lowered:
     )  # fmt: skip
     _refuse_early_halting(made)
     return replace(made, faults={n: tuple(cases) for n, cases in found.faults.items() if cases})
-
-
-def layers_each(program: Program) -> int:
-    """How many layers of Kleene's one layer of the program takes."""
-    return max(_levels(program).values(), default=1)
 
 
 def variable_of(name: str, spec: VarSpec) -> Variable:
@@ -202,95 +196,9 @@ def _refuse_early_halting(program: Lowered) -> None:
             if any(halt.value in c.conditions.get(halt.variable, {halt.value}) for c in cases):
                 raise ProgramError(
                     f"program {program.name!r}: it can hold its halting value ({halt.variable} = {halt.value}) before "
-                    f"the first layer, and {name!r} still changes or is read then. ALTA's interpreter runs one layer more "
-                    f"than a network that has halted; let the MLP do nothing where {halt.variable} is {halt.value}."
+                    f"the first layer, and {name!r} still changes or is read then. ALTA's interpreter runs one layer "
+                    f"more than a network that has halted. Let the MLP do nothing where {halt.variable} = {halt.value}."
                 )
-
-
-# --- heads that ask with what other heads have read -----------------------------------------------------------------
-
-
-def _levels(program: Program) -> dict[str, int]:
-    """In which of a layer's attentions each head is defined: 1, or one more than the heads that it asks or reads."""
-    levels: dict[str, int] = {}
-    for spec in program.head_specs:
-        levels[spec.output] = 1 + max(levels.get(n, 0) for n in (spec.query, spec.key, spec.value))
-    return levels
-
-
-class Chain:
-    """The phases of one layer. In phase p the outputs of heads at level p + 1 that others need are kept in variables;
-    in the last phase the MLP runs. The state does not change before, so that every head reads the same again."""
-
-    def __init__(self, program: Program, domains: Mapping[str, Variable]):
-        self.levels = _levels(program)
-        self.depth = max(self.levels.values(), default=1)
-        needed = {n for s in program.head_specs for n in (s.query, s.key, s.value) if n in self.levels}
-        self.kept = {n: f"{n} kept" for n in self.levels if n in needed}
-        for name in self.kept:
-            if not isinstance(domains[name], Categorical):
-                raise ProgramError(
-                    f"program {program.name!r}: a head reads the number {name!r} of another head. {_WHY}"
-                )
-        self.sizes = {n: len(v.domain) for n, v in domains.items()}
-        taken = [n for n in ([PHASE] if self.depth > 1 else []) + list(self.kept.values()) if n in domains]
-        if taken:
-            raise ProgramError(f"program {program.name!r}: compiling needs the name {taken[0]!r}; rename the variable")
-
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """The variables that the phases need."""
-        if self.depth == 1:
-            return {}
-        kept = {new: Categorical(0, None, None, self.sizes[old]) for old, new in self.kept.items()}
-        return {PHASE: Categorical(0, None, None, self.depth), **kept}
-
-    def head(self, spec: Any, output: Variable) -> Head:
-        query, key, value = (self.kept.get(n, n) for n in (spec.query, spec.key, spec.value))
-        mask = frozenset(int(o) for o in spec.relative_position_mask)
-        if mask and spec.query == spec.key == RELATIVE_QK:
-            return Head(None, None, value, mask, output)
-        return Head(query, key, value, mask, output)
-
-    def spread(self, found: RuleCases) -> RuleCases:
-        """The cases of the last phase, and those of the phases before it."""
-        if self.depth == 1:
-            return found
-        last = self.depth - 1
-        parts = [{n: [_in_phase(c, last) for c in cases] for n, cases in group.items()}
-                 for group in (found.updates, found.reads, found.faults)]  # fmt: skip
-        updates, reads, faults = parts
-        turn = tuple((p, (p + 1) % self.depth) for p in range(self.depth))
-        updates[PHASE] = [case({}, Lookup(PHASE, turn))]
-        for old, new in self.kept.items():
-            here = {PHASE: frozenset({self.levels[old] - 1})}
-            copied = tuple((code, code) for code in range(self.sizes[old]))
-            updates[new] = [case(here, Lookup(old, copied) if len(copied) > 1 else Constant(0))]
-            reads[old] = [*reads.get(old, []), case(here, Constant(1))]
-        return RuleCases(updates, reads, faults)
-
-    def mlp(self, inner: Any) -> Any:
-        """The MLP as the reference interpreter runs it."""
-        if self.depth == 1:
-            return inner
-
-        def phased(z: Any) -> None:
-            phase = z[PHASE]
-            z[PHASE] = (phase + 1) % self.depth
-            for old, new in self.kept.items():
-                if phase == self.levels[old] - 1:
-                    z[new] = z[old]
-            if phase == self.depth - 1:
-                inner(z)
-
-        return phased
-
-
-_WHY = "On the way it would be rounded to a declared value, so that a network could not do the same."
-
-
-def _in_phase(c: Case, phase: int) -> Case:
-    return case(dict(c.where) | {PHASE: frozenset({phase})}, c.action, c.line)
 
 
 def _mlp(program: Program, domains: Mapping[str, Variable], read: Collection[str]) -> Any:

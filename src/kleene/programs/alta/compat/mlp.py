@@ -37,6 +37,10 @@ class MLPLogger:
         self.seen.add(rule)
         self.counts[rule] += 1
 
+    def add_all(self, rules: Iterable[Rule]) -> None:
+        for rule in rules:
+            self.add(rule)
+
 
 class UndefinedRead(RunError):
     """The function read a head that is undefined at this position."""
@@ -133,8 +137,8 @@ class GeneratedMLP(BaseMLP):
             return
         if found not in self._known:
             self._known[found] = self._rules_at(found)
-        for rule in self._known[found] if logger is not None else ():
-            logger.add(rule)
+        if logger is not None:
+            logger.add_all(self._known[found])
         write(self.var_specs, activations, {r.rhs.variable: r.rhs.new_value for r in self._known[found]})
 
     def _rules_at(self, codes: tuple[int, ...]) -> RuleSet:
@@ -163,7 +167,7 @@ class SparseMLP(BaseMLP):
         # Most rules of a program ask for its step: only those for the step at hand are looked through.
         named = Counter(atom.variable for rule in self.given for atom in rule.lhs)
         self._pivot = max(named, key=lambda name: (named[name], name)) if named else None
-        self._tables: dict[int | None, dict[tuple[str, ...], dict[tuple[int, ...], list[Rule]]]] = {}
+        self._tables: dict[int | None, dict[tuple[str, ...], dict[tuple[int | None, ...], list[Rule]]]] = {}
         for rule in self.given:
             names = tuple(atom.variable for atom in rule.lhs)
             asked = next((atom.value_idx for atom in rule.lhs if atom.variable == self._pivot), None)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kleene.errors import HaltError, InputError
+from kleene.programs.alta.compat.chaining import layers_each
 from kleene.programs.alta.compat.interpreter import run_program
-from kleene.programs.alta.compat.lowering import layers_each
 from kleene.programs.alta.compat.specs import Program
 
 
@@ -43,8 +43,9 @@ def compile_transformer(
 
 def run_transformer(program_or_parameters: Program | Parameters, *args: Any, **kwargs: Any) -> list[Any]:
     """The outputs of a program, as `run_program` gives them, or of a compiled one, as `run_network` does."""
-    run = run_program if isinstance(program_or_parameters, Program) else run_network
-    return run(program_or_parameters, *args, **kwargs)
+    if isinstance(program_or_parameters, Program):
+        return run_program(program_or_parameters, *args, **kwargs)
+    return run_network(program_or_parameters, *args, **kwargs)
 
 
 def run_network(

@@ -7,7 +7,7 @@ would be set twice.
 
 from kleene.programs.alta import compat as pb
 
-WORDS = ("a", "b", "x", "and", "eos")
+WORDS = ("a", "b", "x", "and", "eos", "pad")
 EOS = WORDS.index("eos")
 SYMBOLS = ("none", "S", *WORDS)
 GRAMMAR = (("a",), ("b",), ("S", "x"), ("S", "and", "S"))
@@ -15,8 +15,8 @@ CELLS = 8
 LOOK, MARK, ACT = range(3)
 
 
-def encoded(text):
-    return [WORDS.index(word) for word in [*text.split(), "eos"]]
+def encoded(text, padding=0):
+    return [WORDS.index(word) for word in [*["pad"] * padding, *text.split(), "eos"]]
 
 
 def decoded(outputs):
@@ -57,14 +57,14 @@ def ffn_fn(z):
         _pointers(z, z["top_0"] + 1)
 
 
-def _variables():
+def _variables(cells=CELLS, padding=0):
     return {
         "word": pb.input_var(len(WORDS)),
-        "place": pb.position_var(CELLS),
+        "place": pb.position_var(cells),
         "done": pb.var(2),
-        **{f"top_{depth}": pb.var(CELLS) for depth in range(4)},
-        "tree": pb.var(CELLS),
-        "input": pb.var(CELLS),
+        **{f"top_{depth}": pb.var(cells, default=max(0, padding - depth)) for depth in range(4)},
+        "tree": pb.var(cells),
+        "input": pb.var(cells, default=padding),
         "applied": pb.var(len(GRAMMAR)),
         "symbol": pb.var(len(SYMBOLS)),
     }
@@ -147,14 +147,12 @@ def _acting_rules(x):
         x.set(name, 0)
 
 
-def by_rules():
-    variables = _variables()
-    variables |= {f"top_{depth}": pb.var(CELLS + 3, default=3 - depth) for depth in range(4)}
-    variables |= {"place": pb.position_var(CELLS + 3, init_fn=lambda i: i + 3)}
-    variables |= {"tree": pb.var(CELLS + 3, default=3), "input": pb.var(CELLS + 3, default=3)}
+def by_rules(cells=CELLS):
+    """The input begins with three tokens of padding, so that there is always something below the stack."""
+    variables = _variables(cells, padding=3)
     variables |= {"step": pb.var(3), "rule": pb.var(len(GRAMMAR) + 1), "pushed": pb.var(2), "popped": pb.var(2)}
     x = pb.MLPBuilder(variables, _heads())
     for step in x.get("step"):
         (_looking_rules, _marking_rules, _acting_rules)[step](x)
     halt = pb.halt_spec("done")
-    return pb.program_spec_from_rules(variables, _heads(), x.rules, "applied", len(WORDS), CELLS, halt)
+    return pb.program_spec_from_rules(variables, _heads(), x.rules, "applied", len(WORDS), cells, halt)

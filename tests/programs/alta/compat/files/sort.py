@@ -18,9 +18,7 @@ def build(values=None, generate_rules=False):
         "number": pb.input_var(NUMBERS),
         "place": pb.position_var(NUMBERS),
         "step": pb.var(2),
-        "smaller": pb.set_var(
-            range=NUMBERS, values=frozenset(map(_up_to, range(NUMBERS))), input_init_fn=_up_to
-        ),
+        "smaller": pb.set_var(range=NUMBERS, values=frozenset(map(_up_to, range(NUMBERS))), input_init_fn=_up_to),
         "first": pb.numeric_var(position_init_fn=lambda i: float(i == 0), values=values),
         "rank": pb.var(NUMBERS),
         "sorted": pb.var(NUMBERS),
@@ -38,6 +36,4 @@ def build(values=None, generate_rules=False):
         else:
             z["sorted"] = z["mine"]
 
-    return pb.program_spec(
-        variables, heads, ffn_fn, "sorted", NUMBERS, NUMBERS, generate_rules=generate_rules
-    )
+    return pb.program_spec(variables, heads, ffn_fn, "sorted", NUMBERS, NUMBERS, generate_rules=generate_rules)
