@@ -1,5 +1,6 @@
 """Files in ALTA's style, brought over by their import line: what they compute, interpreted and compiled."""
 
+import functools
 import itertools
 import random
 
@@ -12,6 +13,12 @@ from kleene.programs.alta import compat as interpreter_utils
 from kleene.programs.alta import compat as program_utils
 from kleene.programs.alta import compat as transformer_utils
 from tests.programs.alta.compat.files import addition, parity, parser, sort, subleq
+
+
+@functools.cache
+def built(build):
+    """A program that takes a while to build or to lower, made once."""
+    return build()
 
 
 def interpreted(program, ids, **options):
@@ -82,13 +89,13 @@ def test_parity_by_relative_positions_halts_by_itself(build):
 
 
 def test_a_function_that_computes_with_numbers_as_they_are_is_not_compiled():
-    with pytest.raises(ProgramError, match="number 'share' as it is.*generate_rules=True"):
+    with pytest.raises(ProgramError, match=r"number 'share' as it is.*generate_rules=True"):
         kleene.compile(parity.counting_in_steps())
 
 
 @pytest.mark.parametrize("build", [addition.by_function, addition.by_rules])
 def test_addition_adds(build):
-    program = build()
+    program = built(build)
     network = compiler_utils.compile_transformer(program)
     for a, b in [(789, 456), (34, 56), (5, 5), (0, 0), (90001, 9999)]:
         ids = addition.encoded(a, b)
@@ -97,8 +104,8 @@ def test_addition_adds(build):
 
 
 def test_addition_given_as_rules_costs_no_more_units_than_as_a_function():
-    by_rules, by_function = (kleene.compile(build()) for build in (addition.by_rules, addition.by_function))
-    assert len(addition.by_rules().mlp.get_rules()) > 16_000
+    by_rules, by_function = (kleene.compile(built(build)) for build in (addition.by_rules, addition.by_function))
+    assert len(built(addition.by_rules).mlp.get_rules()) > 16_000
     assert by_rules.size.hidden_units <= by_function.size.hidden_units == 135
     assert kleene.certify(by_rules, length=40)
 
@@ -109,7 +116,7 @@ NEGATION = [9, 11, -1, 0, 0, 0, 0, 0, 0, 7, 0, 0]  # cell 11 := -cell 9
 
 @pytest.mark.parametrize("build", [subleq.by_function, subleq.by_rules])
 def test_subleq_runs_its_programs(build):
-    program = build()
+    program = built(build)
     network = compiler_utils.compile_transformer(program)
     for cells, place, result in [(SUM, 10, 15), (NEGATION, 11, -7)]:
         ids = [subleq.encode(value) for value in cells]
@@ -118,19 +125,19 @@ def test_subleq_runs_its_programs(build):
 
 
 def test_subleq_is_compiled_although_thousands_of_its_rules_are_out_of_range():
-    program = subleq.by_rules()
+    program = built(subleq.by_rules)
     outside = [r for r in program.mlp.get_rules() if r.rhs.new_value not in (None, *range(subleq.VALUES))]
     assert len(outside) > 8_000
     assert kleene.compile(program).size.hidden_units < 1000
 
 
 def test_a_subleq_program_that_leaves_the_range_is_an_error_of_the_run_and_never_an_answer():
-    program = subleq.by_rules()
+    program = built(subleq.by_rules)
     ids = [subleq.encode(value) for value in [4, 5, -1, 0, 16, -16]]  # -16 - 16
     with pytest.raises(WriteError, match=r"layer 2, at position 5.*'cell' is set to -16, but it takes an integer"):
         interpreted(program, ids)
     for run in (program.lowered.run, kleene.compile(program).run):
-        with pytest.raises(WriteError, match="layer 2, at position 5"):
+        with pytest.raises(WriteError, match=r"layer 2, at position 5"):
             run(ids)
 
 
@@ -139,7 +146,7 @@ def test_sorting_by_a_number_without_declared_values_is_interpreted():
 
 
 def test_sorting_by_a_number_without_declared_values_is_not_compiled():
-    with pytest.raises(ProgramError, match="`values` of the numeric variable 'first'"):
+    with pytest.raises(ProgramError, match=r"`values` of the numeric variable 'first'"):
         kleene.compile(sort.build())
 
 

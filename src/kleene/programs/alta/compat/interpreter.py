@@ -111,7 +111,7 @@ def run_program(
     Without `max_layers` a run that comes back to a state that it was in before, and so never halts, is an error.
     """
     halt = program_spec.halt_spec
-    if not max_layers and halt is None:
+    if max_layers is None and halt is None:
         raise InputError(f"{program_spec.name}: it has no halting condition, so that `max_layers` must be given")
     if logger is not None:
         logger.set_initial_activations([dict(a) for a in activations_seq])
@@ -119,12 +119,12 @@ def run_program(
     layer = 0
     while activations_seq:
         _run_layer(program_spec, activations_seq, layer, logger, logger_mlp)
-        if max_layers and layer >= max_layers:
+        if max_layers is not None and layer >= max_layers:
             break
         if halt is not None and all(a[halt.halt_var] == halt.halt_value for a in activations_seq):
             break
         layer += 1
-        if not max_layers:
+        if max_layers is None:
             state = tuple(tuple(a.values()) for a in activations_seq)
             if state in met:
                 raise HaltError(program_spec.name, 0, layer)
