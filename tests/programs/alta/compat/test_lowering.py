@@ -74,13 +74,46 @@ def test_the_network_of_random_rules_answers_as_alta_s_interpreter_or_ends_with_
             assert (answer.output, answer) == (expected, lowered)
 
 
+def random_function(seed: int, generate_rules: bool):
+    """A program whose function branches on variables and heads, and leaves its range on some paths."""
+    chance = random.Random(seed)
+    names = chance.choices(["a", "b", "c", "right", "found"], k=6)
+    targets, bounds = chance.choices(["a", "b", "c"], k=3), chance.choices(range(4), k=4)
+
+    def ffn_fn(z):
+        if z[names[0]] > bounds[0]:
+            z[targets[0]] = z[names[1]] + z[names[2]] - bounds[1]
+        elif z[names[3]] == z[names[4]]:
+            z[targets[1]] = abs(z[names[5]] - bounds[2])
+            z[targets[2]] = bounds[3]
+
+    return pb.program_spec(VARIABLES, HEADS, ffn_fn, "a", 3, 4, generate_rules=generate_rules)
+
+
+@pytest.mark.parametrize("generate_rules", [True, False])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_network_of_a_random_function_answers_as_alta_s_interpreter_or_ends_with_an_error(seed, generate_rules):
+    program = random_function(seed, generate_rules)
+    network = kleene.compile(program)
+    for ids in itertools.product(range(3), repeat=3):
+        expected = outcome(interpreted, program, ids, 2)
+        answer = outcome(network.run, ids, max_layers=2)
+        if isinstance(answer, RunError):
+            silent = generate_rules and isinstance(answer, UndefinedAttentionError)  # no rule fires there
+            assert silent or type(answer) is type(expected)
+        else:
+            assert (answer.output, answer) == (expected, program.lowered.run(ids, max_layers=2))
+    report = kleene.check(program, inputs=[[0, 1], [2, 2], [1]], network=network)
+    assert report, report.first_disagreement
+
+
 @pytest.mark.parametrize("seed", range(0, 40, 4))
 def test_program_network_and_reference_agree_on_random_rules_faults_included(seed):
     program = random_rules(seed)
     network = network_of(program)
     if network is None:
         return
-    report = kleene.check(program, inputs=itertools.product(range(3), repeat=2), network=network)
+    report = kleene.check(program, inputs=[[0, 1], [2, 2], [1], [2, 0]], network=network)
     assert report, report.first_disagreement
     assert kleene.certify(network, length=4)
 
