@@ -70,7 +70,7 @@ class RuleTable:
         from kleene.programs.alta.rules import act
 
         grids = np.meshgrid(*(np.array(axis) for axis in self.axes), indexing="ij")
-        codes = {name: grid.reshape(-1) for name, grid in zip(self.names, grids)}
+        codes = {name: grid.reshape(-1).astype(np.int32) for name, grid in zip(self.names, grids)}
         view = View(codes)
         entries, covered = self.entries.reshape(-1), np.zeros(self.entries.size, dtype=int)
         nothing = (entries == NOTHING) | (entries == codes.get(self.target, NOTHING))
