@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene.programs import alta
+from kleene.programs.alta.cases import Case
 from kleene.programs.alta.interpreter import View
 from kleene.programs.alta.rule_cases import cases_from_rules
 from kleene.programs.alta.rules import act
@@ -95,7 +96,30 @@ def test_entries_that_may_be_anything_do_not_stand_in_the_way():
     assert dict(found[0].terms) == {"b": tuple(range(5)), "c": tuple(range(4))}
 
 
-def test_a_sum_is_not_taken_where_it_would_look_at_a_head_that_no_rule_looks_at():
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (lambda b, c, h: 7 if b + c + h > 9 else None, "bch"),
+        (lambda b, h, a: a if b == h and a < 5 else None, "bha"),
+        (lambda b, c, h: 7 if (b + c + 3 * h) % 7 == 5 else None, "bch"),
+    ],
+)
+def test_a_head_is_added_to_a_sum_only_where_some_rule_looks_at_it(function, names):
+    """Where none does, the head may be undefined, and what it adds could be anything."""
+    domains = VARIABLES | {"h": VARIABLES["a"]}
+    found = cases_from_rules(rules_of(function, *names), domains, HEADS)
+    rest = [n for n in names if n != "h"]
+    for values in itertools.product(*(range(len(domains[n].domain)) for n in rest)):
+        codes = {n: np.array([v]) for n, v in zip(rest, values)}
+        looked = any(View(codes).holds(c)[0] for c in found.reads["h"])
+        for c in found.updates["out"]:
+            adds = any("h" in f.variables for f in sums_in([c]))
+            others = [(f, s) for f, s in c.where if "h" not in (f if isinstance(f, str) else f.variables)]
+            assert looked or not adds or not View(codes).holds(Case(tuple(others), c.action))[0]
+    assert sums_in(found.updates["out"]) or names == "bch"
+
+
+def test_a_program_of_rules_does_not_look_at_a_head_where_no_rule_does():
     """Rules that name the old value leave out where nothing changes: there the head may be undefined."""
     x = alta.MLPBuilder(VARIABLES, HEADS)
     for b, h, out in x.get("b", "h", "out"):

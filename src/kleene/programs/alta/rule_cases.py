@@ -62,7 +62,7 @@ def _target_cases(
     cases, faults, others = [], [], {}
     for names, rules in groups.items():
         bad = {codes: 1 for codes, new in rules.items() if new == FREE}
-        faults += _fewest("", names, bad, heads, sizes)
+        faults += _fewest("", names, bad, heads, sizes, rules)
         if any(_meet(names, rules, other, groups[other]) for other in groups if other != names):
             others[names] = {codes: new for codes, new in rules.items() if new != FREE}
         else:
@@ -82,12 +82,17 @@ def _meet(names: tuple[str, ...], rules: Mapping, other_names: tuple[str, ...], 
 
 
 def _fewest(
-    target: str, names: tuple[str, ...], rules: Mapping[tuple[int, ...], int], heads: Collection[str], sizes: Sizes
+    target: str,
+    names: tuple[str, ...],
+    rules: Mapping[tuple[int, ...], int],
+    heads: Collection[str],
+    sizes: Sizes,
+    among: Mapping[tuple[int, ...], int] | None = None,
 ) -> list[Case]:
     """The cases of rules that ask for the same variables: one by one and merged, or with sums where that is less."""
     if not rules:
         return []
-    table = RuleTable.of(target, names, rules, heads) if len(names) > 1 else None
+    table = RuleTable.of(target, names, rules, heads, among) if len(names) > 1 else None
     found = table.cases(sizes) if table is not None else None
     if found is not None and cost(found) <= len(names) + len(set(rules.values())):
         return found  # one by one they come to about as many at least

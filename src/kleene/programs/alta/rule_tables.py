@@ -7,12 +7,13 @@ every entry.
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, case
+from kleene.programs.alta.rules import act
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.table_sums import FREE, GOOD, find_sum
 
@@ -35,13 +36,13 @@ class RuleTable:
     names: tuple[str, ...]
     axes: tuple[tuple[int, ...], ...]
     entries: np.ndarray
+    looked: Mapping[str, np.ndarray]  # where rules look at each head, its axis having the length 1
 
     @staticmethod
-    def of(target: str, names: tuple[str, ...], rules: Entries, heads: Collection[str] = ()) -> "RuleTable | None":
-        """The table of rules, or None where it would be too large.
-
-        Where no rule looks at a head, whatever that reads, nothing may be written: it may be undefined there.
-        """
+    def of(
+        target: str, names: tuple[str, ...], rules: Entries, heads: Collection[str] = (), among: Entries | None = None
+    ) -> "RuleTable | None":
+        """The table of rules, which are `among` others with the same conditions; None where it would be too large."""
         codes = np.array(list(rules), dtype=np.int64).reshape(len(rules), len(names))
         axes = [np.unique(column) for column in codes.T]
         if math.prod(len(axis) for axis in axes) > LARGEST:
@@ -49,38 +50,72 @@ class RuleTable:
         places = tuple(np.searchsorted(axis, column) for axis, column in zip(axes, codes.T))
         entries = np.full([len(axis) for axis in axes], NOTHING, dtype=np.int64)
         entries[places] = list(rules.values())
-        given = entries != NOTHING
+        looked = _looked(names, axes, heads, among or rules)
         if target in names:
             at = names.index(target)
             old = axes[at].reshape([-1 if a == at else 1 for a in range(len(names))])
-            looked = np.ones(given.shape, dtype=bool)
-            for a in (a for a, name in enumerate(names) if name in heads):
-                looked &= given.any(axis=a, keepdims=True)
-            entries = np.where(given | ~looked, entries, old)
-        return RuleTable(target, names, tuple(tuple(axis.tolist()) for axis in axes), entries)
+            entries = np.where(entries == NOTHING, old, entries)
+        return RuleTable(target, names, tuple(tuple(axis.tolist()) for axis in axes), entries, looked)
 
     def cases(self, sizes: Sizes) -> list[Case] | None:
         """Few disjoint cases that write exactly what the rules do, or None where none were found."""
-        found = _Search(self.target, sizes).cases(self.names, self.axes, self.entries, {})
+        search = _Search(self.target, sizes, self._looks_at_what_it_adds)
+        found = search.cases(self.names, self.axes, self.entries, {})
         return found if found is not None and self._agrees(found) else None
+
+    def _looks_at_what_it_adds(self, c: Case) -> bool:
+        """Whether rules look at every head of a sum wherever the case would: an undefined one adds anything to it."""
+        features = [f for f, _ in c.where] + ([c.action.feature] if isinstance(c.action, Lookup) else [])
+        added = {name for f in features if isinstance(f, Sum) for name in f.variables}
+        for head in added & set(self.looked):
+            others = tuple((f, s) for f, s in c.where if head not in ((f,) if isinstance(f, str) else f.variables))
+            axes = [axis[:1] if name == head else axis for name, axis in zip(self.names, self.axes)]
+            holds = _holds(Case(others, c.action), _grid(self.names, axes))
+            if (holds & ~self.looked[head].reshape(-1)).any():
+                return False
+        return True
 
     def _agrees(self, cases: list[Case]) -> bool:
         """Whether the cases write every entry and nothing else, and exclude each other."""
-        from kleene.programs.alta.interpreter import View
-        from kleene.programs.alta.rules import act
-
-        grids = np.meshgrid(*(np.array(axis) for axis in self.axes), indexing="ij")
-        codes = {name: grid.reshape(-1).astype(np.int32) for name, grid in zip(self.names, grids)}
-        view = View(codes)
+        codes = _grid(self.names, self.axes)
         entries, covered = self.entries.reshape(-1), np.zeros(self.entries.size, dtype=int)
         nothing = (entries == NOTHING) | (entries == codes.get(self.target, NOTHING))
         for c in cases:
-            holds = view.holds(c)
+            holds = _holds(c, codes)
             covered += holds
             wrong = (act(c, codes) != entries) & (entries != FREE)
             if (holds & wrong).any():
                 return False
         return not ((covered > 1) | ((covered == 0) & ~nothing & (entries != FREE))).any()
+
+
+def _holds(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray:
+    from kleene.programs.alta.interpreter import View  # which is made from a program, and that from cases
+
+    return View(codes).holds(c)
+
+
+def _grid(names: Sequence[str], axes: Sequence[Sequence[int]]) -> dict[str, np.ndarray]:
+    """Every combination of codes, one array for each variable."""
+    grids = np.meshgrid(*(np.array(axis, dtype=np.int32) for axis in axes), indexing="ij")
+    return {name: grid.reshape(-1) for name, grid in zip(names, grids)}
+
+
+def _looked(
+    names: tuple[str, ...], axes: list[np.ndarray], heads: Collection[str], rules: Entries
+) -> dict[str, np.ndarray]:
+    """Where one of the rules looks at each head: for some value of that, it has just these other conditions."""
+    codes = np.array(list(rules), dtype=np.int64).reshape(len(rules), len(names))
+    within = [np.isin(column, axis) for column, axis in zip(codes.T, axes)]
+    places = [np.searchsorted(axis, column) for column, axis in zip(codes.T, axes)]
+    found = {}
+    for head in (name for name in names if name in heads):
+        others = [a for a, name in enumerate(names) if name != head]
+        there = np.zeros([1 if name == head else len(axis) for name, axis in zip(names, axes)], dtype=bool)
+        inside = np.logical_and.reduce([within[a] for a in others]) if others else np.ones(len(rules), dtype=bool)
+        there[tuple(places[a][inside] if a in others else 0 for a in range(len(names)))] = True
+        found[head] = there
+    return found
 
 
 def cost(cases: Sequence[Case]) -> int:
@@ -104,22 +139,32 @@ class _Search:
 
     target: str
     sizes: Sizes
+    allows: Callable[[Case], bool]
 
     def cases(self, names, axes, table: np.ndarray, where: Where) -> list[Case] | None:
-        names, axes, table, where = self._needed(names, axes, table, where)
-        if self._writes_nothing(names, axes, table):
+        if self._nothing(names, axes, table).all():
             return []
-        if table.ndim < 2:
-            return [self._simple(names, axes, table, where)]
-        options = (self._as_sum, self._by_pair, self._by_variable, self._by_old)
+        whole = (*self._trimmed(names, axes, table), where)
+        needed = self._needed(*whole)
+        if needed[2].ndim < 2:
+            return [self._simple(*needed)]
         best: list[Case] | None = None
-        for option in options:
-            found = option(names, axes, table, where)
-            if found is not None and (best is None or cost(found) < cost(best)):
+        for option in (self._as_sum, self._by_pair, self._by_variable, self._by_old):
+            found = option(*(whole if option == self._by_old else needed))
+            if found is not None and (best is None or cost(found) < cost(best)) and all(map(self.allows, found)):
                 best = found
             if best is not None and cost(best) <= GOOD:
                 break
         return best
+
+    def _trimmed(self, names, axes, table: np.ndarray):
+        """The table without the codes at which nothing is written: there no head need be looked at."""
+        nothing = self._nothing(names, axes, table)
+        kept = []
+        for axis in range(table.ndim):
+            others = tuple(a for a in range(table.ndim) if a != axis)
+            kept.append(np.flatnonzero(~nothing.all(axis=others)))
+        return names, [tuple(axes[a][i] for i in indices) for a, indices in enumerate(kept)], table[np.ix_(*kept)]
 
     def _needed(self, names, axes, table: np.ndarray, where: Where):
         """The table without the variables that it does not depend on; their codes become conditions."""
@@ -133,12 +178,13 @@ class _Search:
         chosen = tuple(slice(None) if a in kept else 0 for a in range(table.ndim))
         return tuple(names[a] for a in kept), tuple(axes[a] for a in kept), table[chosen], where
 
-    def _writes_nothing(self, names, axes, table: np.ndarray) -> bool:
+    def _nothing(self, names, axes, table: np.ndarray) -> np.ndarray:
+        """Where nothing is written, or what is there already."""
         if self.target not in names:
-            return bool((table < 0).all())
+            return table < 0
         at = names.index(self.target)
         old = np.array(axes[at]).reshape([-1 if a == at else 1 for a in range(table.ndim)])
-        return bool(((table == old) | (table < 0)).all())
+        return (table == old) | (table < 0)
 
     def _simple(self, names, axes, table: np.ndarray, where: Where) -> Case:
         if table.ndim == 0:
@@ -180,7 +226,7 @@ class _Search:
                 within = where | {total: frozenset(value for value, which in values if which == label)}
                 below = self.cases([names[a] for a in rest], [axes[a] for a in rest], part, within)
                 cases = None if cases is None or below is None else cases + below
-            if cases is not None and (best is None or cost(cases) < cost(best)):
+            if cases is not None and (best is None or cost(cases) < cost(best)) and all(map(self.allows, cases)):
                 best = cases
         return best
 

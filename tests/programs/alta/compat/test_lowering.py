@@ -149,9 +149,11 @@ def test_a_saved_network_still_knows_its_faults(tmp_path):
         network.run([3, 3, 0], max_layers=1)
 
 
-def test_a_fault_in_a_function_that_raises_is_one_where_it_would():
+@pytest.mark.parametrize("way", ["in arithmetic", "on a path"])
+def test_where_a_function_would_raise_its_network_ends_with_an_error(way):
     def ffn_fn(z):
-        z["a"] = 6 // z["a"] if z["b"] else z["a"]
+        if z["b"]:
+            z["a"] = 6 // z["a"] if way == "in arithmetic" else {1: 6, 2: 3, 3: 2, 4: 1, 5: 1, 6: 1}[z["a"]]
 
     variables = {"a": pb.input_var(7), "b": pb.position_var(2)}
     program = pb.program_spec(variables, {}, ffn_fn, "a", 7, 2, generate_rules=False)
