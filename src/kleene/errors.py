@@ -32,12 +32,13 @@ class OutgrownError(RunError):
 
 
 class Reason(IntEnum):
-    """Why a head's output is undefined at a position."""
+    """Why a head's output is undefined at a position. A fault is no head, and its reason the same everywhere."""
 
     NO_MATCH = 1
     SEVERAL = 2
     EDGE = 3
     BETWEEN = 4
+    FAULT = 5
 
     def __str__(self) -> str:
         return {
@@ -45,6 +46,7 @@ class Reason(IntEnum):
             Reason.SEVERAL: "several positions match its query",
             Reason.EDGE: "the positions it may read lie off the edge of the sequence",
             Reason.BETWEEN: "the average it read lies between two declared values",
+            Reason.FAULT: "a write fired that the program may not make",
         }[self]
 
 
@@ -57,6 +59,18 @@ class UndefinedAttentionError(RunError):
             f"{program}: in layer {layer}, at position {position} of input {sequence}, the MLP uses head {head!r}, "
             f"which is undefined there: {reason}. Guard the use with a condition, or make the query match exactly once."
         )
+
+
+class WriteError(RunError):
+    """A write fired that the program may not make: outside its variable's range, or against another write.
+
+    Only programs in ALTA's own meaning have such writes; in Kleene's they are refused when the program is built.
+    """
+
+    def __init__(self, problem: str, *, program: str = "", layer: int = 0, position: int = 0, sequence: int = 0):
+        self.problem, self.layer, self.position, self.sequence = problem, layer, position, sequence
+        place = f"{program}: in layer {layer}, at position {position} of input {sequence}, " if program else ""
+        super().__init__(f"{place}{problem}")
 
 
 class HaltError(RunError):

@@ -29,11 +29,14 @@ def compile(program: Any, **options: Any) -> Any:
     >>> network.run([1, 0, 1]) == parity.absolute(positions=8).run([1, 0, 1])
     True
     """
+    from kleene.programs.alta.compat import Program as AltaProgram
     from kleene.programs.alta.program import Program
     from kleene.programs.automata import DFA
     from kleene.programs.circuits import Circuit
     from kleene.programs.turing import TuringMachine
 
+    if isinstance(program, AltaProgram):
+        program = program.lowered
     if isinstance(program, Program):
         _check_options("transformer program", options)
         from kleene.compiling.transformer import compile_program

@@ -16,6 +16,7 @@ from kleene.errors import CompileError, InputError
 from kleene.machines.layer import activate
 from kleene.machines.universal_transformer import UniversalTransformer, vars_of
 from kleene.programs.alta.cases import Case
+from kleene.programs.alta.compat import Program as AltaProgram
 from kleene.programs.alta.interpreter import View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import act
@@ -66,7 +67,7 @@ class Certificate:
         return asdict(self) | {"valid": self.valid, "first_failure": None if first is None else first.name}
 
 
-def certify(network: UniversalTransformer, *, length: int, program: Program | None = None) -> Certificate:
+def certify(network: UniversalTransformer, *, length: int, program: Program | AltaProgram | None = None) -> Certificate:
     """Why the network equals its program on every input of up to `length` tokens, or the first reason why it may not.
 
     A network that was just compiled knows its program; one from a file needs `program`.
@@ -84,6 +85,7 @@ def certify(network: UniversalTransformer, *, length: int, program: Program | No
     if length < 1:
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program if program is not None else (network.origin.program if network.origin is not None else None)
+    found = found.lowered if isinstance(found, AltaProgram) else found
     if found is None:
         raise InputError("this network does not know its program, as it came from a file; give program=…")
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (

@@ -9,6 +9,7 @@ from typing import Any
 from kleene.compiling.reports import REFERENCE, Report
 from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.machines.universal_transformer import UniversalTransformer
+from kleene.programs.alta.compat import Program as AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
 from kleene.programs.automata import DFA
@@ -31,6 +32,7 @@ def check(program: Any, *, name: str | None = None, **options: Any) -> Report:
     """
     from kleene.compiling.checking_words import check_automaton, check_machine
 
+    program = program.lowered if isinstance(program, AltaProgram) else program
     built = program if isinstance(program, Program | DFA | TuringMachine | Circuit) else program.build()
     if isinstance(built, Program):
         return check_transformer(program, **options)

@@ -130,7 +130,8 @@ class _Compiler:
     def _expand(self, units: Units, soft: frozenset[str]) -> tuple[tuple[int, int, int], ...]:
         """Lay out the features beyond the residual stream; returns the step units of each numeric head."""
         self.builder = ExpansionBuilder(self.width, self.dtype, self.activation == "relu")
-        cases = [c for found in (*self.program.updates.values(), *self.program.reads.values()) for c in found]
+        groups = (self.program.updates, self.program.reads, self.program.faults)
+        cases = [c for group in groups for found in group.values() for c in found]
         needed = {n for c in cases for n in c.variables} | set(self.program.reads)
         steps = []
         for name, variable in self.program.domains.items():
@@ -298,11 +299,14 @@ class _Compiler:
     def _probe(self, features: int) -> Probe | None:
         heads = list(self.program.heads)
         guards = [(heads.index(h), c) for h, cases in self.program.reads.items() for c in cases]
+        faults = [c for cases in self.program.faults.values() for c in cases]
+        guards += [(len(heads), c) for c in faults]  # a fault counts as the use of one head more, always undefined
+        uses = len(heads) + bool(faults)
         if not guards:
             return None
         asked = list(dict.fromkeys(item for _, c in guards for item in c.where))
         rows: list[tuple[np.ndarray, float, int, float]] = []  # (weights, least, condition, sign)
-        mentions = np.zeros((len(asked), len(heads)))
+        mentions = np.zeros((len(asked), uses))
         for index, (feature, allowed) in enumerate(asked):
             if isinstance(feature, Sum):
                 inside = [value in allowed for value in range(feature.largest + 1)]
@@ -328,5 +332,5 @@ class _Compiler:
             conditions.astype(np.float32),
             mentions.astype(np.float32),
             membership.astype(np.float32),
-            np.eye(len(heads), dtype=np.float32)[[h for h, _ in guards]],
+            np.eye(uses, dtype=np.float32)[[h for h, _ in guards]],
         )

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, UndefinedAttentionError
-from kleene.machines.execution import Runnable, kept_entries, looked_at, prepare
+from kleene.errors import HaltError, InputError
+from kleene.machines.execution import Runnable, kept_entries, looked_at, prepare, undefined_error, with_faults
 from kleene.machines.layer import Attended, attention_from, between, features_of, mlp, projected
 from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.traces.decoding import Decoding, write
@@ -17,6 +17,8 @@ def decode(
 ) -> Decoding:
     """What the network writes after the prompt."""
 
+    if network.layout.segment(network.layout.output_name).channel.kind != "category":
+        raise InputError(f"{network.layout.name}: its outputs are numbers, and decoding feeds them back as tokens")
     decoder = CachedDecoder(network) if cached else PlainDecoder(network)
     check = network.layout.check_input
     return write(decoder, check(prompt), tokens, stop, check)
@@ -48,7 +50,7 @@ class _Layers:
         e = network.expansion
         expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
         features, steps = features_of(np, expansion, network.activation, x)
-        reasons = between(np, layout, network.activation, steps, attended.reasons)
+        reasons = with_faults(np, self.runnable.probe, between(np, layout, network.activation, steps, attended.reasons))
         change, rows = mlp(
             np, network.activation, features, self.runnable.mlp_in, self.runnable.mlp_bias, network.mlp_out
         )
@@ -57,10 +59,7 @@ class _Layers:
             used = looked_at(np, self.runnable.probe, rows, reasons, everywhere) & active[..., None]
             if used.any():
                 _, position, head = (int(i) for i in np.argwhere(used)[0])
-                reason = Reason(int(reasons[0, position, head]))
-                raise UndefinedAttentionError(
-                    layout.name, layout.heads[head], reason, layer=layer, position=first + position
-                )
+                raise undefined_error(layout, layer, 0, first + position, head, int(reasons[0, position, head]))
         return x + change
 
     def done(self, state: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
-from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError
+from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError, WriteError
 from kleene.machines.layer import between, features_of, mlp, select, softmax, used
 from kleene.machines.plan import Plan, plan_of
 from kleene.machines.residual import Layout, Segment, is_clean, read_segment
@@ -86,10 +86,18 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
         mlp_out = network.mlp_out
         attended = attended._replace(read=x)
     features, steps = features_of(xp, expansion, activation, x)
-    reasons = between(xp, layout, activation, steps, attended.reasons)
+    reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
     change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
     looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
     return Step(base + change.astype(base.dtype), attended.read, reasons, looked)
+
+
+def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
+    """The reasons with one use more where the probe knows of faults: its guards alone say where it counts."""
+    if probe is None or probe.guarded.shape[1] == reasons.shape[-1]:
+        return reasons
+    more = xp.full((*reasons.shape[:-1], 1), int(Reason.FAULT), dtype=reasons.dtype)
+    return xp.concatenate([reasons, more], axis=-1)
 
 
 def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
@@ -235,11 +243,16 @@ def refuse_undefined(runnable: Runnable, step: Step, layer: int, rows: np.ndarra
     if step.used is None or not step.used.any():
         return
     row, position, head = (int(i) for i in np.argwhere(step.used)[0])
-    raise undefined_error(runnable, layer, int(rows[row]), position, head, int(step.reasons[row, position, head]))
+    raise undefined_error(
+        runnable.layout, layer, int(rows[row]), position, head, int(step.reasons[row, position, head])
+    )
 
 
-def undefined_error(runnable: Runnable, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
-    layout = runnable.layout
+def undefined_error(layout: Layout, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
+    """The error for the use of a head that is undefined, or for a fault."""
+    if reason == Reason.FAULT:
+        problem = "a variable is set to a value outside its range, or to two at once; run the program to see which"
+        return WriteError(problem, program=layout.name, layer=layer, position=position, sequence=row)
     return UndefinedAttentionError(
         layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
     )

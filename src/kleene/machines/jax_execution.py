@@ -101,7 +101,9 @@ def _run_in_slots(
         error = np.asarray(result.error)
         if error[0] >= 0:
             slot = int(error[1])
-            raise undefined_error(runnable, int(ran[slot] + 1 + error[0]), int(holds[slot]), *map(int, error[2:]))
+            raise undefined_error(
+                runnable.layout, int(ran[slot] + 1 + error[0]), int(holds[slot]), *map(int, error[2:])
+            )
         running, ended = result.state, np.asarray(result.ended)
         layers = np.where(ended >= 0, ran + ended, ran + int(result.layers))
         spent = busy & (ended < 0) & (layers >= limit)
@@ -140,7 +142,7 @@ def _run_recorded(runnable: Runnable, state: Any, lengths: np.ndarray, limit: in
         result = _recorded(runnable, state, extents, size)
         error = np.asarray(result.error)
         if error[0] >= 0:
-            raise undefined_error(runnable, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
+            raise undefined_error(runnable.layout, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
         refuse_unclean(runnable, np.asarray(result.clean)[: len(rows)], layer + size, rows)
         ended = np.asarray(result.ended)[: len(rows)]  # after how many of these layers each sequence halted, or -1
         kept = {n: np.asarray(e) for n, e in result.entries.items()}

@@ -20,7 +20,7 @@ AXES = {
     "expansion.inputs": "width steps", "expansion.bias": "steps", "expansion.outputs": "steps more",
     "expansion.constant": "more", "mlp_in": "features hidden", "mlp_bias": "hidden", "mlp_out": "hidden width",
     "halt": "width", "probe.rows": "features rows", "probe.least": "rows", "probe.conditions": "rows conditions",
-    "probe.mentions": "conditions heads", "probe.guards": "conditions guards", "probe.guarded": "guards heads",
+    "probe.mentions": "conditions uses", "probe.guards": "conditions guards", "probe.guarded": "guards uses",
 }  # fmt: skip
 WEIGHTS = {name for name in AXES if not name.startswith("probe.")}
 
@@ -132,6 +132,8 @@ def _check_shapes(layout: Layout, arrays: dict[str, Any]) -> None:
             raise ValueError(f"{name} has shape {shape}, and {wanted} was expected")
         if name in WEIGHTS and arrays[name].dtype != arrays["tokens"].dtype:
             raise ValueError(f"{name} holds {arrays[name].dtype}, and tokens {arrays['tokens'].dtype}")
+    if sizes.get("uses", len(layout.heads)) not in (len(layout.heads), len(layout.heads) + 1):
+        raise ValueError(f"probe.guarded speaks of {sizes['uses']} uses, and there are {len(layout.heads)} heads")
     for head, first, last in layout.number_steps:
         if not (0 <= head < len(layout.heads) and 0 <= first <= last <= sizes.get("steps", 0)):
             raise ValueError(f"head {head} has the expansion's units {first}..{last}, which are not there")

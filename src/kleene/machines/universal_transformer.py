@@ -21,15 +21,16 @@ class Probe(eqx.Module):
 
     Row r holds where `features @ rows[:, r] >= least[r]`; a condition is a signed sum of rows that must be 1;
     a guard asks for all its conditions, and `guarded` says of which head it guards the use. A condition that
-    looks at an undefined head (`mentions`) counts as holding.
+    looks at an undefined head (`mentions`) counts as holding. One use more than there are heads stands for faults:
+    writes that end the run with an error wherever their guards hold.
     """
 
     rows: Float[Array, "features rows"]
     least: Float[Array, " rows"]
     conditions: Float[Array, "rows conditions"]
-    mentions: Float[Array, "conditions heads"]
+    mentions: Float[Array, "conditions uses"]
     guards: Float[Array, "conditions guards"]
-    guarded: Float[Array, "guards heads"]
+    guarded: Float[Array, "guards uses"]
 
 
 class Expansion(eqx.Module):

@@ -9,6 +9,7 @@ from typing import Any
 
 from kleene.errors import InputError, KleeneError
 from kleene.files import MOST_TEXT, check_source
+from kleene.programs.alta.compat import Program as AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
@@ -104,13 +105,14 @@ def from_file(place: str) -> Any:
     found = getattr(module, name, None)
     if found is None:
         raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
-    if callable(found) and not isinstance(found, KINDS):
+    if callable(found) and not isinstance(found, (*KINDS, AltaProgram)):
         try:
             found = found()
         except KleeneError:
             raise
         except (Exception, SystemExit) as error:
             raise InputError(f"calling {name}() in {path!r} raised {type(error).__name__}: {error}") from error
+    found = found.lowered if isinstance(found, AltaProgram) else found
     if not isinstance(found, KINDS):
         raise InputError(
             f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns, "

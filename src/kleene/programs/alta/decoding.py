@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kleene.errors import HaltError
+from kleene.errors import HaltError, InputError
 from kleene.programs.alta.interpreter import Engine, State
 from kleene.programs.alta.program import Program
+from kleene.programs.alta.variables import Categorical
 from kleene.traces.decoding import Decoding, write
 
 
 def decode(program: Program, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
     """What the program writes after the prompt."""
+    if not isinstance(program.variables[program.output_name], Categorical):
+        raise InputError(f"{program.name}: its outputs are numbers, and decoding feeds them back as tokens")
     decoder = CachedDecoder(program) if cached else PlainDecoder(program)
     return write(decoder, program.check_input(prompt), tokens, stop, program.check_input)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from kleene.programs.alta.variables import Variable
+from kleene.programs.alta.variables import Variable, either
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,12 @@ def qkv(
     return Head(query, key, value, frozenset(int(i) for i in relative_position_mask), output_spec)
 
 
-def v_relative(value: str, offset: int, output_spec: Variable | None = None) -> Head:
-    """A head that reads the position `offset` to the right (to the left where negative)."""
-    return Head(None, None, value, frozenset({int(offset)}), output_spec)
+def v_relative(
+    value: str, offset: int | None = None, output_spec: Variable | None = None, *, position: int | None = None
+) -> Head:
+    """A head that reads the position `offset` to the right (to the left where negative); ALTA says `position`."""
+    distance = either("v_relative", "offset", offset, "position", position)
+    return Head(None, None, value, frozenset({int(distance)}), output_spec)
 
 
 relative_v = v_relative  # the paper's own name for it

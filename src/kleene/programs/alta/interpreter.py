@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, UndefinedAttentionError
+from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
 from kleene.programs.alta.attention import Matches, State, attend, members_of
 from kleene.programs.alta.cases import Constant
 from kleene.programs.alta.program import Program
@@ -164,12 +164,20 @@ class Engine:
     def _refuse_undefined(self, view: View, reasons: State, inside: np.ndarray, layer: int, rows: np.ndarray) -> None:
         undefined = {h: (r > 0) & inside for h, r in reasons.items()}
         unsure = View(view.codes, undefined, self._tables, view)
-        used = np.zeros((*inside.shape, len(reasons)), dtype=bool)
+        faults = [(name, c) for name, cases in self.program.faults.items() for c in cases]
+        used = np.zeros((*inside.shape, len(reasons) + len(faults)), dtype=bool)
         for index, head in enumerate(reasons):
             for c in self.program.reads.get(head, ()) if undefined[head].any() else ():
                 used[..., index] |= unsure.holds(c) & undefined[head]
+        for index, (_, c) in enumerate(faults, len(reasons)):
+            used[..., index] = view.holds(c) & inside
         if used.any():
             row, position, index = (int(i) for i in np.argwhere(used)[0])
+            if index >= len(reasons):
+                raise WriteError(
+                    f"{faults[index - len(reasons)][0]!r} is set to a value outside its range, or to two at once",
+                    program=self.program.name, layer=layer, position=position, sequence=int(rows[row]),
+                )  # fmt: skip
             head = list(reasons)[index]
             raise UndefinedAttentionError(
                 self.program.name, head, Reason(int(reasons[head][row, position])),

@@ -39,6 +39,13 @@ def line_in(function: Callable) -> int:
     return 0
 
 
+def line_of(function: Callable, error: BaseException) -> int:
+    """The line of the function's own file that raised the error; 0 where there is none."""
+    file = _file(getattr(function, "__code__", None))
+    lines = [line for code, line in _raised(error) if code.co_filename == file]
+    return lines[-1] if lines else 0
+
+
 def _file(code: CodeType | None) -> str:
     return code.co_filename if code is not None else ""
 

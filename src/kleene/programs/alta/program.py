@@ -11,9 +11,10 @@ from kleene.errors import ProgramError
 from kleene.programs.alta.cases import Case, cases_of
 from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.heads import Head
-from kleene.programs.alta.rules import Rule, RuleSet, cases_from_rules, paper_rules
+from kleene.programs.alta.rule_cases import cases_from_rules
+from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.validation import Validation, validate
-from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
+from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable, either
 from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.alphabets import checked_alphabet
 from kleene.traces.decoding import Decoding
@@ -30,15 +31,19 @@ class Halt:
     value: int = 1
 
 
-def halt_spec(variable: str, value: int = 1, *, halt_value: int | None = None) -> Halt:
-    """The halting condition: done when the variable has the value at every position."""
-    return Halt(variable, value if halt_value is None else halt_value)
+def halt_spec(
+    variable: str | None = None, value: int = 1, *, halt_var: str | None = None, halt_value: int | None = None
+) -> Halt:
+    """The halting condition: done when the variable has the value at every position. ALTA's names are taken, too."""
+    tested = either("halt_spec", "variable", variable, "halt_var", halt_var)
+    return Halt(tested, value if halt_value is None else halt_value)
 
 
 @dataclass(frozen=True)
 class Program:
     """A transformer program. `updates` holds the cases that write each variable; `reads`, the cases in which
-    the MLP looks at each head, where an undefined reading is an error."""
+    the MLP looks at each head, where an undefined reading is an error. `faults` holds cases in which a variable would
+    be written as it may not be; only programs in ALTA's own meaning have any, and a run that meets one is an error."""
 
     name: str
     variables: Mapping[str, Variable]
@@ -55,6 +60,7 @@ class Program:
     validation: Validation | None = field(default=None, repr=False)  # of the cases against a function
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
     output_alphabet: tuple[str, ...] | None = None  # and for every value of the output
+    faults: Mapping[str, Sequence[Case]] = field(default_factory=dict)
 
     @cached_property
     def domains(self) -> dict[str, Variable]:
@@ -140,6 +146,7 @@ def program_spec(
     input_range: int,
     position_range: int | None = None,
     halt: Halt | None = None,
+    generate_rules: bool = True,
     *,
     max_layers: int | None = None,
     name: str | None = None,
@@ -150,13 +157,14 @@ def program_spec(
 
     The function is traced, not called for every combination of values. A read gives the value from before
     the MLP, whatever was written meanwhile. `max_layers` is how long the program runs if nobody says
-    otherwise: by default one layer, or with a halting condition at most 1,000.
+    otherwise: by default one layer, or with a halting condition at most 1,000. `generate_rules` is ALTA's, and changes
+    nothing: rules are only counted out when they are asked for.
 
     `alphabet` has a symbol for every input token, such as "abc", and `output_alphabet` for every value of the output,
     by default the same where there are as many: then `program.run("cab").labelled_output` is a text.
     """
     name = name or _name_of(ffn_fn)
-    outputs = _checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
+    outputs = checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
     try:
         tree = explore(ffn_fn, variables, outputs)
         sizes = {n: len(v.domain) for n, v in (dict(variables) | outputs).items()}
@@ -165,7 +173,7 @@ def program_spec(
         validation = validate(ffn_fn, variables, outputs, updates)
     except ProgramError as error:
         raise type(error)(f"program {name!r}, {error}") from error.__cause__
-    return _assembled(
+    return assembled(
         name,
         variables,
         heads,
@@ -198,22 +206,22 @@ def program_spec_from_rules(
 ) -> Program:
     """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
     rules = tuple(rules)
-    outputs = _checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
+    outputs = checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
     domains = dict(variables) | outputs
     try:
         for rule in rules:
             if rule.variable in outputs:
                 raise ProgramError(f"the rule {rule} sets the output of a head; only attention sets it.")
-        updates, reads = cases_from_rules(rules, domains, outputs)
+        found = cases_from_rules(rules, domains, outputs)
     except ProgramError as error:
         raise ProgramError(f"program {name!r}: {error}") from None
-    return _assembled(
+    return assembled(
         name,
         variables,
         heads,
         outputs,
-        updates,
-        reads,
+        found.updates,
+        found.reads,
         output_name,
         input_range,
         position_range,
@@ -223,7 +231,7 @@ def program_spec_from_rules(
     ).labelled(alphabet, output_alphabet)
 
 
-def _assembled(
+def assembled(
     name,
     variables,
     heads,
@@ -238,6 +246,7 @@ def _assembled(
     mlp,
     validation=None,
 ) -> Program:
+    """The program of these parts, its initial values checked."""
     layers = max_layers if max_layers is not None else (LAYERS_TO_HALT if halt else 1)
     updates, reads = ({n: tuple(c) for n, c in cases.items() if c} for cases in (updates, reads))
     program = Program(
@@ -284,7 +293,8 @@ def _output_of(where: str, head: Head, value: Variable) -> Variable:
     return output
 
 
-def _checked_parts(program, variables, heads, output_name, input_range, position_range, halt) -> dict[str, Variable]:
+def checked_parts(program, variables, heads, output_name, input_range, position_range, halt) -> dict[str, Variable]:
+    """The output variable of every head; refuses parts of a program that do not fit together."""
     where = f"program {program!r}"
     for name, variable in variables.items():
         if not isinstance(variable, Variable):
@@ -299,8 +309,8 @@ def _checked_parts(program, variables, heads, output_name, input_range, position
     outputs = resolve_heads(program, variables, heads)
     if output_name not in variables:
         raise ProgramError(f"{where}: the output {output_name!r} is not a variable; there are {', '.join(variables)}.")
-    if not isinstance(variables[output_name], Categorical):
-        raise ProgramError(f"{where}: the output {output_name!r} must be a categorical variable.")
+    if isinstance(variables[output_name], SetValued):
+        raise ProgramError(f"{where}: the output {output_name!r} is a set; it must be categorical or numeric.")
     if halt is not None:
         if halt.variable not in variables or not isinstance(variables[halt.variable], Categorical):
             raise ProgramError(f"{where}: it halts on {halt.variable!r}, which is not a categorical variable.")

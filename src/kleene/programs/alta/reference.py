@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, UndefinedAttentionError
+from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule
@@ -113,26 +113,31 @@ def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]
         program.mlp(z)
         written = z.written
     else:
-        written = _apply_rules(program, program.mlp, seen)
+        written = apply_rules(program.domains, program.mlp, seen)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
 
 
-def _apply_rules(program: Program, rules: Sequence[Rule], seen: Values) -> Values:
-    written = {}
+def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Values) -> Values:
+    """What the rules that hold write; an error where one looks at an undefined head, or two disagree."""
+    written, disputed = {}, []
     for rule in rules:
-        tests = [(seen[name], _declared(program.domains[name], value)) for name, value in rule.antecedent]
+        tests = [(seen[name], _declared(domains[name], value)) for name, value in rule.antecedent]
         unknown = [value for value, _ in tests if type(value) is Undefined]
         if all(type(value) is Undefined or value == wanted for value, wanted in tests):
             if unknown:
                 raise unknown[0].error()
-            written[rule.variable] = rule.value
+            if written.setdefault(rule.variable, rule.value) != rule.value:
+                disputed.append(rule.variable)
+    if disputed:
+        raise WriteError(f"two rules set {disputed[0]!r} at once, and differently")
     return written
 
 
 def _declared(variable: Variable, value: Any) -> Any:
-    """The value of the variable's domain that was meant; a program that was accepted never writes another."""
+    """The value of the variable's domain that was meant; only a program in ALTA's own meaning may write another."""
     code = variable.code(value)
-    assert code is not None, f"{value!r} was written, but the variable takes {variable.expected}"
+    if code is None:
+        raise WriteError(f"{value!r} was written, but the variable takes {variable.expected}")
     return variable.domain[code]
 
 
@@ -140,11 +145,11 @@ class Assignment(MutableMapping):
     """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
 
     def __init__(self, seen: Values):
-        self._seen = seen
+        self.seen = seen
         self.written: Values = {}
 
     def __getitem__(self, name: str) -> Any:
-        return self._seen[name]
+        return self.seen[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if type(value) is Undefined:
@@ -155,10 +160,10 @@ class Assignment(MutableMapping):
         raise TypeError(f"{name!r} cannot be deleted from z")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._seen)
+        return iter(self.seen)
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self.seen)
 
 
 class Undefined:

@@ -1,15 +1,14 @@
 """Transition rules in the paper's form: written by hand, or counted out from the cases of a function."""
 
 import itertools
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import ModelFileError, ProgramError
-from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, case, merged
+from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Variable
@@ -79,114 +78,6 @@ class MLPBuilder:
 
 
 _ABSENT = object()
-
-
-def cases_from_rules(
-    rules: Iterable[Rule], domains: Mapping[str, Variable], heads: Collection[str]
-) -> tuple[dict[str, list[Case]], dict[str, list[Case]]]:
-    """The disjoint cases that a set of rules stands for, by variable, and the cases in which each head is looked at.
-
-    A rule looks at a head where everything else that it asks for holds. Conflicting rules are refused.
-    """
-    sizes = {name: len(v.domain) for name, v in domains.items()}
-    by_target: dict[str, dict[tuple[str, ...], dict[tuple[int, ...], int]]] = defaultdict(lambda: defaultdict(dict))
-    guards: dict[str, dict[Case, None]] = {head: {} for head in heads}
-    for rule in rules:
-        names, codes, new = _coded(rule, domains)
-        known = by_target[rule.variable][names].setdefault(codes, new)
-        if known != new:
-            _conflict(rule.variable, names, codes, known, names, codes, new, domains)
-        for head in (n for n in names if n in guards):
-            rest: dict[Feature, frozenset[int]] = {n: frozenset({c}) for n, c in zip(names, codes) if n != head}
-            guards[head][case(rest, Constant(1))] = None
-    updates = {t: merged(_disjoint(t, groups, domains, heads, sizes), sizes) for t, groups in by_target.items()}
-    return updates, {head: merged(list(found), sizes) for head, found in guards.items()}
-
-
-def _coded(rule: Rule, domains: Mapping[str, Variable]) -> tuple[tuple[str, ...], tuple[int, ...], int]:
-    codes = []
-    if len(dict(rule.antecedent)) < len(rule.antecedent):
-        raise ProgramError(f"the rule {rule} tests one variable twice; name each once.")
-    for name, value in rule.antecedent:
-        if name not in domains:
-            raise ProgramError(f"the rule {rule} tests {name!r}; the program has {', '.join(domains)}.")
-        code = domains[name].code(value)
-        if code is None:
-            raise ProgramError(
-                f"the rule {rule} tests a value that cannot be: {name!r} takes {domains[name].expected}."
-            )
-        codes.append(code)
-    new = domains[rule.variable].code(rule.value) if rule.variable in domains else None
-    if new is None:
-        expected = domains[rule.variable].expected if rule.variable in domains else "nothing: there is no such variable"
-        raise ProgramError(f"the rule {rule} is out of range: {rule.variable!r} takes {expected}.")
-    return tuple(n for n, _ in rule.antecedent), tuple(codes), new
-
-
-def _disjoint(
-    target: str, groups: Mapping, domains: Mapping[str, Variable], heads: Collection[str], sizes: Sizes
-) -> list[Case]:
-    """Cases for the rules, each narrowed to what the rules before it do not cover.
-
-    A rule that is narrowed must not come to depend on a head that is undefined where the other rule does not look at
-    it. So rules with few heads come first, and what is taken away tests the head last.
-    """
-    signatures = sorted(groups, key=lambda names: (sum(n in heads for n in names), len(names)))
-    found = []
-    for position, names in enumerate(signatures):
-        earlier = [(s, _index(s, names, groups[s])) for s in signatures[:position]]
-        for codes, new in groups[names].items():
-            at = dict(zip(names, codes))
-            pieces = [{n: frozenset({c}) for n, c in at.items()}]
-            for other, index in earlier:
-                shared = tuple(n for n in other if n in at)
-                for other_codes, other_new in index.get(tuple(at[n] for n in shared), ()):
-                    if other_new != new:
-                        _conflict(target, names, codes, new, other, other_codes, other_new, domains)
-                    outside = {n: c for n, c in zip(other, other_codes) if n not in at}
-                    if sum(n in heads for n in outside) > 1:
-                        raise ProgramError(
-                            f"two rules overlap: {_told(target, names, codes, new, domains)}; and "
-                            f"{_told(target, other, other_codes, other_new, domains)}. They set the same value, but "
-                            f"look at different heads, either of which may be undefined; make them exclude each other."
-                        )
-                    outside = dict(sorted(outside.items(), key=lambda item: item[0] in heads))
-                    pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]
-            found += [case(piece, Constant(new)) for piece in pieces]
-    return found
-
-
-def _index(signature: tuple[str, ...], names: tuple[str, ...], rules: Mapping) -> dict:
-    index = defaultdict(list)
-    for codes, new in rules.items():
-        index[tuple(c for n, c in zip(signature, codes) if n in names)].append((codes, new))
-    return index
-
-
-def _without(piece: dict, outside: dict[str, int], sizes: Sizes) -> list[dict]:
-    """The piece less the part where every variable in `outside` has its code: disjoint parts."""
-    parts, kept = [], dict(piece)
-    for name, code in outside.items():
-        here = kept.get(name, frozenset(range(sizes[name])))
-        if here - {code}:
-            parts.append(kept | {name: here - {code}})
-        if code not in here:
-            return parts
-        kept[name] = frozenset({code})
-    return parts
-
-
-def _told(target: str, names: Sequence[str], codes: Sequence[int], new: int, domains: Mapping[str, Variable]) -> str:
-    antecedent = tuple((n, domains[n].domain[c]) for n, c in zip(names, codes))
-    return str(Rule(antecedent, target, domains[target].domain[new]))
-
-
-def _conflict(target, names, codes, new, other_names, other_codes, other_new, domains) -> None:
-    raise ProgramError(
-        f"two rules conflict: {_told(target, names, codes, new, domains)}; and "
-        f"{_told(target, other_names, other_codes, other_new, domains)}. "
-        f"Both can hold at once; add a condition to one of them."
-    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from kleene.errors import ProgramError, TracingError
 from kleene.programs.alta.assignment import Assignment
-from kleene.programs.alta.places import line_in, place, place_of
+from kleene.programs.alta.places import line_in, line_of, place, place_of
 from kleene.programs.alta.possibilities import Allowed, distinct, feasible, narrowed, witness
 from kleene.programs.alta.symbols import Fault, Symbol, apply, packed
 from kleene.programs.alta.trees import Decision, Fork, Join, Leaf, Tree
@@ -71,12 +71,7 @@ class Tracer:
         except Impossible:
             leaf = Leaf({}, frozenset(), dead=True)
         except Exception as error:
-            if not self._contradictory():
-                raise TracingError(
-                    f"{place_of(error)}: the function raises {type(error).__name__}: {error}"
-                    f"{self._situation()}. It must give a result for every assignment of its variables."
-                ) from error
-            leaf = Leaf({}, frozenset(), dead=True)
+            leaf = self._raised(error)
         self.hang(leaf)
         return leaf
 
@@ -236,6 +231,16 @@ class Tracer:
             )
         )
         return self._refused
+
+    def _raised(self, error: Exception) -> Leaf:
+        if self._contradictory():
+            return Leaf({}, frozenset(), dead=True)
+        if not self.strict:  # as if it wrote every variable out of range
+            return Leaf(dict.fromkeys(self.variables, (-1, line_of(self._function, error))), frozenset(self._looked_at))
+        raise TracingError(
+            f"{place_of(error)}: the function raises {type(error).__name__}: {error}{self._situation()}. "
+            f"It must give a result for every assignment of its variables."
+        ) from error
 
     def _returned(self, returned: Any) -> Refusal:
         kind = "value" if is_value(returned) else type(returned).__name__

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -145,29 +145,38 @@ class SetValued(Variable):
 
 
 def var(
-    range: int,
+    range: int | None = None,
     default: int = 0,
     input_init_fn: InitFn | None = None,
     position_init_fn: InitFn | None = None,
+    *,
+    var_range: int | None = None,
 ) -> Categorical:
     """A categorical variable with values `0..range-1`, started by input token, by position, or by default.
+
+    The range may be called `var_range`, as in ALTA's code; the paper's listings say `range`.
 
     >>> var(2, position_init_fn=lambda i: i == 0).domain
     (0, 1)
     """
-    if not isinstance(range, (int, np.integer)) or range < 1:
-        raise ProgramError(f"a categorical variable needs a range of at least 1, and got {range!r}")
-    return Categorical(default, input_init_fn, position_init_fn, int(range))
+    size = either("var", "range", range, "var_range", var_range)
+    if not isinstance(size, (int, np.integer)) or size < 1:
+        raise ProgramError(f"a categorical variable needs a range of at least 1, and got {size!r}")
+    return Categorical(default, input_init_fn, position_init_fn, int(size))
 
 
-def input_var(range: int, init_fn: InitFn | None = None) -> Categorical:
+def input_var(
+    range: int | None = None, init_fn: InitFn | None = None, *, default: int = 0, var_range: int | None = None
+) -> Categorical:
     """A categorical variable that starts as the input token, or as a function of it."""
-    return var(range, input_init_fn=init_fn or _same)
+    return var(range, default, input_init_fn=init_fn or _same, var_range=var_range)
 
 
-def position_var(range: int, init_fn: InitFn | None = None) -> Categorical:
+def position_var(
+    range: int | None = None, init_fn: InitFn | None = None, *, default: int = 0, var_range: int | None = None
+) -> Categorical:
     """A categorical variable that starts as the position, or as a function of it."""
-    return var(range, position_init_fn=init_fn or _same)
+    return var(range, default, position_init_fn=init_fn or _same, var_range=var_range)
 
 
 def numeric_var(
@@ -210,3 +219,14 @@ def unwrapped(value: Any) -> Any:
 
 def _same(x: int) -> int:
     return x
+
+
+T = TypeVar("T")
+
+
+def either(what: str, name: str, value: T | None, other: str, alternative: T | None) -> T:
+    """The value of a parameter that has two names, of which exactly one was given."""
+    chosen = alternative if value is None else value
+    if chosen is None or (value is not None and alternative is not None):
+        raise ProgramError(f"{what} needs {name} or {other}, which mean the same: give one of the two.")
+    return chosen

@@ -1,0 +1,74 @@
+"""From variables, heads and an MLP to an ALTA program."""
+
+from collections.abc import Iterable, Mapping
+
+from kleene.errors import ProgramError
+from kleene.programs.alta.compat.mlp import GeneratedMLP, MLPFunc, SimpleMLP, SparseMLP
+from kleene.programs.alta.compat.rules import Rule, RuleSet
+from kleene.programs.alta.compat.specs import (
+    AttentionHead,
+    BaseMLP,
+    CategoricalVarSpec,
+    HaltSpec,
+    Program,
+    SetVarSpec,
+    VarSpec,
+    get_specs,
+)
+
+
+def program_spec(
+    variables: Mapping[str, VarSpec],
+    heads: Mapping[str, AttentionHead],
+    ffn_fn: MLPFunc,
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: HaltSpec | None = None,
+    generate_rules: bool = True,
+) -> Program:
+    """A program whose MLP is a Python function.
+
+    With `generate_rules` the MLP is the rules that the function stands for, which are made only if they are asked for;
+    otherwise the function is called as it is, on numbers and sets that need not be declared.
+    """
+    specs, head_specs = get_specs(variables, heads)
+    mlp = (GeneratedMLP if generate_rules else SimpleMLP)(specs, head_specs, ffn_fn)
+    name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
+    return _assembled(mlp, output_name, input_range, position_range, halt, name)
+
+
+def program_spec_from_rules(
+    variables: Mapping[str, VarSpec],
+    heads: Mapping[str, AttentionHead],
+    rules: Iterable[Rule],
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: HaltSpec | None = None,
+) -> Program:
+    """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
+    specs, head_specs = get_specs(variables, heads)
+    mlp = SparseMLP(specs, head_specs, rules)
+    return _assembled(mlp, output_name, input_range, position_range, halt, f"program for {output_name}")
+
+
+def _assembled(
+    mlp: BaseMLP, output: str, input_range: int, position_range: int | None, halt: HaltSpec | None, name: str
+) -> Program:
+    specs = mlp.var_specs
+    outputs = {spec.output for spec in mlp.head_specs}
+    if output not in specs or output in outputs or isinstance(specs[output], SetVarSpec):
+        raise ProgramError(f"{name}: the output {output!r} must be a categorical or numeric variable")
+    if halt is not None and (halt.halt_var in outputs or not isinstance(specs.get(halt.halt_var), CategoricalVarSpec)):
+        raise ProgramError(f"{name}: it halts on {halt.halt_var!r}, which is not a categorical variable")
+    return Program(specs, input_range, position_range, output, mlp.head_specs, mlp, halt, name)
+
+
+def get_rules_from_ffn_fn(
+    variables: Mapping[str, VarSpec], heads: Mapping[str, AttentionHead], ffn_fn: MLPFunc
+) -> RuleSet:
+    """The rules that a function stands for, one for every combination of all variables' values."""
+    specs, head_specs = get_specs(variables, heads)
+    made = GeneratedMLP(specs, head_specs, ffn_fn).get_rules()
+    return [rule for rule in made if rule.rhs.new_value is not None]

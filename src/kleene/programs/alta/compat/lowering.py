@@ -1,0 +1,241 @@
+"""An ALTA program in Kleene's own terms, so that it can be compiled, checked and certified.
+
+What the program may not do where it fires becomes a *fault*: a case in which the interpreter and the network end the
+run with an error instead of giving an answer.
+"""
+
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import KleeneError, ProgramError, WriteError
+from kleene.programs.alta.cases import Case, Constant, Lookup, Table, boxes, case, cases_of, merged
+from kleene.programs.alta.compat.chaining import Chain, layers_each
+from kleene.programs.alta.compat.mlp import GeneratedMLP, SimpleMLP, SparseMLP
+from kleene.programs.alta.compat.specs import (
+    RELATIVE_QK,
+    CategoricalVarSpec,
+    NumericalVarSpec,
+    Program,
+    VarSpec,
+)
+from kleene.programs.alta.exploring import explore
+from kleene.programs.alta.program import LAYERS_TO_HALT, Halt, assembled, checked_parts
+from kleene.programs.alta.program import Program as Lowered
+from kleene.programs.alta.reference import Assignment, Undefined, apply_rules
+from kleene.programs.alta.rule_cases import RuleCases, cases_from_rules
+from kleene.programs.alta.rules import Rule
+from kleene.programs.alta.symbols import Sum, Symbol
+from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree
+from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
+
+LAYERS = 101  # what ALTA's interpreter runs where nobody says otherwise
+
+
+def lower(program: Program) -> Lowered:
+    """The program in Kleene's terms; a ProgramError says why where there is none."""
+    specs = program.variables
+    outputs = [spec.output for spec in program.head_specs]
+    variables = {n: variable_of(n, s) for n, s in specs.items() if n not in outputs and n != RELATIVE_QK}
+    if any(RELATIVE_QK in (s.query, s.key) and not s.relative_position_mask for s in program.head_specs):
+        variables[RELATIVE_QK] = variable_of(RELATIVE_QK, specs[RELATIVE_QK])
+    read = {n: variable_of(n, specs[n]) for n in outputs}
+    domains = {**variables, **read}
+    found = _cases(program, variables, read)
+    chain = Chain(program, domains)
+    variables, found = {**variables, **chain.variables}, chain.spread(found)
+    heads = {s.output: chain.head(s, read[s.output]) for s in program.head_specs}
+    halt = None if program.halt_spec is None else Halt(program.halt_spec.halt_var, program.halt_spec.halt_value)
+    parts = (program.name, variables, heads, program.outputs, program.input_range, program.position_range, halt)
+    resolved = checked_parts(*parts)
+    layers = (LAYERS if halt is None else LAYERS_TO_HALT) * chain.depth
+    made = assembled(
+        program.name, variables, heads, resolved, found.updates, found.reads, program.outputs, program.input_range,
+        program.position_range, halt, layers, chain.mlp(_mlp(program, domains, read)),
+    )  # fmt: skip
+    _refuse_early_halting(made)
+    return replace(made, faults={n: tuple(cases) for n, cases in found.faults.items() if cases})
+
+
+def variable_of(name: str, spec: VarSpec) -> Variable:
+    """The variable in Kleene's terms."""
+    starts = (spec.input_init_fn, spec.position_init_fn)
+    if isinstance(spec, CategoricalVarSpec):
+        return Categorical(spec.default, *starts, spec.range)
+    values = tuple(spec.choices(name))
+    if isinstance(spec, NumericalVarSpec):
+        return Numeric(spec.default, *starts, values)
+    return SetValued(frozenset(spec.default), *starts, spec.range, values)
+
+
+def _cases(program: Program, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
+    domains = variables | read
+    try:
+        if isinstance(program.mlp, SparseMLP):
+            return cases_from_rules(_rules(program.mlp, domains), domains, read, strict=False)
+        if isinstance(program.mlp, SimpleMLP):
+            tree = _explored(program.mlp.ffn_fn, variables, read)
+            _refuse_numbers(tree, domains)
+            return _traced(tree, variables, read)
+        if isinstance(program.mlp, GeneratedMLP):
+            tree = _explored(program.mlp.ffn_fn, variables, read)
+            return _reading_all(_traced(tree, variables, read), variables, read)
+    except ProgramError as error:
+        raise type(error)(f"program {program.name!r}: {error}") from None
+    raise ProgramError(
+        f"program {program.name!r}: its MLP is a {type(program.mlp).__name__}, which has no known meaning"
+    )
+
+
+def _rules(mlp: SparseMLP, domains: Mapping[str, Variable]) -> tuple[Rule, ...]:
+    """The given rules in Kleene's form."""
+    return tuple(
+        Rule(
+            tuple((a.variable, domains[a.variable].domain[a.value_idx]) for a in r.lhs if a.variable != RELATIVE_QK),
+            r.rhs.variable,
+            r.rhs.new_value,
+        )
+        for r in mlp.given
+    )
+
+
+def _explored(function: Callable, variables: dict[str, Variable], read: dict[str, Variable]) -> Tree:
+    return explore(function, variables, read, strict=False)
+
+
+def _traced(tree: Tree, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
+    """The cases of a function; where it writes outside a range, or raises, is a fault."""
+    sizes = {n: len(v.domain) for n, v in (variables | read).items()}
+    faults = {v: _positive(cases_of(tree, lambda leaf, v=v: _bad(leaf, v), sizes), sizes) for v in variables}
+    updates = {v: cases_of(tree, lambda leaf, v=v: _good(leaf, v), sizes) for v in variables}
+    reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in read}
+    return RuleCases(updates, reads, faults)
+
+
+def _bad(leaf: Leaf, name: str) -> Any:
+    """Where the leaf writes outside the variable's range: 1 there, 0 where it writes anything else."""
+    value, line = leaf.writes.get(name, (None, 0))
+    if isinstance(value, Symbol):
+        return _marked(value, (value.table < 0).astype(np.int64)) if (value.table < 0).any() else (0, line)
+    return None if value is None else (int(value < 0), line)
+
+
+def _good(leaf: Leaf, name: str) -> Any:
+    """What the leaf writes, with anything at all where it is out of range: a fault ends the run there."""
+    written = leaf.writes.get(name)
+    if written is None or (not isinstance(written[0], Symbol) and written[0] < 0):
+        return None
+    value, line = written
+    if isinstance(value, Symbol) and (value.table < 0).any():
+        return _marked(value, np.maximum(value.table, 0)), line
+    return written
+
+
+def _marked(symbol: Symbol, table: np.ndarray) -> Symbol:
+    made = Symbol(symbol.name, symbol.support, table)
+    made.base = symbol.base
+    return made
+
+
+def _positive(cases: Sequence[Case], sizes: Mapping[str, int]) -> list[Case]:
+    """The cases narrowed to where they write 1, not 0."""
+    found: list[Case] = []
+    for c in cases:
+        where = dict(c.where)
+        if isinstance(c.action, Constant):
+            found += [c] if c.action.code else []
+        elif isinstance(c.action, Lookup):
+            hit = frozenset(k for k, code in c.action.codes if code)
+            hit &= where.get(c.action.feature, hit)
+            found += [case(where | {c.action.feature: hit}, Constant(1), c.line)] if hit else []
+        elif isinstance(c.action, Table):
+            parts = boxes(c.action.support, c.action.array > 0, where, sizes)
+            found += [case(part, Constant(1), c.line) for part in parts]
+    return merged(found, sizes)
+
+
+def _refuse_numbers(tree: Tree, domains: Mapping[str, Variable]) -> None:
+    numbers = [n for n in sorted(_looked_at(tree)) if isinstance(domains[n], Numeric)]
+    if numbers:
+        raise ProgramError(
+            f"its function computes with the number {numbers[0]!r} as it is, and a network sees only the nearest of "
+            f"its declared values. Build the program with generate_rules=True, which means those values."
+        )
+
+
+def _looked_at(tree: Tree | None) -> set[str]:
+    """The variables on which decisions or written values depend."""
+    if isinstance(tree, Joined):
+        return _looked_at(tree.first) | _looked_at(tree.then[0])
+    if isinstance(tree, Fork):
+        return set(tree.symbol.support).union(*(_looked_at(child) for child in tree.children))
+    written = [] if tree is None else [value for value, _ in tree.writes.values()]
+    return {name for value in written if isinstance(value, Symbol) for name in value.support}
+
+
+def _reading_all(found: RuleCases, variables: Mapping[str, Variable], read: Mapping[str, Variable]) -> RuleCases:
+    """The same with every head looked at wherever anything is written: rules that were generated name all of them."""
+    sizes = {n: len(v.domain) for n, v in (dict(variables) | dict(read)).items()}
+    every = [c for group in (found.updates, found.faults) for cases in group.values() for c in cases]
+    reads = {}
+    for head in read:
+        rest = [
+            {f: s for f, s in c.where if f != head and not (isinstance(f, Sum) and head in f.variables)} for c in every
+        ]
+        reads[head] = merged(list(dict.fromkeys(case(where, Constant(1)) for where in rest)), sizes)
+    return RuleCases(found.updates, reads, found.faults)
+
+
+def _refuse_early_halting(program: Lowered) -> None:
+    """ALTA looks at halting after a layer, Kleene before it: refuse unless the layer more or less changes nothing."""
+    halt = program.halt
+    if halt is None or halt.value not in program.starts[halt.variable][1].tolist():
+        return
+    for group in (program.updates, program.reads):
+        for name, cases in group.items():
+            if any(halt.value in c.conditions.get(halt.variable, {halt.value}) for c in cases):
+                raise ProgramError(
+                    f"program {program.name!r}: it can hold its halting value ({halt.variable} = {halt.value}) before "
+                    f"the first layer, and {name!r} still changes or is read then. ALTA's interpreter runs one layer "
+                    f"more than a network that has halted. Let the MLP do nothing where {halt.variable} = {halt.value}."
+                )
+
+
+def _mlp(program: Program, domains: Mapping[str, Variable], read: Collection[str]) -> Any:
+    """The MLP on plain values, which the reference interpreter runs: it shares nothing with the cases."""
+    mlp = program.mlp
+    if isinstance(mlp, SparseMLP):
+        rules = _rules(mlp, domains)
+        return rules if layers_each(program) == 1 else lambda z: z.update(apply_rules(domains, rules, z.seen))
+    if isinstance(mlp, SimpleMLP):
+        return lambda z: _called(mlp.ffn_fn, z)
+    assert isinstance(mlp, GeneratedMLP)
+    return lambda z: _generated(mlp.ffn_fn, z, domains, read)
+
+
+def _called(function: Callable, z: Any) -> None:
+    try:
+        function(z)
+    except KleeneError:
+        raise
+    except Exception as error:
+        raise WriteError(f"the MLP's function raised {type(error).__name__}: {error}") from error
+
+
+def _generated(function: Callable, z: Assignment, domains: Mapping[str, Variable], read: Collection[str]) -> None:
+    """Run the function; where heads are undefined, raise unless it writes nothing whatever they may be."""
+    undefined = {head: z.seen[head] for head in read if isinstance(z.seen[head], Undefined)}
+    if not undefined:
+        return _called(function, z)
+    for values in itertools.product(*(domains[head].domain for head in undefined)):
+        tried = Assignment(z.seen | dict(zip(undefined, values)))
+        try:
+            _called(function, tried)
+            written = bool(tried.written)
+        except WriteError:
+            written = True
+        if written:
+            raise next(iter(undefined.values())).error()

@@ -1,0 +1,74 @@
+"""ALTA's calls that compile a program and run its network, on Kleene's compiler and network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kleene.errors import HaltError, InputError
+from kleene.programs.alta.compat.chaining import layers_each
+from kleene.programs.alta.compat.interpreter import run_program
+from kleene.programs.alta.compat.specs import Program
+
+
+@dataclass
+class Config:
+    """ALTA's scalars. Kleene chooses each slope from its own gap so that it is exact, and asks for none of them."""
+
+    expansion_scalar_1: float = 100.0
+    expansion_scalar_2: float = 100.0
+    attention_scalar: float = 100.0
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A compiled program. One layer of the program is `layers_each` layers of the network."""
+
+    network: Any
+    layers_each: int = 1
+
+
+def compile_transformer(
+    program_spec: Program, config: Config | None = None, compile_ffn: bool = True, verbose: bool = False
+) -> Parameters:
+    """The network of a program: `kleene.compile`, under ALTA's name."""
+    import kleene
+
+    if not compile_ffn:
+        raise InputError("compile_ffn=False asks for a network without an MLP, which Kleene does not make")
+    network = kleene.compile(program_spec)
+    if verbose:
+        print(network.size)
+    return Parameters(network, layers_each(program_spec))
+
+
+def run_transformer(program_or_parameters: Program | Parameters, *args: Any, **kwargs: Any) -> list[Any]:
+    """The outputs of a program, as `run_program` gives them, or of a compiled one, as `run_network` does."""
+    if isinstance(program_or_parameters, Program):
+        return run_program(program_or_parameters, *args, **kwargs)
+    return run_network(program_or_parameters, *args, **kwargs)
+
+
+def run_network(
+    params: Parameters,
+    learned_ffn_params: None = None,
+    input_ids: Sequence[int] = (),
+    max_layers: int = 100,
+    activation_fn_name: str = "sigmoid",
+    verbose: bool = False,
+) -> list[Any]:
+    """The network's output at every position once it has halted, or after `max_layers` layers of the program."""
+    if not isinstance(params, Parameters):
+        raise InputError(f"compile_transformer gives what is run here, and this is a {type(params).__name__}")
+    if learned_ffn_params is not None:
+        raise InputError("a learned MLP cannot be put into a compiled network here; give learned_ffn_params=None")
+    if not len(input_ids):
+        return []
+    network, layers = params.network, max_layers * params.layers_each
+    try:
+        trace = network.run(input_ids, max_layers=layers)
+    except HaltError:
+        open_ended = replace(network, halt=None, layout=replace(network.layout, halts=False))
+        trace = open_ended.run(input_ids, max_layers=layers)
+    if verbose:
+        print(trace)
+    return trace.output

@@ -1,0 +1,134 @@
+"""The sum of which a table is a function: found from the table, by sliding its rows along each other until they agree.
+
+Take `carry + a + b`: the row over the carries for the next a is the row for this one, slid along by one. The codes of
+one variable serve as the ruler, and how far the rows of the others slide gives their terms, whatever these are.
+"""
+
+import itertools
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from kleene.programs.alta.cases import Sizes
+from kleene.programs.alta.symbols import Sum
+
+FREE = -2  # an entry that may be anything, because a run that meets it ends with an error
+GOOD = 3  # what costs no more is not looked at further
+
+
+def find_sum(
+    names: Sequence[str], axes: Sequence[Sequence[int]], table: np.ndarray, sizes: Sizes
+) -> tuple[Sum, tuple[tuple[int, int], ...]] | None:
+    """A sum of one term a variable of which the table is a function, and its value for every total that occurs.
+
+    Any table is a function of some sum (that of the digits of a number). One counts as found where the function
+    changes less often than the table has rows, and of those found the one that changes least is given.
+    """
+    best: tuple[int, list[np.ndarray]] | None = None
+    for ruler in range(table.ndim):
+        terms = _aligned(table, axes, ruler)
+        if terms is not None:
+            changes = _changes(_function(table, terms))
+            if best is None or changes < best[0]:
+                best = changes, terms
+            if best[0] < GOOD:
+                break
+    if best is None or best[0] >= min(table.size // 2, sum(table.shape) * 2):
+        return None
+    whole = {n: _extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, best[1])}
+    total = Sum.of(whole)
+    parts = dict(total.terms)
+    chosen = [np.array(parts[n])[list(axis)] for n, axis in zip(names, axes)]
+    function = _function(table, chosen)
+    reachable = total.reachable({n: frozenset(axis) for n, axis in zip(names, axes)})
+    return None if not function else (total, tuple(_filled(function, reachable).items()))
+
+
+def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> list[np.ndarray] | None:
+    """Terms under which the table may be a function of their sum: the ruler's own codes, and for every other variable
+    how far its rows must be slid along."""
+    order = [ruler, *(a for a in range(table.ndim) if a != ruler)]
+    front = np.transpose(table, order)
+    codes = np.array(axes[ruler])
+    terms = [codes - codes[0]]
+    known = _function(front[(slice(None), *[0] * (table.ndim - 1))], terms)
+    if known is None:
+        return None
+    for axis in range(1, table.ndim):
+        slid = [0]
+        for index in range(1, front.shape[axis]):
+            place = (*(slice(None) for _ in terms), index, *[0] * (table.ndim - 1 - axis))
+            row = _function(front[place], terms)
+            hint = 2 * slid[-1] - slid[-2] if len(slid) > 1 else 0
+            shift = None if row is None else _shift(known, row, hint)
+            if row is None or shift is None:
+                return None
+            slid.append(shift)
+            known = known | {k + shift: v for k, v in row.items()}
+        terms.append(np.array(slid) - min(slid))
+        known = {k - min(slid): v for k, v in known.items()}
+    found = [terms[order.index(a)] for a in range(table.ndim)]
+    return found if _function(table, found) is not None else None
+
+
+def _function(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
+    """The value of the table for every total of the terms, without the totals at which it is free."""
+    totals = np.sum(np.meshgrid(*terms, indexing="ij"), axis=0).reshape(-1)
+    values = table.reshape(-1)
+    fixed = values != FREE
+    totals, values = totals[fixed], values[fixed]
+    if not len(totals):
+        return {}
+    low = totals.min()
+    found = np.full(totals.max() - low + 1, FREE, dtype=np.int64)
+    found[totals - low] = values
+    if (found[totals - low] != values).any():
+        return None
+    return {int(k + low): int(found[k]) for k in np.flatnonzero(found != FREE)}
+
+
+def _shift(known: dict[int, int], row: dict[int, int], hint: int) -> int | None:
+    """How far to slide the row so that it agrees with what is known on the longest overlap; None where it cannot."""
+    if not row or not known:
+        return hint
+    low, high = min(known), max(known)
+    start, end = min(row), max(row)
+    line = np.full(high - low + 1 + 2 * (end - start), FREE, dtype=np.int64)
+    margin = end - start
+    line[[k - low + margin for k in known]] = list(known.values())
+    piece = np.full(end - start + 1, FREE, dtype=np.int64)
+    piece[[k - start for k in row]] = list(row.values())
+    windows = np.lib.stride_tricks.sliding_window_view(line, len(piece))
+    both = (windows != FREE) & (piece != FREE)
+    agree = ~(both & (windows != piece)).any(axis=1)
+    overlap = np.where(agree, both.sum(axis=1), 0)
+    if not overlap.any():
+        return None
+    shifts = np.arange(len(windows)) + low - margin - start
+    return int(min(shifts[overlap == overlap.max()], key=lambda shift: abs(shift - hint)))
+
+
+def _changes(function: dict[int, int] | None) -> int:
+    ordered = [] if function is None else [function[k] for k in sorted(function)]
+    return sum(a != b for a, b in itertools.pairwise(ordered))
+
+
+def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
+    """The term for every code: where the axis has none, on the line through its ends if the term is a line."""
+    full = np.full(size, term.min(), dtype=np.int64)
+    codes = np.array(axis)
+    if len(codes) > 1:
+        slope = (term[-1] - term[0]) // (codes[-1] - codes[0])
+        line = term[0] + slope * (np.arange(size) - codes[0])
+        if (line[codes] == term).all():
+            return line
+    full[codes] = term
+    return full
+
+
+def _filled(function: dict[int, int], reachable: Collection[int]) -> dict[int, int]:
+    """The function for every total that can occur. One that is free has the value before it, and so costs nothing."""
+    found, last = {}, function[min(function)]
+    for value in sorted(reachable):
+        last = found[value] = function.get(value, last)
+    return found
