@@ -27,7 +27,7 @@ def shell(line: str, **options) -> subprocess.CompletedProcess:
     [
         ("$K list > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
         ("$K list --json > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
-        ("$K --version > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
+        ("$K --version >&-", "kleene: the output cannot be written: Bad file descriptor\n"),
         ("$K list >&-", "kleene: the output cannot be written: Bad file descriptor\n"),
         ("$K --help > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
     ],

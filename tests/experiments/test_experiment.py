@@ -5,6 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kleene.checksums import check_seal
 from kleene.experiments.experiment import keep
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text("[]{}, \n\"'ω1")
@@ -15,11 +16,13 @@ values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(s
 def test_a_file_holds_what_it_was_given(tmp_path_factory, value):
     content = {"name": "any", "value": value}
     path = keep(content, tmp_path_factory.mktemp("results"))
-    assert json.loads(path.read_text()) == content
+    kept = json.loads(path.read_text())
+    assert check_seal(path, path.read_bytes())
+    assert kept == content | {"checksum": kept["checksum"]}
 
 
 def test_a_list_of_numbers_is_one_line(tmp_path):
     path = keep({"name": "curve", "curve": [[0.25, 0.5], [1.0, None]]}, tmp_path)
-    assert path.read_text().splitlines() == [
+    assert [line for line in path.read_text().splitlines() if "checksum" not in line] == [
         "{", ' "name": "curve",', ' "curve": [', "  [0.25, 0.5],", "  [1.0, null]", " ]", "}"
     ]  # fmt: skip

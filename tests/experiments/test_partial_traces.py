@@ -68,7 +68,7 @@ def test_errors_of_the_nram_stand_beside_the_texts():
 def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):
     content = state_hints("tomita_4", iterations=2).run(tmp_path)
     kept = json.loads((tmp_path / "state-hints-tomita_4-rnn.json").read_text())
-    assert kept == json.loads(json.dumps(content))
+    assert kept == json.loads(json.dumps(content)) | {"checksum": kept["checksum"]}
     assert [(row["hints"], row["density"]) for row in kept["settings"]] == [
         ("none", 0),
         ("scattered", 0.1),
