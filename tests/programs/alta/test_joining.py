@@ -74,11 +74,13 @@ def loops_in_branches(z):
 
 
 def errors_that_are_caught(z):
-    for i in range(COUNT):
+    i = 0
+    while i < COUNT:
         try:
             z[f"y{i}"] = 2 // z[f"x{i}"]
         except ZeroDivisionError:
             z[f"y{i}"] = 9
+        i += 1
 
 
 def last_write_wins(z):

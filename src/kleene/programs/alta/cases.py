@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.programs.alta.symbols import Sum, Symbol
+from kleene.programs.alta.symbols import Sum, Symbol, key_of
 from kleene.programs.alta.trees import Joined, Leaf, Tree
 
 Feature = str | Sum
@@ -146,7 +146,7 @@ def _reduced(tree: Tree | None, decide: Callable, shared: dict) -> Any:
 
 
 def _node(symbol: Symbol, branches: tuple[tuple[Any, tuple[Any, ...]], ...], shared: dict) -> Any:
-    key = (id(symbol), tuple((id(node), repr(outcomes)) for node, outcomes in branches))  # a set has no hash
+    key = (id(symbol), tuple((id(node), key_of(outcomes)) for node, outcomes in branches))
     return shared.setdefault(key, _Node(symbol, branches))
 
 
@@ -189,7 +189,8 @@ def narrow(where: dict, symbol: Symbol, outcomes: Iterable[Any], sizes: Sizes) -
 
 
 def _object_isin(table: np.ndarray, wanted: list[Any]) -> np.ndarray:
-    flat = [any(type(v) is type(w) and v == w for w in wanted) for v in table.ravel().tolist()]
+    keys = {key_of(outcome) for outcome in wanted}
+    flat = [key_of(value) in keys for value in table.ravel().tolist()]
     return np.array(flat, dtype=bool).reshape(table.shape)
 
 

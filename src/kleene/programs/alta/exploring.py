@@ -16,7 +16,7 @@ import numpy as np
 
 from kleene.errors import TracingError
 from kleene.programs.alta.junctions import Junctions
-from kleene.programs.alta.merging import merged_locals
+from kleene.programs.alta.merging import Branch, merged_locals, outside
 from kleene.programs.alta.tracing import Refusal, Tracer
 from kleene.programs.alta.trees import Decision, Join, Joined, Tree
 from kleene.programs.alta.variables import Variable
@@ -107,7 +107,7 @@ class _Explorer:
     ):
         self.function, self.tracer, self.junctions, self.most, self.apart = function, tracer, junctions, most, apart
         self.forks_at: Counter[str] = Counter()
-        self.arrivals: dict[Decision, list[tuple[list[Decision], dict[str, Any]]]] = {}
+        self.arrivals: dict[Decision, list[Branch]] = {}
         self.forked_at: dict[Decision, int] = {}
         self._frame: FrameType | None = None
         tracer.on_fork = self._forked
@@ -180,11 +180,16 @@ class _Explorer:
         assert decision.join is not None
         assert decision.fork is not None
         tracer = self.tracer
-        tracer.hang(tracer.leaf())
+        leaf = tracer.leaf()
+        tracer.hang(leaf)
         inner = tracer.open[tracer.open.index(decision) :]
+        for bypassed in inner[1:]:
+            if bypassed.join is not None:  # an error led this branch past where it should have met others
+                raise _Apart(self.forked_at[bypassed])
         live = self.junctions.live(decision.join)
+        state = {n: local[n] for n in local if n in live} | outside(self.function)
         conditions = [Decision(d.symbol, d.outcome, d.allowed, d.slot) for d in inner]
-        self.arrivals.setdefault(decision, []).append((conditions, {n: local[n] for n in local if n in live}))
+        self.arrivals.setdefault(decision, []).append((conditions, leaf.looked_at, state))
         if _more(inner):
             raise _Met
         merged = merged_locals(tracer, self.arrivals.pop(decision))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
+from typing import Any
 
 END = -1  # the offset after a return
 RETURNS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
@@ -43,7 +44,9 @@ class Junctions:
     def after(self, offset: int) -> int | None:
         """The junction at which what forks at this instruction meets again; None where that is only the end."""
         # While Python calls, the offset may lie behind the instruction, among what the interpreter caches.
-        offset = max((o for o in self._reached if o <= offset), default=0)
+        offset = max((o for o in self.instructions if o <= offset), default=0)
+        if offset not in self._reached or self._hides_state:
+            return None  # in a handler, or in a function whose state is not in its local variables alone
         for candidate in self._behind(offset):
             # A loop that begins after the fork goes through something that may depend on it.
             if candidate in self._clean and self._around(candidate) <= self._around(offset):
@@ -92,11 +95,34 @@ class Junctions:
         return depths
 
     @cached_property
+    def _hides_state(self) -> bool:
+        """Whether the function changes what outlives it, or reads its local variables by another way than by name."""
+        stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"}
+        outer = set(self.code.co_freevars)
+        changes = any(
+            i.opname in stores or (i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in outer)
+            for i in self.instructions.values()
+        )
+        return changes or bool({"locals", "vars", "eval", "exec", "dir"}.intersection(self.code.co_names))
+
+    @cached_property
+    def _guarded(self) -> frozenset[int]:
+        """The instructions from which an error leads to a handler of the function."""
+        entries: Any = getattr(dis.Bytecode(self.code), "exception_entries")  # noqa: B009  # not in the type stubs
+        ranges = [(e.start, e.end) for e in entries]
+        return frozenset(o for o in self.instructions for start, end in ranges if start <= o <= end)
+
+    @cached_property
     def _clean(self) -> frozenset[int]:
-        """Where a line begins, or a loop goes round, with nothing on the stack but the iterators of the loops."""
+        """Where a line begins, or a loop goes round, with nothing on the stack but the iterators of the loops.
+
+        In a loop that handles errors, a branch may come to the same instruction with an iterator that is further on.
+        """
         starts = {i.offset for i in self.instructions.values() if _starts_line(i)}
         starts |= {t for o, targets in self.following.items() for t in targets if 0 <= t <= o}
-        return frozenset(o for o in starts if o in self._reached and self._reached[o] == len(self._around(o)))
+        handled = {index for index, body in enumerate(self._loops) if body & self._guarded}
+        fit = (starts & self._reached.keys()) - self._guarded
+        return frozenset(o for o in fit if self._reached[o] == len(self._around(o)) and not self._around(o) & handled)
 
     def _around(self, offset: int) -> set[int]:
         """The `for` loops that the instruction is part of."""
@@ -129,7 +155,8 @@ class Junctions:
 
     @cached_property
     def _live(self) -> dict[int, frozenset[str]]:
-        shared = frozenset(self.code.co_cellvars)  # inner functions may read these at any time
+        # Inner functions may read these at any time; and where errors are handled, a handler may read any.
+        shared = frozenset(self.code.co_varnames if self._guarded else ()) | frozenset(self.code.co_cellvars)
         live = dict.fromkeys(self._reached, shared) | {END: frozenset()}
         changed = True
         while changed:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned
+from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, key_of
 
 Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes a path can still meet
 
@@ -19,13 +19,13 @@ class Taken(Protocol):
 
 def feasible(symbol: Symbol, allowed: Allowed, taken: Sequence[Taken]) -> np.ndarray:
     """The entries of the symbol's table that can still be met."""
-    return symbol.table[_combinations(symbol.support, allowed, taken)]
+    return symbol.table[combinations(symbol.support, allowed, taken)]
 
 
 def narrowed(decision: Taken, allowed: Allowed, taken: Sequence[Taken]) -> Allowed:
     """The codes that are left over after one more decision."""
     symbol = decision.symbol
-    hit = _combinations(symbol.support, allowed, taken) & equals(symbol.table, decision.outcome)
+    hit = combinations(symbol.support, allowed, taken) & equals(symbol.table, decision.outcome)
     left = dict(allowed)
     for axis, name in enumerate(symbol.support):
         others = tuple(i for i in range(hit.ndim) if i != axis)
@@ -55,7 +55,7 @@ def witness(wanted: Symbol | None, allowed: Allowed, taken: Sequence[Taken]) -> 
     return {v: int(a[i]) for v, a, i in zip(support, axes, np.argwhere(found)[0])}
 
 
-def _combinations(support: tuple[str, ...], allowed: Allowed, taken: Sequence[Taken]) -> np.ndarray:
+def combinations(support: tuple[str, ...], allowed: Allowed, taken: Sequence[Taken]) -> np.ndarray:
     """Which combinations of these variables' codes are left over by the decisions that look at nothing else."""
     masks = [allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
     possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
@@ -70,24 +70,14 @@ def distinct(table: np.ndarray) -> list[Any]:
     """The different entries of a table. Errors are left out: a path decides on them where they arise."""
     if table.dtype.kind in "ib":
         return np.unique(table).tolist()
-    found: list[Any] = []
-    seen: set[Any] = set()
-    for value in table.ravel().tolist():
-        if isinstance(value, Fault):
-            continue
-        try:
-            new = (type(value), value) not in seen
-            seen.add((type(value), value))
-        except TypeError:  # it has no hash
-            new = not any(type(value) is type(f) and value == f for f in found)
-        if new:
-            found.append(value)
-    return found
+    entries = [value for value in table.ravel().tolist() if not isinstance(value, Fault)]
+    return list({key_of(value): value for value in entries}.values())
 
 
 def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
     """Where in a table the outcome stands."""
     if table.dtype.kind in "ib":
         return table == outcome
-    flat = [v is outcome or (type(v) is type(outcome) and v == outcome) for v in table.ravel().tolist()]
+    wanted = key_of(outcome)
+    flat = [key_of(value) == wanted for value in table.ravel().tolist()]
     return np.array(flat, dtype=bool).reshape(table.shape)

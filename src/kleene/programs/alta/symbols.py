@@ -1,6 +1,7 @@
 """Symbols: what an expression of an MLP function is worth, as a table over the variables that it depends on."""
 
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,24 @@ class Fault:
     error: Exception
 
 
+class Unreached(Exception):
+    """Stands for an entry that was not computed, because no path leads there."""
+
+
+def key_of(value: Any) -> Any:
+    """What tells values apart that a program may treat differently, though `==` does not: 1 and True, 0.0 and -0.0."""
+    kind = type(value)
+    if kind in (int, bool, str, bytes, type(None)):
+        return (kind, value)
+    if kind in (tuple, list):
+        return (kind, *map(key_of, value))
+    if kind in (set, frozenset):
+        return (kind, frozenset(map(key_of, value)))
+    if kind is float or isinstance(value, (np.generic, numbers.Number)):
+        return (kind, repr(value))
+    return (kind, id(value))
+
+
 class Symbol:
     """A value that depends on the variables in `support`; `table` has one axis for each of them.
 
@@ -90,14 +109,20 @@ class Symbol:
         if len(support) == 1 and table.dtype.kind in "ib":
             self.additive = {support[0]: table.astype(np.int64)}
         self.faults: Symbol | None = None  # 0 where there is a value, else 1 + the index of the error in `errors`
-        self.errors: tuple[type[Exception], ...] = ()
+        self.errors: tuple[Exception, ...] = ()
 
     @property
     def name(self) -> str:
-        """The expression, for an error message."""
+        """The expression, for an error message; what lies deep in it is left out."""
+        return self._named(2)
+
+    def _named(self, depth: int) -> str:
         if not self.operands:
             return self.operation
-        return f"{self.operation}({', '.join(o.name if isinstance(o, Symbol) else repr(o) for o in self.operands)})"
+        if not depth:
+            return "…"
+        told = (o._named(depth - 1) if isinstance(o, Symbol) else repr(o) for o in self.operands)
+        return f"{self.operation}({', '.join(told)})"
 
 
 # Operations that numpy does on whole integer tables exactly as Python does on their entries.
@@ -105,8 +130,13 @@ WHOLE_TABLE = {"add", "sub", "mul", "xor", "and", "or", "eq", "ne", "lt", "le", 
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 
 
-def apply(name: str, function: Callable, operands: tuple[Any, ...]) -> Symbol:
-    """The symbol for `function` applied entry by entry to symbols and constants."""
+def apply(
+    name: str, function: Callable, operands: tuple[Any, ...], where: Callable[..., np.ndarray] | None = None
+) -> Symbol:
+    """The symbol for `function` applied entry by entry to symbols and constants.
+
+    `where` says of a support which entries are to be computed; by default all of them.
+    """
     symbols = [o for o in operands if isinstance(o, Symbol)]
     support = tuple(sorted({v for s in symbols for v in s.support}))
     sizes = {v: n for s in symbols for v, n in zip(s.support, s.table.shape)}
@@ -118,7 +148,8 @@ def apply(name: str, function: Callable, operands: tuple[Any, ...]) -> Symbol:
             f"the rules with MLPBuilder"
         )
     tables = [aligned(o, support) if isinstance(o, Symbol) else _boxed(o) for o in operands]
-    result = Symbol(name, support, _tabulate(name, function, tables, shape), operands)
+    mask = where(support).ravel().tolist() if where is not None and support else None
+    result = Symbol(name, support, _tabulate(name, function, tables, shape, mask), operands)
     _note_sums(result, name, operands)
     _note_faults(result)
     return result
@@ -130,11 +161,18 @@ def aligned(symbol: Symbol, support: tuple[str, ...]) -> np.ndarray:
     return symbol.table.reshape([sizes.get(v, 1) for v in support])
 
 
-def _tabulate(name: str, function: Callable, operands: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+def _tabulate(
+    name: str, function: Callable, operands: list[np.ndarray], shape: tuple[int, ...], mask: list[bool] | None
+) -> np.ndarray:
     if name in WHOLE_TABLE and all(o.dtype.kind == "i" for o in operands) and _stays_small(name, operands):
         return np.ascontiguousarray(np.broadcast_to(function(*operands), shape))
     entries = [np.broadcast_to(o, shape).ravel().tolist() for o in operands]
-    return packed([_entry(function, arguments) for arguments in zip(*entries)], shape)
+    rows = list(zip(*entries))
+    if mask is None or all(mask):
+        return packed([_entry(function, arguments) for arguments in rows], shape)
+    unreached = Fault(Unreached())
+    computed = [_entry(function, arguments) if wanted else unreached for arguments, wanted in zip(rows, mask)]
+    return packed(computed, shape)
 
 
 def _stays_small(name: str, operands: list[np.ndarray]) -> bool:
@@ -200,15 +238,20 @@ def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
 
 
 def _note_faults(result: Symbol) -> None:
-    """Remember where the table holds errors, and of which classes, so that a path can fork on it."""
+    """Remember where the table holds errors, and which, so that a path can fork on it."""
     if result.table.dtype != object:
         return
     entries = result.table.ravel().tolist()
-    classes = tuple(dict.fromkeys(type(e.error) for e in entries if isinstance(e, Fault)))
-    if classes:
-        kinds = [1 + classes.index(type(e.error)) if isinstance(e, Fault) else 0 for e in entries]
+    errors = {_error_key(e.error): e.error for e in entries if isinstance(e, Fault)}
+    if errors:
+        order = list(errors)
+        kinds = [1 + order.index(_error_key(e.error)) if isinstance(e, Fault) else 0 for e in entries]
         result.faults = Symbol(f"error in {result.operation}", result.support, packed(kinds, result.table.shape))
-        result.faults.base, result.errors = result.base, classes
+        result.faults.base, result.errors = result.base, tuple(errors.values())
+
+
+def _error_key(error: Exception) -> Any:
+    return (type(error), key_of(error.args))
 
 
 def _added(terms: list[dict[str, np.ndarray] | None], sign: int) -> dict[str, np.ndarray]:

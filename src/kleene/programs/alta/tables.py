@@ -19,7 +19,7 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Any:
     [0, 3, 6, 2, 5]
     """
     look_up = function if callable(function) else _lookup(function)
-    return combined("apply", look_up, function, arguments)
+    return combined("apply", look_up, arguments)
 
 
 def _lookup(table: Any) -> Callable[..., Any]:

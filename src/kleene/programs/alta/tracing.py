@@ -6,7 +6,6 @@ out. Reads give the value that a variable had when the MLP began, so that the or
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ import numpy as np
 from kleene.errors import ProgramError, TracingError
 from kleene.programs.alta.assignment import Assignment
 from kleene.programs.alta.places import line_in, line_of, place, place_of
-from kleene.programs.alta.possibilities import Allowed, distinct, feasible, narrowed, witness
-from kleene.programs.alta.symbols import Fault, Symbol, apply, packed
+from kleene.programs.alta.possibilities import Allowed, combinations, distinct, feasible, narrowed, witness
+from kleene.programs.alta.symbols import Fault, Symbol, apply, key_of, packed
 from kleene.programs.alta.trees import Decision, Fork, Join, Leaf, Tree
 from kleene.programs.alta.values import Value, is_value, symbol_of
-from kleene.programs.alta.variables import Variable
+from kleene.programs.alta.variables import Variable, unwrapped
 
+COSTLY = {"pow", "lshift"}  # may take for ever where a guard keeps them from
 MOST_STEPS = 100_000  # reads, writes, operations and decisions on one path
 
 
@@ -46,6 +46,9 @@ class Tracer:
         self._cache: dict[Any, Symbol] = {}
         self._alive: list[Any] = []
         self._symbols = {n: Symbol(n, (n,), packed(list(v.domain), (len(v.domain),))) for n, v in self.domains.items()}
+        self.computed: dict[int, Symbol] = {}  # every symbol that an operation made
+        self.closed = False  # once the function is explored
+        self._operations: list[tuple[Any, Symbol]] = []
         self._everything = {n: np.ones(len(s.table), dtype=bool) for n, s in self._symbols.items()}
 
     # --- a path -------------------------------------------------------------------------------------------------
@@ -53,6 +56,7 @@ class Tracer:
     def run(self, function: Callable[[Any], Any], script: Sequence[Decision | Join]) -> Leaf:
         """Run the function along the path that the script begins; where it ends is hung into the tree."""
         self._function, self._script = function, script
+        self._before, self._operations = self._operations, []  # what the user's own functions gave, in order
         self.log: list[Decision | Join] = []
         self.open: list[Decision] = []  # the forks of the path whose branches have not met again
         self.allowed: Allowed = self._everything
@@ -70,7 +74,7 @@ class Tracer:
             leaf = self.leaf()
         except Impossible:
             leaf = Leaf({}, frozenset(), dead=True)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             leaf = self._raised(error)
         self.hang(leaf)
         return leaf
@@ -106,12 +110,14 @@ class Tracer:
 
     def read(self, name: str) -> Value:
         self._step()
+        name = self._known(name)
         if name not in self._symbols:
             self._refuse_with(ProgramError(f"{self._place()}: {_unknown(name, self._symbols)}"))
         return Value(self, self._symbols[name])
 
     def write(self, name: str, value: Any) -> None:
         self._step()
+        name, value = self._known(name), value if is_value(value) else unwrapped(value)
         if name in self.heads:
             self._refuse_with(
                 ProgramError(
@@ -126,24 +132,46 @@ class Tracer:
             self._looked_at.update(v for v in value.support if v in self.heads)
         self._writes[name] = (self._without_values(value), line_in(self._function))
 
-    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> Value:
-        """The value of an operation; the same operation on the same operands is the same symbol."""
+    def combine(self, name: str, function: Callable, operands: tuple[Any, ...], *, own: bool = False) -> Value:
+        """The value of an operation. The same operation on the same operands is the same symbol; what a function of
+        the user's `own` gives may change, and is only kept for when the same path is run again."""
         self._step()
         plain = tuple(symbol_of(o) if is_value(o) else self._without_values(o) for o in operands)
         key: tuple[Any, ...] = (name, *(_identity(o) for o in plain))
-        if key not in self._cache:
-            self._alive.append((function, plain))  # what is known by its id must not be freed
-            self._tabulating = True
-            try:
-                self._cache[key] = apply(name, function, plain)
-            except TracingError as error:
-                self.refuse(str(error))
-            finally:
-                self._tabulating = False
-        symbol = self._cache[key]
+        own = own or name in COSTLY
+        symbol = self._again(key) if own else self._cache.get(key)
+        if symbol is None:
+            symbol = self._tabulated(name, function, plain, own)
+            if not own:
+                self._cache[key] = symbol
+                self._alive.append(plain)  # what is known by its id must not be freed
+            self.computed[id(symbol)] = symbol
+        if own:
+            self._operations.append((key, symbol))
         if symbol.faults is not None:
             self._raise_fault(symbol, symbol.faults)
         return Value(self, symbol)
+
+    def _again(self, key: tuple[Any, ...]) -> Symbol | None:
+        """The symbol of an operation that the path before this one did as well, in the part that they share."""
+        done = len(self._operations)
+        if self.scripted is None or done >= len(self._before):
+            return None
+        (name, *_), symbol = self._before[done]
+        return symbol if name == key[0] else None
+
+    def _tabulated(self, name: str, function: Callable, operands: tuple[Any, ...], partly: bool) -> Symbol:
+        self._tabulating = True
+        try:
+            return apply(name, function, operands, self._possible if partly else None)
+        except TracingError as error:
+            self._tabulating = False
+            raise self._refusal(TracingError(f"{self._place()}: the function {error}.")) from None
+        finally:
+            self._tabulating = False
+
+    def _possible(self, support: tuple[str, ...]) -> np.ndarray:
+        return combinations(support, self.allowed, self.open)
 
     def decide(self, symbol: Symbol) -> Any:
         """What the symbol is on this path; forks where the path so far leaves it open."""
@@ -187,10 +215,18 @@ class Tracer:
         self._refuse_with(TracingError(f"{self._place()}: the function {what}."))
 
     def _refuse_with(self, error: ProgramError) -> None:
+        raise self._refusal(error)
+
+    def _refusal(self, error: ProgramError) -> Refusal:
         self._refused = Refusal(error)  # kept, because a bare `except:` of the user's would swallow it
-        raise self._refused
+        return self._refused
 
     def _step(self) -> None:
+        if self.closed:
+            raise TracingError(
+                "a value from when a program was traced is used afterwards: the MLP function keeps values in a cache "
+                "or a variable outside it. It must depend on z alone."
+            )
         if self._refused is not None:
             raise self._refused
         if self._tabulating:
@@ -232,7 +268,7 @@ class Tracer:
         )
         return self._refused
 
-    def _raised(self, error: Exception) -> Leaf:
+    def _raised(self, error: BaseException) -> Leaf:
         if self._contradictory():
             return Leaf({}, frozenset(), dead=True)
         if not self.strict:  # as if it wrote every variable out of range
@@ -254,8 +290,7 @@ class Tracer:
         if decision.fork is not None:
             self._looked_at.update(v for v in faults.support if v in self.heads)
         if decision.outcome:
-            fault = next(e for e in symbol.table[faults.table == decision.outcome].tolist() if isinstance(e, Fault))
-            raise fault.error.with_traceback(None)
+            raise symbol.errors[decision.outcome - 1].with_traceback(None)
 
     def _without_values(self, thing: Any) -> Any:
         """A container in which every traced value is replaced by what it is on this path."""
@@ -336,19 +371,7 @@ def _identity(operand: Any) -> Any:
     """What tells two operands apart, so that an operation on equal ones is made once."""
     if isinstance(operand, Symbol):
         return ("symbol", id(operand))
-    kind = type(operand)
-    if kind in (list, tuple):
-        return (kind.__name__, *map(_identity, operand))
-    if kind in (set, frozenset):
-        return (kind.__name__, frozenset(map(_identity, operand)))
-    if kind is FunctionType and operand.__closure__ is None:
-        return ("function", operand.__code__, operand.__defaults__)
-    if kind is np.ndarray and operand.dtype != object:
-        return ("array", operand.shape, operand.dtype.str, operand.tobytes())
-    try:
-        return (kind, operand, hash(operand))
-    except TypeError:
-        return ("object", id(operand))
+    return key_of(operand)
 
 
 def _same_symbol(a: Symbol, b: Symbol) -> bool:

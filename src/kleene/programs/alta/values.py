@@ -19,7 +19,7 @@ class Decider(Protocol):
 
     def decide(self, symbol: Symbol) -> Any: ...
 
-    def combine(self, name: str, function: Callable, operands: tuple[Any, ...]) -> "Value": ...
+    def combine(self, name: str, function: Callable, operands: tuple[Any, ...], *, own: bool = False) -> "Value": ...
 
     def class_of(self, symbol: Symbol) -> type: ...
 
@@ -41,7 +41,7 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # numpy and copy look for protocols this way
             raise AttributeError(f"a value that is traced has no {name}")
-        return self._decider.combine(f"attribute {name}", lambda value: getattr(value, name), (self,))
+        return self._decider.combine(f"attribute {name}", lambda value: getattr(value, name), (self,), own=True)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         names = tuple(named)
@@ -50,7 +50,7 @@ class Value:
             plain, rest = given[: len(arguments)], given[len(arguments) :]
             return function(*plain, **dict(zip(names, rest)))
 
-        return self._decider.combine(f"call {names}", call, (self, *arguments, *named.values()))
+        return self._decider.combine(f"call {names}", call, (self, *arguments, *named.values()), own=True)
 
     def __bool__(self) -> bool:
         if self._symbol.table.dtype.kind == "b":
@@ -106,12 +106,12 @@ class Value:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             return NotImplemented
-        return self._decider.combine(f"np.{ufunc.__name__}", ufunc, operands)
+        return self._decider.combine(f"np.{ufunc.__name__}", ufunc, operands, own=True)
 
     def __array_function__(self, function: Callable, types: Any, operands: tuple[Any, ...], named: dict) -> Any:
         call = lambda *given: function(*given[: len(operands)], **dict(zip(named, given[len(operands) :])))  # noqa: E731
         name = f"np.{function.__name__} {tuple(named)}"
-        return self._decider.combine(name, call, (*operands, *named.values()))
+        return self._decider.combine(name, call, (*operands, *named.values()), own=True)
 
     def _decided(self, name: str, function: Callable) -> Any:
         return self._decider.decide(self._decider.combine(name, function, (self,))._symbol)
@@ -122,13 +122,10 @@ def symbol_of(value: Value) -> Symbol:
     return value._symbol
 
 
-def combined(name: str, function: Callable, identity: Any, operands: tuple[Any, ...]) -> Any:
-    """The function of the operands: a value where one of them is, else what it returns. `identity` tells functions
-    of one name apart."""
+def combined(name: str, function: Callable, operands: tuple[Any, ...]) -> Any:
+    """The function of the operands: a value where one of them is, else what it returns."""
     decider = next((o._decider for o in operands if is_value(o)), None)
-    if decider is None:
-        return function(*operands)
-    return decider.combine(name, lambda _, *given: function(*given), (identity, *operands))
+    return function(*operands) if decider is None else decider.combine(name, function, operands, own=True)
 
 
 def is_value(thing: Any) -> bool:
