@@ -20,7 +20,7 @@ TABLE = [7, 0, 4]
 def joined(mlp, variables, heads=None, most=2_000) -> Validation:
     """How the cases of the function, branches joined from the first, were found to be the function's."""
     heads = heads or {}
-    tree = explore(mlp, variables, heads, joined=0, most=most)
+    tree = explore(mlp, variables, heads, joined=0, most=most).tree
     sizes = {n: len(v.domain) for n, v in (variables | heads).items()}
     updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in variables}
     return validate(mlp, variables, heads, updates, most=20_000)

@@ -9,6 +9,7 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
@@ -17,12 +18,21 @@ import numpy as np
 from kleene.errors import TracingError
 from kleene.programs.alta.junctions import Junctions
 from kleene.programs.alta.merging import Branch, merged_locals, outside
+from kleene.programs.alta.symbols import Symbol
 from kleene.programs.alta.tracing import Refusal, Tracer
 from kleene.programs.alta.trees import Decision, Join, Joined, Tree
 from kleene.programs.alta.variables import Variable
 
 PATHS_BEFORE_JOINING = 1_000
 MOST_PATHS = 5_000
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The tree of a function's decisions, and every symbol that was computed on the way."""
+
+    tree: Tree
+    symbols: tuple[Symbol, ...]
 
 
 def explore(
@@ -33,17 +43,16 @@ def explore(
     strict: bool = True,
     joined: int = PATHS_BEFORE_JOINING,
     most: int = MOST_PATHS,
-) -> Tree:
+) -> Exploration:
     """The tree of the function's decisions. After `joined` paths it begins anew and joins branches; after `most` it
     gives up."""
     with quiet():
         try:
-            tree = _Explorer(function, Tracer(variables, heads, strict=strict), None, joined).tree()
-            if tree is None:
-                tree = _joined(function, variables, heads, strict, most)
+            explorer = _Explorer(function, Tracer(variables, heads, strict=strict), None, joined)
+            found = explorer.explored() or _joined(function, variables, heads, strict, most)
         except Refusal as refusal:
             raise refusal.error from refusal.error.__cause__
-    return tree
+    return found
 
 
 @contextlib.contextmanager
@@ -53,18 +62,18 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _joined(function: Callable, variables: Mapping, heads: Mapping, strict: bool, most: int) -> Tree:
+def _joined(function: Callable, variables: Mapping, heads: Mapping, strict: bool, most: int) -> Exploration:
     code = getattr(function, "__code__", None)
     apart: set[int] = set()  # instructions whose branches turned out not to meet
     while True:
         explorer = _Explorer(function, Tracer(variables, heads, strict=strict), _junctions(code), most, apart)
         try:
-            tree = explorer.tree()
+            explored = explorer.explored()
         except _Apart as found:
             apart.add(found.offset)
             continue
-        if tree is not None:
-            return tree
+        if explored is not None:
+            return explored
         busiest = ", ".join(f"{place} ({count:,} times)" for place, count in explorer.forks_at.most_common(3))
         raise TracingError(
             f"the function branches into more than {most:,} paths, most often at {busiest}. Compute with the values "
@@ -112,14 +121,17 @@ class _Explorer:
         self._frame: FrameType | None = None
         tracer.on_fork = self._forked
 
-    def tree(self) -> Tree | None:
+    def explored(self) -> Exploration | None:
         """The whole tree; None where there are more paths than may be run."""
         script: list[Decision | Join] = []
-        for _ in range(self.most):
-            self._run(script)
-            script = _next(self.tracer.log)
-            if not script:
-                return self.tracer.root[0]
+        try:
+            for _ in range(self.most):
+                self._run(script)
+                script = _next(self.tracer.log)
+                if not script:
+                    return Exploration(self.tracer.root[0], tuple(self.tracer.computed.values()))
+        finally:
+            self.tracer.closed = True
         return None
 
     def _run(self, script: list[Decision | Join]) -> None:

@@ -166,11 +166,12 @@ def program_spec(
     name = name or _name_of(ffn_fn)
     outputs = checked_parts(name, variables, heads, output_name, input_range, position_range, halt)
     try:
-        tree = explore(ffn_fn, variables, outputs)
+        explored = explore(ffn_fn, variables, outputs)
+        tree = explored.tree
         sizes = {n: len(v.domain) for n, v in (dict(variables) | outputs).items()}
         updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in variables}
         reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in outputs}
-        validation = validate(ffn_fn, variables, outputs, updates)
+        validation = validate(ffn_fn, variables, outputs, updates, explored)
     except ProgramError as error:
         raise type(error)(f"program {name!r}, {error}") from error.__cause__
     return assembled(

@@ -14,6 +14,7 @@ from kleene.errors import ProgramError, TracingError
 from kleene.programs.alta.assignment import Assignment
 from kleene.programs.alta.places import line_in, line_of, place, place_of
 from kleene.programs.alta.possibilities import Allowed, combinations, distinct, feasible, narrowed, witness
+from kleene.programs.alta.purity import signature_of
 from kleene.programs.alta.symbols import Fault, Symbol, apply, key_of, packed
 from kleene.programs.alta.trees import Decision, Fork, Join, Leaf, Tree
 from kleene.programs.alta.values import Value, is_value, symbol_of
@@ -138,19 +139,30 @@ class Tracer:
         self._step()
         plain = tuple(symbol_of(o) if is_value(o) else self._without_values(o) for o in operands)
         key: tuple[Any, ...] = (name, *(_identity(o) for o in plain))
-        own = own or name in COSTLY
-        symbol = self._again(key) if own else self._cache.get(key)
-        if symbol is None:
-            symbol = self._tabulated(name, function, plain, own)
-            if not own:
-                self._cache[key] = symbol
-                self._alive.append(plain)  # what is known by its id must not be freed
-            self.computed[id(symbol)] = symbol
-        if own:
+        if own or name in COSTLY:
+            symbol = self._again(key) or self._partly(key, function, plain, own)
             self._operations.append((key, symbol))
+        else:
+            symbol = self._cache.get(key) or self._kept(key, self._tabulated(name, function, plain), plain)
+        self.computed[id(symbol)] = symbol
         if symbol.faults is not None:
             self._raise_fault(symbol, symbol.faults)
         return Value(self, symbol)
+
+    def _partly(self, key: tuple[Any, ...], function: Callable, operands: tuple[Any, ...], own: bool) -> Symbol:
+        """The symbol of an operation that is tabulated only where the path can lead: elsewhere it might never end."""
+        signature = signature_of(function) if own else "operator"
+        left = tuple(self.allowed[v].tobytes() for o in operands if isinstance(o, Symbol) for v in o.support)
+        wide = (*key, signature, left)
+        if signature is None or any(len(d.symbol.support) > 1 for d in self.open):
+            return self._tabulated(key[0], function, operands, self._possible)
+        found = self._cache.get(wide)
+        return found or self._kept(wide, self._tabulated(key[0], function, operands, self._possible), operands)
+
+    def _kept(self, key: tuple[Any, ...], symbol: Symbol, operands: tuple[Any, ...]) -> Symbol:
+        self._cache[key] = symbol
+        self._alive.append(operands)  # what is known by its id must not be freed
+        return symbol
 
     def _again(self, key: tuple[Any, ...]) -> Symbol | None:
         """The symbol of an operation that the path before this one did as well, in the part that they share."""
@@ -160,10 +172,12 @@ class Tracer:
         (name, *_), symbol = self._before[done]
         return symbol if name == key[0] else None
 
-    def _tabulated(self, name: str, function: Callable, operands: tuple[Any, ...], partly: bool) -> Symbol:
+    def _tabulated(
+        self, name: str, function: Callable, operands: tuple[Any, ...], where: Callable[..., np.ndarray] | None = None
+    ) -> Symbol:
         self._tabulating = True
         try:
-            return apply(name, function, operands, self._possible if partly else None)
+            return apply(name, function, operands, where)
         except TracingError as error:
             self._tabulating = False
             raise self._refusal(TracingError(f"{self._place()}: the function {error}.")) from None

@@ -14,8 +14,10 @@ import numpy as np
 
 from kleene.errors import TracingError
 from kleene.programs.alta.cases import Case, Sizes
-from kleene.programs.alta.exploring import quiet
+from kleene.programs.alta.coverage import covering
+from kleene.programs.alta.exploring import Exploration, quiet
 from kleene.programs.alta.places import line_in, place, place_of
+from kleene.programs.alta.purity import constants_of
 from kleene.programs.alta.rules import act
 from kleene.programs.alta.variables import Variable
 from kleene.programs.alta.views import View
@@ -49,19 +51,26 @@ def validate(
     variables: Mapping[str, Variable],
     heads: Mapping[str, Variable],
     updates: Mapping[str, Sequence[Case]],
+    explored: Exploration | None = None,
     *,
     most: int = MOST_ASSIGNMENTS,
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> Validation:
-    """How far the cases were found to be the function; raises where they are not."""
+    """How far the cases were found to be the function; raises where they are not.
+
+    What was `explored` says where the function has paths and rare values, and these are tried whatever the cases say.
+    """
     domains = dict(variables) | dict(heads)
     chance = np.random.default_rng(seed)
     sizes = {n: len(v.domain) for n, v in domains.items()}
     needs = {t: frozenset[str]().union(*(c.variables for c in updates.get(t, ()))) for t in variables}
     whole = _enumerated(set(needs.values()), sizes, most)
     blocks = [_every(sorted(names), sizes, chance) for names in whole]
-    blocks += _unseen(frozenset().union(*needs.values()), sizes, sample // 2, most, chance)
+    blocks += _unseen(frozenset().union(*needs.values()), sizes, sample // 4, most, chance)
+    blocks += _named(constants_of(function), domains, sample // 2, chance)
+    if explored is not None:
+        blocks += _covered(explored, sizes, sample, chance)
     sampled = [t for t in variables if not any(needs[t] <= names for names in whole)]
     if sampled:
         blocks += [_some(sizes, sample, chance), *_inside(sampled, updates, sizes, sample, chance)]
@@ -91,6 +100,28 @@ def _unseen(seen: frozenset[str], sizes: Sizes, count: int, most: int, chance: n
         values = np.arange(min(sizes[name], most))
         blocks.append(_some(sizes, len(values), chance) | {name: values})
     return blocks
+
+
+def _named(
+    constants: Sequence[int], domains: Mapping[str, Variable], count: int, chance: np.random.Generator
+) -> list[Codes]:
+    """Assignments in which variables often have the values that the function names."""
+    block = _some({n: len(v.domain) for n, v in domains.items()}, count, chance)
+    for name, variable in domains.items():
+        codes = [code for code in map(variable.code, constants) if code is not None]
+        if codes:
+            block[name] = np.where(chance.random(count) < 0.5, chance.choice(codes, size=count), block[name])
+    return [block] if constants else []
+
+
+def _covered(explored: Exploration, sizes: Sizes, count: int, chance: np.random.Generator) -> list[Codes]:
+    """Assignments along the function's own paths and to rare values of what it computes; the rest is drawn."""
+    fixed = covering(explored, sizes, count, chance)
+    block = _some(sizes, len(fixed), chance)
+    for row, codes in enumerate(fixed):
+        for name, code in codes.items():
+            block[name][row] = code
+    return [block]
 
 
 def _some(sizes: Sizes, count: int, chance: np.random.Generator) -> Codes:
@@ -125,11 +156,12 @@ def _inside(
 def _compare(function: Callable, variables: Mapping, domains: Mapping, updates: Mapping, codes: Codes) -> None:
     rows = _rows(domains, codes)
     with quiet():
-        first, second = _replayed(function, rows), _replayed(function, rows)
-    for row, once, again in zip(rows, first, second):
-        if once != again:
-            _refuse_changeable(function, row, once, again)
-    found = _codes_written(function, variables, rows, first)
+        first = _replayed(function, rows)
+        second = _replayed(function, rows[::-1])[::-1]  # in another order, so that what is kept shows
+    found, again = (_codes_written(function, variables, rows, written) for written in (first, second))
+    for target in variables:
+        for row in np.flatnonzero(found[target] != again[target])[:1].tolist():
+            _refuse_changeable(function, rows[row], target)
     for target, variable in variables.items():
         cases = updates.get(target, ())
         expected, which = _by_cases(cases, codes, codes[target])
@@ -237,8 +269,8 @@ def _refuse(function: Callable, row: Mapping, target: str, found: str, expected:
     where = place(code, line or getattr(code, "co_firstlineno", 0))
     raise TracingError(
         f"{where}: where {_told(row)}, {target!r} {found} after the function is run on plain values, but the rules "
-        f"traced from it say {expected}. It asks something that a traced value cannot answer, such as `is`, `type` or "
-        f"`id`: use `==` and `isinstance` instead."
+        f"traced from it say {expected}. Tracing does not see all that it does: of a value it sees neither `is` nor "
+        f"`type` (use `==` and `isinstance`), and what the function keeps outside z must not change."
     )
 
 
@@ -249,9 +281,8 @@ def _refuse_error(row: Mapping, error: Exception) -> None:
     ) from error
 
 
-def _refuse_changeable(function: Callable, row: Mapping, once: Mapping, again: Mapping) -> None:
+def _refuse_changeable(function: Callable, row: Mapping, name: str) -> None:
     code = getattr(function, "__code__", None)
-    name = next(n for n in {**once, **again} if once.get(n) != again.get(n))
     raise TracingError(
         f"{place(code, getattr(code, 'co_firstlineno', 0))}: the function does not do the same when it is run again: "
         f"where {_told(row)}, {name!r} is written differently. It must depend on z alone, not on chance, on time or "

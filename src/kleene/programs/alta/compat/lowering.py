@@ -103,7 +103,7 @@ def _rules(mlp: SparseMLP, domains: Mapping[str, Variable]) -> tuple[Rule, ...]:
 
 
 def _explored(function: Callable, variables: dict[str, Variable], read: dict[str, Variable]) -> Tree:
-    return explore(function, variables, read, strict=False)
+    return explore(function, variables, read, strict=False).tree
 
 
 def _traced(tree: Tree, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:

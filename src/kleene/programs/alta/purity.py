@@ -1,0 +1,65 @@
+"""Functions that give the same for the same arguments as far as can be told, and the constants that they name."""
+
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from kleene.programs.alta.symbols import key_of
+
+PLAIN = (bool, int, float, str, bytes, type(None))
+DEEPEST = 3  # functions that call functions
+
+
+def signature_of(function: Any, depth: int = 0) -> Any:
+    """What the function's results depend on besides its arguments; None where that cannot be told."""
+    if isinstance(function, np.ufunc):
+        return ("ufunc", function.__name__) if getattr(np, function.__name__, None) is function else None
+    if type(function) is not FunctionType or depth > DEEPEST:
+        return None
+    parts = [_key(thing, depth) for thing in _surroundings(function)]
+    return None if any(part is None for part in parts) else ("function", function.__code__, *parts)
+
+
+def _surroundings(function: FunctionType) -> Iterator[Any]:
+    yield from (function.__defaults__, function.__kwdefaults__, dict(vars(function)))
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield function.__globals__[name]
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # a variable that has no value yet
+            continue
+
+
+def _key(thing: Any, depth: int) -> Any:
+    if type(thing) in PLAIN:
+        return key_of(thing)
+    if type(thing) in (tuple, list, set, frozenset, dict):
+        items = [item for pair in thing.items() for item in pair] if type(thing) is dict else list(thing)
+        keys = [_key(item, depth) for item in items]
+        ordered = frozenset(keys) if type(thing) in (set, frozenset) else tuple(keys)
+        return None if any(key is None for key in keys) else (type(thing), ordered)
+    if isinstance(thing, (type, ModuleType, BuiltinFunctionType)):
+        return ("fixed", id(thing))
+    return signature_of(thing, depth + 1)
+
+
+def constants_of(function: Callable) -> list[int]:
+    """The whole numbers that a function names: in its code, in functions inside it, and as variables outside it."""
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    found = set(_numbers(code)) if code is not None else set()
+    if isinstance(plain, FunctionType):
+        found |= {thing for thing in _surroundings(plain) if type(thing) is int}
+    return sorted(found)
+
+
+def _numbers(code: CodeType) -> Iterator[int]:
+    for constant in code.co_consts:
+        if type(constant) is int:
+            yield constant
+        elif isinstance(constant, CodeType):
+            yield from _numbers(constant)
