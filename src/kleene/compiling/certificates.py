@@ -20,6 +20,7 @@ from kleene.compiling.conditions.held import embeddings, steps
 from kleene.compiling.conditions.means import averages, means_of
 from kleene.compiling.conditions.sameness import weights
 from kleene.compiling.conditions.undefined import undefined
+from kleene.compiling.conditions.units import SeenUnits
 from kleene.compiling.conditions.updates import updates
 from kleene.errors import InputError
 from kleene.machines.plan import plan_of
@@ -81,10 +82,13 @@ def certify(network: UniversalTransformer, *, length: int | None = None, program
     if length is not None and length < 1:
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
-    first: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (_length, weights)
-    rest = (_function, embeddings, _selection, averages, steps, exclusive, updates, undefined, _clearing, _halting)
+    seen = SeenUnits(network, found)  # its tables are made when they are first asked for
+    checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
+        _length, weights, _function, embeddings, _selection, averages, steps, exclusive,
+        lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
+    )  # fmt: skip
     asked, conditions = length or 1, []
-    for check in (*first, *rest):
+    for check in checks:
         conditions.append(check(network, found, asked))
         if not conditions[-1].holds:
             break  # what follows may rest on it

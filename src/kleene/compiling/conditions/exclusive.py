@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.compiling.conditions import Condition
-from kleene.compiling.conditions.updates import MOST_ASSIGNMENTS, assignments
+from kleene.compiling.conditions.enumeration import assignments
+from kleene.compiling.conditions.updates import MOST_ASSIGNMENTS
 from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.interpreter import View

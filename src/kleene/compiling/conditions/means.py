@@ -9,26 +9,27 @@ How far that is, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2�
 
 - *The numbers.* The network holds each v in its number type, and on a grid if the MLP writes it. This is measured.
 - *The sum.* n numbers added up in whatever order are off by at most (n - 1)·u·Σ|v|, since no number passes through more
-  than n - 1 additions. Where all numbers are multiples of one power of two g, and n·max|v|/g is at most 2²⁴ (2⁵³), every
-  partial sum is exact, and the sum is. Softmax adds up the same numbers: its weights before the division are exactly 1
-  and 0 (see `selection`).
+  than n - 1 additions. Where all numbers are multiples of one power of two g, and n·max|v|/g is at most 2²⁴ (2⁵³),
+  every partial sum is exact. Softmax adds up the same numbers: its weights before the division are exactly 1 and 0
+  (see `selection`).
 - *The division*, the rounding to the number type, and the step `slope·x + bias` are off by u relative to what they
   make, and slope and bias are rounded themselves: the network's own edge, (0 - bias)/slope or (1 - bias)/slope, is
   computed exactly, and w is counted from both edges.
 - The program adds in float64, to which the same bounds apply with u = 2⁻⁵³.
 
 Which means can be read? For numbers v = a + g·k with whole k, those with Σ cₖ·k whole: near an edge E (in units of g)
-only the whole numbers next to n·E matter, for each n ≤ length. That all of them can be read is assumed where n is large,
-which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more have
+only the whole numbers next to n·E matter, for each n ≤ length. That all of them can be read is assumed where n is
+large, which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more have
 one if they are fractions with small denominators, as 0.1 and 1/3 are but for 2⁻⁵⁰, which is added to w. Numbers without
 one are listed as far as that goes, and no longer length is certified.
 
 A mean exactly on an edge is judged alike by all if nothing is rounded on the way: then it does no harm.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -197,7 +198,7 @@ def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -
     trials = iter(range(4096))
 
     def solve(index: int, n: int, total: float) -> list[int] | None:
-        if next(trials, None) is None or not -1e-9 <= total - n * float(steps[0]) or total - n * steps[index] > 1e-9:
+        if next(trials, None) is None or not total - n * float(steps[0]) >= -1e-9 or total - n * steps[index] > 1e-9:
             return None
         if index == 0:
             return [n]
@@ -241,10 +242,11 @@ def _edges(
     output = program.outputs[head]
     assert isinstance(output, Numeric)
     steps = number_steps(network, head) if head in program.reads else None
+    rounding = _Rounding.of(network, exact, held)
     values, scale = [Fraction(v) for v in output.values], max(abs(v) for v in output.values)
-    for i, (below, above) in enumerate(zip(values, values[1:])):
+    for i, (below, above) in enumerate(itertools.pairwise(values)):
         middle, half = (below + above) / 2, (above - below) * Fraction(BLUR)
-        near = _Rounding.of(network, exact, held, float(half))
+        near = replace(rounding, half=float(half))
         # Traces call two readings the same that are as near as this: see `Channel.differs`.
         yield near.at(middle, [], exact=near.unmoved, tolerated=2.0**-18 * scale + 2.0**-7 * 0.9 * abs(float(middle)))
         if steps is not None:
@@ -263,16 +265,16 @@ class _Rounding:
     largest: float  # of what is added up; 0 where all have one sign, and no sum is larger than what it comes to
     moved: float
     share: float
-    half: float
+    half: float = 0.0
 
     @staticmethod
-    def of(network: UniversalTransformer, exact: Sequence[float], held: Sequence[float], half: float) -> "_Rounding":
+    def of(network: UniversalTransformer, exact: Sequence[float], held: Sequence[float]) -> "_Rounding":
         one_sign = min(exact) >= 0 or max(exact) <= 0
         moved = max(abs(a - b) for a, b in zip(exact, held))
         share = max((abs(a - b) / abs(a) for a, b in zip(exact, held) if a), default=0.0)
         narrow, wide = unit_roundoff(network.tokens.dtype), unit_roundoff(wide_type(network))
         largest = 0.0 if one_sign else max(abs(v) for v in exact)
-        return _Rounding(narrow, wide, largest, moved, share if one_sign else 1.0, half)
+        return _Rounding(narrow, wide, largest, moved, share if one_sign else 1.0)
 
     @property
     def unmoved(self) -> bool:

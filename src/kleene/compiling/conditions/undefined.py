@@ -19,26 +19,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.compiling.conditions import Condition
+from kleene.compiling.conditions.enumeration import assignments
 from kleene.compiling.conditions.units import Bit, Inputs, SeenUnits
-from kleene.compiling.conditions.updates import MOST_ASSIGNMENTS, assignments
-from kleene.machines.universal_transformer import UniversalTransformer
+from kleene.compiling.conditions.updates import MOST_ASSIGNMENTS
 from kleene.programs.alta.cases import Feature
 from kleene.programs.alta.interpreter import View
-from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 
 Box = Mapping[str, frozenset[int]]  # the codes that each variable may have
 MOST_BOXES = 20_000  # to split into for one head
 
 
-def undefined(network: UniversalTransformer, program: Program, length: int, most: int = MOST_BOXES) -> Condition:
+def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
     """Guards are right on all they depend on, and no unit and no case acts on a head that is not looked at."""
+    program = seen.program
     if not program.heads:
         return Condition("undefined", True, "no heads")
-    problem = _probe_problem(network, program)
+    problem = _probe_problem(seen)
     if problem is not None:
         return Condition("undefined", False, problem)
-    seen, shown, skipped = SeenUnits(network, program), 0, []
+    shown, skipped = 0, []
     if seen.against_heads:
         return Condition("undefined", False, "a hidden unit reads a head with a negative weight")
     for head in program.heads:
@@ -61,8 +61,9 @@ def undefined(network: UniversalTransformer, program: Program, length: int, most
 # --- the probe ------------------------------------------------------------------------------------------------------
 
 
-def _probe_problem(network: UniversalTransformer, program: Program) -> str | None:
-    """What is wrong with the probe: it must ask for every condition of every guard, and know which heads it mentions."""
+def _probe_problem(seen: SeenUnits) -> str | None:
+    """What is wrong with the probe: it must ask for every condition of every guard, and know the heads in it."""
+    network, program = seen.network, seen.program
     heads = list(program.heads)
     guards = [(heads.index(h), c) for h, cases in program.reads.items() for c in cases]
     probe = network.probe
@@ -77,7 +78,6 @@ def _probe_problem(network: UniversalTransformer, program: Program) -> str | Non
     same = same and np.array_equal(probe.mentions, np.array(mentions).reshape(-1, len(heads)))
     if not same or not np.array_equal(probe.guarded, np.eye(len(heads))[[h for h, _ in guards]]):
         return "the guards of the network are not those of the program"
-    seen = SeenUnits(network, program)
     for k, (feature, allowed) in enumerate(asked):
         if not _asks(seen, k, feature, allowed):
             return f"the probe does not ask rightly whether {_shown(feature)} is one of {sorted(allowed)}"

@@ -113,10 +113,14 @@ class SeenUnits:
         owner = np.concatenate([np.full(s.width, i) for i, s in enumerate(layout.segments)])
         inputs, outputs = e.inputs.astype(np.float64), e.outputs.astype(np.float64)
         by_names: dict[tuple[int, ...], list[int]] = {}
-        reads = [frozenset(owner[np.flatnonzero(inputs[:, s])].tolist()) for s in range(inputs.shape[1])]
-        for f in range(outputs.shape[1]):
-            used = frozenset().union(*(reads[s] for s in np.flatnonzero(outputs[:, f])))
-            by_names.setdefault(tuple(sorted(used)), []).append(f)
+        reads: list[set[int]] = [set() for _ in e.bias]
+        for dim, step in np.argwhere(inputs != 0).tolist():
+            reads[step].add(int(owner[dim]))
+        used: list[set[int]] = [set() for _ in e.constant]
+        for step, f in np.argwhere(outputs != 0).tolist():
+            used[f] |= reads[step]
+        for f, owners in enumerate(used):
+            by_names.setdefault(tuple(sorted(owners)), []).append(f)
         bits = []
         for owners, features in by_names.items():
             segments = [layout.segments[i] for i in owners]
@@ -137,19 +141,20 @@ class SeenUnits:
 
     def _settled(self, name: str, values: np.ndarray) -> np.ndarray:
         """Features of a number as the 0 or 1 that they are: exactly so when clipped, else but for their noise."""
-        settled = np.round(values)
-        return settled if np.abs(values - settled).max(initial=0) <= self.noise(name) else values
+        settled, noise = np.round(values), self.noise(name)
+        return settled if (np.abs(values - settled) <= noise).all() else values
 
-    def noise(self, name: str) -> float:
-        """How far a feature of a number may be from 0 or 1: with plain ReLU it is a difference of large numbers."""
+    def noise(self, name: str) -> np.ndarray:
+        """How far each feature of a number may be from 0 or 1: with plain ReLU it is a difference of large numbers."""
+        size = self.program.sizes[name]
         steps = number_steps(self.network, name) if isinstance(self.program.domains[name], Numeric) else None
         if steps is None or steps.seconds is None:
-            return 0.0
+            return np.zeros(size)
         source = self.program.heads[name].value if name in self.program.heads else name
         reach = max(abs(float(v)) for v in (*self.streams[source][:, 0], *self.program.starts[source][1]))
-        largest = float((np.abs(steps.slopes) * reach + np.abs(steps.biases)).max()) + 1
-        uneven = float(np.abs(steps.biases - steps.seconds - 1).max())
-        return min(RELU_NOISE, 2 * uneven + 16 * unit_roundoff(wide_type(self.network)) * largest)
+        largest = np.abs(steps.slopes) * reach + np.abs(steps.biases) + 1
+        each = np.abs(steps.biases - steps.seconds - 1) + 8 * unit_roundoff(wide_type(self.network)) * largest
+        return np.minimum(RELU_NOISE, np.append(each, 0.0) + np.append(0.0, each))
 
     def inputs(self, units: np.ndarray) -> Inputs:
         """The inputs of some units."""
@@ -182,7 +187,7 @@ class SeenUnits:
     def soft_columns(self) -> list[tuple[int, float]]:
         """The features that are 0 or 1 only to within some noise, and that noise."""
         single = self._features[0]
-        return [(c, self.noise(n)) for n, (columns, _) in single.items() if self.noise(n) > 0 for c in columns]
+        return [(c, x) for n, (columns, _) in single.items() for c, x in zip(columns, self.noise(n).tolist()) if x > 0]
 
     @cached_property
     def spare(self) -> np.ndarray:
@@ -194,11 +199,13 @@ class SeenUnits:
         narrow, wide = unit_roundoff(self.network.tokens.dtype), unit_roundoff(wide_type(self.network))
         total = np.zeros(self.count)
         for segment in self.network.layout.head_segments:
-            columns = [*range(segment.start, segment.stop), *self._features[0].get(segment.channel.name, ([], 0))[0]]
+            features = self._features[0].get(segment.channel.name, ([], 0))[0]
+            columns = [*range(segment.start, segment.stop), *features]
             weights = np.abs(self.network.mlp_in[columns, : self.count].astype(np.float64))
             several, largest = (weights != 0).sum(axis=0), weights.max(axis=0)
             total += np.where(several > 1, largest * (2 * narrow + 4 * several * wide), 0.0)
-            total += 2 * self.noise(segment.channel.name) * weights.sum(axis=0)
+            if features:
+                total += 2 * self.noise(segment.channel.name) @ weights[-len(features) :]
         for bit in self._features[1]:
             if any(n in self.program.heads for n in bit.names):
                 total += 64 * wide * len(bit.bias) * np.abs(self.network.mlp_in[bit.column, : self.count].astype(float))

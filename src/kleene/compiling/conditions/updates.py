@@ -6,32 +6,30 @@ rest. And variables that both cases and units see only through one sum are repla
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kleene.compiling.conditions import Condition
+from kleene.compiling.conditions.enumeration import Run, runs, size_of
 from kleene.compiling.conditions.held import unit_roundoff
 from kleene.compiling.conditions.units import Codes, Inputs, SeenUnits, units_onto
-from kleene.machines.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, Lookup, Table
 from kleene.programs.alta.interpreter import View
-from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import act
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric
 
 MOST_ASSIGNMENTS = 1 << 22
-CHUNK = 1 << 22  # pre-activations computed at once
 
 
-def updates(network: UniversalTransformer, program: Program, length: int, most: int = MOST_ASSIGNMENTS) -> Condition:
+def updates(seen: SeenUnits, most: int = MOST_ASSIGNMENTS) -> Condition:
     """The MLP is right for every variable, or says for which it is not; beyond `most` combinations it is not run."""
-    seen, total, skipped = SeenUnits(network, program), 0, []
+    total, skipped = 0, []
     if seen.paired is not None:
         return Condition("MLP", False, "the two ReLU units of a clipped unit are not a pair")
-    for name in program.variables:
+    for name in seen.program.variables:
         update = _Update.of(seen, name)
         problem = seen.rounds(update.units)
         if problem is None and update.size > most:
@@ -95,7 +93,7 @@ class _Update:
 
     @property
     def size(self) -> int:
-        return sum(math.prod(_size(axis) for axis in self.axes(names)) for names in self.parts)
+        return sum(math.prod(size_of(axis) for axis in self.axes(names)) for names in self.parts)
 
     def axes(self, names: set[str]) -> list[Codes]:
         """What is to be combined: the codes of each variable, or of several that only their sum matters of."""
@@ -129,18 +127,22 @@ class _Update:
         noise = self._noise_problem()
         if noise is not None:
             return noise
-        return self._separately() if self.separable else self._together()
+        if self.separable and self._separately() is None:
+            return None
+        return self._together()
 
     def _together(self) -> str | None:
         out, old = self.out, self.seen.streams[self.target]
-        for codes in assignments(self.axes(self.parts[0]), len(self.units)):
-            fired, problem = self._fired(self.inputs, codes)
-            new, clash = _new_codes(self.cases, codes, codes[self.target])
-            change = _change(fired, out)
-            after = old[codes[self.target]] + change
-            problem = problem or clash or self._overflow(fired, out)
-            if problem is not None or not self._equal(after, change, old[new]):
-                return problem or f"wrong at {_shown(codes, (after != old[new]).any(axis=1))}"
+        for run in runs(self.inputs, self.axes(self.parts[0] | self.parts[-1])):
+            codes = run.codes
+            new, problem = _new_codes(self.cases, codes, codes[self.target])
+            problem = problem or _unsettled(run) or self._overflow(run, out)
+            on = (run.pre > 0).any(axis=1)
+            right = new == codes[self.target]  # where no unit is on
+            change, wanted = _change(run.at(on), out), old[new[on]]
+            right[on] = (old[codes[self.target][on]] + change == wanted).all(axis=1) & self._holds(change)
+            if problem is not None or not right.all():
+                return problem or f"wrong at {_shown(codes, ~right)}"
         return None
 
     def _separately(self) -> str | None:
@@ -155,9 +157,9 @@ class _Update:
             self.seen.streams[self.target],
             self.inputs.of(self.reads_target),
         )
-        for codes in assignments(self.axes(self.parts[0]), len(self.units)):
-            fired, problem = self._fired(inputs, codes)
-            change, mine = _change(fired, out), old[codes[self.target]]
+        for run in runs(inputs, self.axes(self.parts[0])):
+            codes, problem = run.codes, _unsettled(run)
+            change, mine = _change(run, out), old[codes[self.target]]
             does, idle = (change == -mine).all(axis=1), (change == 0).all(axis=1)
             if problem is not None or not (does | idle).all():
                 return problem or f"wrong at {_shown(codes, ~(does | idle))}"
@@ -176,35 +178,28 @@ class _Update:
         """The new value is written where the old one is taken away, and nowhere else."""
         out, old = self.out[~self.reads_target], self.seen.streams[self.target]
         inputs = self.inputs.of(~self.reads_target)
-        for codes in assignments(self.axes(self.parts[1]), len(self.units)):
-            fired, problem = self._fired(inputs, codes)
-            new, clash = _new_codes(self.cases, codes, np.full(_size(codes), -1))
+        for run in runs(inputs, self.axes(self.parts[1])):
+            codes, problem = run.codes, _unsettled(run)
+            new, clash = _new_codes(self.cases, codes, np.full(size_of(codes), -1))
             wanted = np.where((new >= 0)[:, None], old[new], 0)
             known = cleared[tuple(codes[n] for n in beside)]
-            right = (_change(fired, out) == wanted).all(axis=1) & ((known < 0) | (known == (new >= 0)))
+            right = (_change(run, out) == wanted).all(axis=1) & ((known < 0) | (known == (new >= 0)))
             if problem or clash or not right.all():
                 return problem or clash or f"wrong at {_shown(codes, ~right)}"
         return None
 
-    def _fired(self, inputs: Inputs, codes: Codes) -> tuple[np.ndarray, str | None]:
-        pre = inputs.at(codes)
-        problem = None if ((pre <= 0) | (pre >= 1)).all() else "a hidden unit is neither off nor on"
-        return pre > 0, problem
+    def _holds(self, change: np.ndarray) -> np.ndarray:
+        """Where the number type can hold the change."""
+        return (change.astype(self.seen.network.tokens.dtype).astype(np.float64) == change).all(axis=1)
 
-    def _equal(self, after: np.ndarray, change: np.ndarray, wanted: np.ndarray) -> bool:
-        dtype = self.seen.network.tokens.dtype
-        held = np.array_equal(change.astype(dtype).astype(np.float64), change)
-        return held and np.array_equal(after, wanted)
-
-    def _overflow(self, fired: np.ndarray, out: np.ndarray) -> str | None:
+    def _overflow(self, run: Run, out: np.ndarray) -> str | None:
         """What the units that are on at once write, they write on a grid on which no partial sum is rounded."""
-        sizes = np.abs(out)
-        if not sizes.any():
+        if not isinstance(self.seen.program.variables[self.target], Numeric) or not out.any():
             return None
-        fraction, exponent = np.frexp(sizes[sizes > 0])
+        fraction, exponent = np.frexp(np.abs(out[out != 0]))
         digits = (fraction * 2.0**53).astype(np.int64)
         grid = float(((digits & -digits) * 2.0 ** (exponent - 53.0)).min())
-        most = float(_change(fired, sizes).max(initial=0))
+        most = float(_change(run, np.abs(out)).max(initial=0))
         return None if most / grid <= self.seen.exactly else "what is written could be rounded"
 
     def _noise_problem(self) -> str | None:
@@ -224,35 +219,26 @@ class _Update:
         slack = sizes @ weights[columns] + 2 * unit * (weights != 0).sum(axis=0) * weights.sum(axis=0)
         if (slack >= 1).any():
             return f"with plain ReLU its numbers are off by up to {slack.max():.2g}, and 1 is allowed"
-        noisy, out = weights[columns].any(axis=0), np.abs(self.out)
+        noisy, plus, minus = weights[columns].any(axis=0), np.maximum(self.out, 0), np.maximum(-self.out, 0)
         if (noisy & (bias > 0)).any():
             return "a hidden unit that reads numbers has a positive bias"
-        for codes in assignments(self.axes(self.parts[0]) if not self.separable else self._all_axes(), len(self.units)):
-            pre = self.inputs.at(codes)
-            if ((pre > -1) & (pre < 2) & noisy).any():
+        for run in runs(self.inputs, self.axes(set().union(*self.parts))):
+            pre, mine = run.pre, run.units
+            if ((pre > -1) & (pre < 2) & noisy[mine]).any():
                 return "with plain ReLU a hidden unit that reads numbers has too little to spare"
-            least = np.where((pre > 0) & noisy, pre - bias - slack, np.inf).min(axis=1)
+            least = np.where((pre > 0) & noisy[mine], pre - bias[mine] - slack[mine], np.inf).min(
+                axis=1, initial=np.inf
+            )
             place = 2.0 ** np.floor(np.log2(np.where(np.isfinite(least), least, 1.0))) * 2 * unit
-            added = (np.where(pre > 0, 2 * (pre + 1), 0) @ out).max(axis=1)
+            first = np.where(pre > 0, pre + slack[mine], 0)
+            second = np.where(pre > 0, first - 1, 0)
+            # The most that can stand in a column at any time: all that is added before anything is taken away.
+            added = np.maximum(
+                first @ plus[mine] + second @ minus[mine], second @ plus[mine] + first @ minus[mine]
+            ).max(axis=1)
             if (np.isfinite(least) & (added > self.seen.exactly * place)).any():
                 return "with plain ReLU what its hidden units write could be rounded; compile with activation='clipped'"
         return None
-
-    def _all_axes(self) -> list[Codes]:
-        return self.axes(set().union(*self.parts))
-
-
-def assignments(axes: Sequence[Codes], width: int) -> Iterator[Codes]:
-    """Every combination of the axes, in blocks of so many that `width` numbers for each fit."""
-    shape = tuple(_size(axis) for axis in axes)
-    chunk = max(1, CHUNK // max(width, 1))
-    for start in range(0, math.prod(shape), chunk):
-        index = np.unravel_index(np.arange(start, min(start + chunk, math.prod(shape))), shape) if shape else ()
-        yield {n: column[i] for axis, i in zip(axes, index) for n, column in axis.items()}
-
-
-def _size(axis: Codes) -> int:
-    return len(next(iter(axis.values())))
 
 
 def _representatives(total: Sum) -> Codes:
@@ -275,9 +261,14 @@ def _new_codes(cases: Sequence[Case], codes: Codes, old: np.ndarray) -> tuple[np
     return new, clash
 
 
-def _change(fired: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """What the units that are on add up to. Few are, as a rule: they are gone through one by one if there are many."""
-    if out.size < 1 << 14:
+def _unsettled(run: Run) -> str | None:
+    return None if ((run.pre <= 0) | (run.pre >= 1)).all() else "a hidden unit is neither off nor on"
+
+
+def _change(run: Run, out: np.ndarray) -> np.ndarray:
+    """What the units that are on add up to. Few are, as a rule: many are gone through one by one."""
+    fired, out = run.pre > 0, out[run.units]
+    if out.size < 1 << 16:
         return fired.astype(np.float64) @ out
     change = np.zeros(len(fired) * out.shape[1])
     rows, units = np.nonzero(fired)
@@ -286,9 +277,8 @@ def _change(fired: np.ndarray, out: np.ndarray) -> np.ndarray:
     for k in range(int(count.max(initial=0))):
         mine = count[units] > k
         entry = first[units[mine]] + k
-        change += np.bincount(
-            rows[mine] * out.shape[1] + columns[entry], out[onto[entry], columns[entry]], minlength=len(change)
-        )
+        place = rows[mine] * out.shape[1] + columns[entry]
+        change += np.bincount(place, out[onto[entry], columns[entry]], minlength=len(change))
     return change.reshape(len(fired), -1)
 
 
