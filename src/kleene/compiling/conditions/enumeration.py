@@ -74,7 +74,7 @@ class _Search:
         going = pre + rest > 0
         units, pre, rest = units[going], pre[going], rest[going]
         sizes = [size_of(self.axes[a]) for a in left]
-        if len(units) <= 32 or not left or math.prod(sizes) * len(units) <= CHUNK // 16:
+        if len(units) <= 32 or len(left) < 2 or math.prod(sizes) * len(units) <= CHUNK // 16:
             yield from self._plainly(fixed, left, units, pre)
             return
         alive = [

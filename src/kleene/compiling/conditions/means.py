@@ -19,9 +19,9 @@ How far that is, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2�
 
 Which means can be read? For numbers v = a + g·k with whole k, those with Σ cₖ·k whole: near an edge E (in units of g)
 only the whole numbers next to n·E matter, for each n ≤ length. That all of them can be read is assumed where n is
-large, which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more have
-one if they are fractions with small denominators, as 0.1 and 1/3 are but for 2⁻⁵⁰, which is added to w. Numbers without
-one are listed as far as that goes, and no longer length is certified.
+large, which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more
+have one if they are fractions with small denominators, as 0.1 and 1/3 are but for 2⁻⁵⁰, which is added to w. Numbers
+without one are listed as far as that goes, and no longer length is certified.
 
 A mean exactly on an edge is judged alike by all if nothing is rounded on the way: then it does no harm.
 """
@@ -155,7 +155,7 @@ def _first_listed(means: Means, scale: _Scale, listed: int, most: int) -> Near |
         reach = np.where(width < 0, -1.0, (width + scale.off) / float(scale.unit) + 2.0**-50 * largest)
         first = np.searchsorted(sums, n * (low - reach))
         for k in np.flatnonzero((first < np.searchsorted(sums, n * (high + reach), side="right")) & (reach >= 0)):
-            edge, total = means.edges[k], sums[first[k]]
+            edge, total = means.edges[k], sums[first[k]].item()
             spared = edge.exact and n <= means.exactly_summed and total == n * (edge.low - scale.start) / scale.unit
             if not spared:
                 return Near(n, edge, _counted(means.values, scale.steps, n, total))

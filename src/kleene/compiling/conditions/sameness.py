@@ -18,7 +18,7 @@ def weights(network: UniversalTransformer, program: Program, length: int) -> Con
     """Every field of the network, number types, activation and layout included, is as the compiler makes it."""
     from kleene.compiling.transformer import compile_program
 
-    known = None if network.origin is None else network.origin.options
+    known: Any = None if network.origin is None else network.origin.options
     guesses: list[Any] = [{"dtype": network.dtype, "activation": network.activation, "rules": r} for r in RULES]
     try:
         made = (compile_program(program, **options) for options in ([known] if known else guesses))

@@ -126,7 +126,7 @@ class SeenUnits:
             segments = [layout.segments[i] for i in owners]
             steps = np.flatnonzero((outputs[:, features] != 0).any(axis=1))
             parts = {s.channel.name: self.streams[s.channel.name] @ inputs[s.start : s.stop, steps] for s in segments}
-            made = outputs[np.ix_(steps, features)], e.constant[features].astype(np.float64)
+            made = outputs[steps][:, features], e.constant[features].astype(np.float64)
             bias = e.bias[steps].astype(np.float64)
             if len(segments) == 1:
                 (name, part), (weights, constant) = next(iter(parts.items())), made
@@ -219,7 +219,7 @@ class SeenUnits:
         columns = [d for s in self.network.layout.head_segments for d in range(s.start, s.stop)]
         columns += [c for n in self.program.heads for c in self._features[0].get(n, ([], 0))[0]]
         columns += [b.column for b in self._features[1] if any(n in self.program.heads for n in b.names)]
-        return bool((self.network.mlp_in[np.ix_(columns, units)] < 0).any())
+        return bool((self.network.mlp_in[columns][:, units] < 0).any())
 
     def rounds(self, units: np.ndarray) -> str | None:
         """Why the units' pre-activations might be rounded, if they might."""

@@ -8,6 +8,7 @@ rest. And variables that both cases and units see only through one sum are repla
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -61,28 +62,29 @@ class _Update:
         units = units_onto(seen.network, slice(segment.start, segment.stop), seen.count)
         return _Update(seen, target, units, seen.inputs(units), seen.program.updates.get(target, ()))
 
-    @property
+    @cached_property
     def out(self) -> np.ndarray:
         segment = self.seen.network.layout.segment(self.target)
         return self.seen.network.mlp_out[self.units, segment.start : segment.stop].astype(np.float64)
 
-    @property
+    @cached_property
     def reads_target(self) -> np.ndarray:
         """Which units look at the old value."""
-        mine = self.inputs.tables.get(self.target)
-        found = np.zeros(len(self.units), dtype=bool) if mine is None else mine.any(axis=0)
+        found, mine = np.zeros(len(self.units), dtype=bool), self.inputs.tables.get(self.target)
+        if mine is not None:
+            found |= mine.any(axis=0)
         for bit, weights in self.inputs.bits:
             found |= (weights != 0) & (self.target in bit.names)
         return found
 
-    @property
+    @cached_property
     def separable(self) -> bool:
         """Whether clearing and writing can be looked at one after the other."""
         by_case = any(self.target in c.variables for c in self.cases)
         number = isinstance(self.seen.program.variables[self.target], Numeric)
         return not by_case and not number and not self.reads_target.all()
 
-    @property
+    @cached_property
     def parts(self) -> list[set[str]]:
         """The variables of each part that is checked by itself."""
         case_names = {v for c in self.cases for v in c.variables}
@@ -91,7 +93,7 @@ class _Update:
         clearing = self.inputs.of(self.reads_target).names | {self.target}
         return [clearing, (self.inputs.names | case_names) - {self.target}]
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(math.prod(size_of(axis) for axis in self.axes(names)) for names in self.parts)
 
@@ -132,14 +134,14 @@ class _Update:
         return self._together()
 
     def _together(self) -> str | None:
-        out, old = self.out, self.seen.streams[self.target]
+        writes, old = _Writes(self.out), self.seen.streams[self.target]
         for run in runs(self.inputs, self.axes(self.parts[0] | self.parts[-1])):
             codes = run.codes
             new, problem = _new_codes(self.cases, codes, codes[self.target])
-            problem = problem or _unsettled(run) or self._overflow(run, out)
-            on = (run.pre > 0).any(axis=1)
+            problem = problem or _unsettled(run) or self._overflow(run, writes)
+            on = np.asarray((run.pre > 0).any(axis=1))
             right = new == codes[self.target]  # where no unit is on
-            change, wanted = _change(run.at(on), out), old[new[on]]
+            change, wanted = writes.change(run.at(on)), old[new[on]]
             right[on] = (old[codes[self.target][on]] + change == wanted).all(axis=1) & self._holds(change)
             if problem is not None or not right.all():
                 return problem or f"wrong at {_shown(codes, ~right)}"
@@ -152,14 +154,11 @@ class _Update:
 
     def _cleared(self, beside: list[str], cleared: np.ndarray) -> str | None:
         """Every old value is taken away, or none is; `cleared` learns which, by the codes of what stands beside."""
-        out, old, inputs = (
-            self.out[self.reads_target],
-            self.seen.streams[self.target],
-            self.inputs.of(self.reads_target),
-        )
+        writes, old = _Writes(self.out[self.reads_target]), self.seen.streams[self.target]
+        inputs = self.inputs.of(self.reads_target)
         for run in runs(inputs, self.axes(self.parts[0])):
             codes, problem = run.codes, _unsettled(run)
-            change, mine = _change(run, out), old[codes[self.target]]
+            change, mine = writes.change(run), old[codes[self.target]]
             does, idle = (change == -mine).all(axis=1), (change == 0).all(axis=1)
             if problem is not None or not (does | idle).all():
                 return problem or f"wrong at {_shown(codes, ~(does | idle))}"
@@ -176,14 +175,14 @@ class _Update:
 
     def _written(self, beside: list[str], cleared: np.ndarray) -> str | None:
         """The new value is written where the old one is taken away, and nowhere else."""
-        out, old = self.out[~self.reads_target], self.seen.streams[self.target]
+        writes, old = _Writes(self.out[~self.reads_target]), self.seen.streams[self.target]
         inputs = self.inputs.of(~self.reads_target)
         for run in runs(inputs, self.axes(self.parts[1])):
             codes, problem = run.codes, _unsettled(run)
             new, clash = _new_codes(self.cases, codes, np.full(size_of(codes), -1))
             wanted = np.where((new >= 0)[:, None], old[new], 0)
             known = cleared[tuple(codes[n] for n in beside)]
-            right = (_change(run, out) == wanted).all(axis=1) & ((known < 0) | (known == (new >= 0)))
+            right = (writes.change(run) == wanted).all(axis=1) & ((known < 0) | (known == (new >= 0)))
             if problem or clash or not right.all():
                 return problem or clash or f"wrong at {_shown(codes, ~right)}"
         return None
@@ -192,14 +191,14 @@ class _Update:
         """Where the number type can hold the change."""
         return (change.astype(self.seen.network.tokens.dtype).astype(np.float64) == change).all(axis=1)
 
-    def _overflow(self, run: Run, out: np.ndarray) -> str | None:
+    def _overflow(self, run: Run, writes: "_Writes") -> str | None:
         """What the units that are on at once write, they write on a grid on which no partial sum is rounded."""
-        if not isinstance(self.seen.program.variables[self.target], Numeric) or not out.any():
+        if not isinstance(self.seen.program.variables[self.target], Numeric) or not len(writes.entries):
             return None
-        fraction, exponent = np.frexp(np.abs(out[out != 0]))
+        fraction, exponent = np.frexp(np.abs(writes.entries))
         digits = (fraction * 2.0**53).astype(np.int64)
         grid = float(((digits & -digits) * 2.0 ** (exponent - 53.0)).min())
-        most = float(_change(run, np.abs(out)).max(initial=0))
+        most = float(_Writes(np.abs(writes.out)).change(run).max(initial=0))
         return None if most / grid <= self.seen.exactly else "what is written could be rounded"
 
     def _noise_problem(self) -> str | None:
@@ -219,7 +218,8 @@ class _Update:
         slack = sizes @ weights[columns] + 2 * unit * (weights != 0).sum(axis=0) * weights.sum(axis=0)
         if (slack >= 1).any():
             return f"with plain ReLU its numbers are off by up to {slack.max():.2g}, and 1 is allowed"
-        noisy, plus, minus = weights[columns].any(axis=0), np.maximum(self.out, 0), np.maximum(-self.out, 0)
+        noisy = np.asarray(weights[columns].any(axis=0))
+        plus, minus = np.maximum(self.out, 0), np.maximum(-self.out, 0)
         if (noisy & (bias > 0)).any():
             return "a hidden unit that reads numbers has a positive bias"
         for run in runs(self.inputs, self.axes(set().union(*self.parts))):
@@ -265,31 +265,40 @@ def _unsettled(run: Run) -> str | None:
     return None if ((run.pre <= 0) | (run.pre >= 1)).all() else "a hidden unit is neither off nor on"
 
 
-def _change(run: Run, out: np.ndarray) -> np.ndarray:
-    """What the units that are on add up to. Few are, as a rule: many are gone through one by one."""
-    fired, out = run.pre > 0, out[run.units]
-    if out.size < 1 << 16:
-        return fired.astype(np.float64) @ out
-    change = np.zeros(len(fired) * out.shape[1])
-    rows, units = np.nonzero(fired)
-    onto, columns = np.nonzero(out)
-    first, count = np.searchsorted(onto, np.arange(len(out))), np.bincount(onto, minlength=len(out))
-    for k in range(int(count.max(initial=0))):
-        mine = count[units] > k
-        entry = first[units[mine]] + k
-        place = rows[mine] * out.shape[1] + columns[entry]
-        change += np.bincount(place, out[onto[entry], columns[entry]], minlength=len(change))
-    return change.reshape(len(fired), -1)
+class _Writes:
+    """What units add to a variable's dimensions, `out` (unit, dimension): mostly nothing."""
+
+    def __init__(self, out: np.ndarray):
+        self.out = out
+        onto, self.columns = np.nonzero(out)
+        self.entries = out[onto, self.columns]
+        self.count = np.bincount(onto, minlength=len(out))
+        self.first = np.cumsum(self.count) - self.count
+
+    def change(self, run: Run) -> np.ndarray:
+        """What the units that are on add up to; where that saves much, entry by entry."""
+        fired, width = run.pre > 0, self.out.shape[1]
+        if len(run.units) * width < 1 << 12:
+            return fired.astype(np.float64) @ self.out[run.units]
+        change = np.zeros(len(fired) * width)
+        rows, units = np.nonzero(fired)
+        units = run.units[units]
+        for k in range(int(self.count.max(initial=0))):
+            mine = self.count[units] > k
+            entry = self.first[units[mine]] + k
+            place = rows[mine] * width + self.columns[entry]
+            change += np.bincount(place, self.entries[entry], minlength=len(change))
+        return change.reshape(len(fired), width)
 
 
 def _multiples(parts: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> bool:
     """Whether all tables (codes, units) are their terms times one and the same row; an absent table is zero."""
-    rows = [None if table is None else table[int(terms.argmax())] / terms.max() for table, terms in parts]
-    present = [row for row in rows if row is not None]
-    if len(present) != len(rows):
-        return not any(row.any() for row in present)
-    same = all(np.array_equal(row, present[0]) for row in present)
-    return same and all(np.array_equal(table, terms[:, None] * present[0]) for table, terms in parts)
+    present = [(table, terms) for table, terms in parts if table is not None]
+    if len(present) != len(parts):
+        return not any(table.any() for table, _ in present)
+    table, terms = present[0]
+    row = table[int(terms.argmax())] / terms.max()
+    return all(np.array_equal(table, (terms[:, None] * row).astype(table.dtype)) for table, terms in present)
 
 
 def _shown(codes: Codes, where: np.ndarray) -> str:
