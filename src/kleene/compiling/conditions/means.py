@@ -26,6 +26,7 @@ without one are listed as far as that goes, and no longer length is certified.
 A mean exactly on an edge is judged alike by all if nothing is rounded on the way: then it does no harm.
 """
 
+import bisect
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -44,7 +45,8 @@ from kleene.programs.alta.variables import BLUR, Numeric
 LISTED = 1 << 17  # sums that are listed one by one, at most
 DENOMINATORS = 10_000
 BLOCK = 1 << 16
-SPARE = 1.05  # for what is of second order in u
+SEARCHED = 1 << 24  # numbers in one mean, at most
+SPARE = 1.05  # for what is of second order in u, as long as n·u is at most 1/64
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,7 @@ class Edge:
 
     def width(self, n: np.ndarray, exactly_summed: int) -> np.ndarray:
         """How far a mean of n numbers can be off, or -1 where that does no harm."""
-        share = n * self.unit
-        summing = np.where(share < 1 / 64, self.size * share, np.inf)  # beyond, what is of second order matters
-        width = SPARE * (self.fixed + np.where(n > exactly_summed, summing, 0.0))
+        width = SPARE * (self.fixed + np.where(n > exactly_summed, self.size * self.unit * n, 0.0))
         apart = width * (1 + 2.0**-53 / self.unit)  # how far program and network may be from each other
         return np.where(apart > self.tolerated, width, -1.0) if self.tolerated else width
 
@@ -93,15 +93,15 @@ class Means:
 
     def first_near(self, length: int) -> Near | None:
         """The smallest set of numbers, of at most `length`, whose mean is too near an edge."""
-        most = min(length, self.most)
+        asked = min(length, self.most)
+        most = min(asked, SEARCHED, max(self.exactly_summed, int(1 / (64 * self.edges[0].unit))))
         scale = _Scale.of(self.values)
         if scale is None:
-            return _first_listed(self, _Scale.plain(self.values), most, most)
-        listed = min(most, 0 if scale.dense else 48)
-        found = _first_listed(self, scale, listed, most) if listed else None
-        if found is not None and found.n <= listed:
-            return found
-        return _first_whole(self, scale, listed + 1, most)
+            found = _first_listed(self, _Scale.plain(self.values), most, most)
+        else:
+            listed = min(most, 0 if scale.dense else 48)
+            found = _first_listed(self, scale, listed, most) or _first_whole(self, scale, listed + 1, most)
+        return Near(most + 1, self.edges[0], None) if found is None and asked > most else found
 
     def longest(self, length: int) -> int:
         """The greatest length up to `length` at which every mean is told rightly."""
@@ -165,15 +165,17 @@ def _first_listed(means: Means, scale: _Scale, listed: int, most: int) -> Near |
 def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | None:
     """The first n with a whole number too near n times an edge. n·E modulo 1 is computed in units of 2⁻⁶⁴."""
     best: Near | None = None
-    for edge in means.edges:
+    for edge in sorted(means.edges, key=lambda e: e.tolerated):
         low, high = (edge.low - scale.start) / scale.unit, (edge.high - scale.start) / scale.unit
         last = most if best is None else best.n - 1
-        if edge.width(np.array(last), means.exactly_summed) < 0:
-            continue  # harmless even for the most numbers
-        for n in _blocks(first, last):
+        widest = float(edge.width(np.array(last), means.exactly_summed))
+        apart = 2 * last * (widest + scale.off) / float(scale.unit) * low.denominator
+        away = float(max(low - int(scale.steps[-1]), -high))  # of an edge that lies beyond all means
+        if (edge.exact and last <= means.exactly_summed and apart < 0.9) or widest / float(scale.unit) < away:
+            continue  # harmless even for the most numbers: those not on the edge are further away than that
+        for n in _blocks(max(first, _first_harm(means, edge, last)), last):
             width = edge.width(n, means.exactly_summed)
             reach = (width + scale.off) / float(scale.unit)
-            away = float(max(low - int(scale.steps[-1]), -high))  # of an edge that lies beyond all means
             share = (n.astype(np.uint64) * np.uint64(int(low * 2**64) % 2**64)).astype(np.float64) / 2.0**64
             room = n * (float(high - low) + 2 * reach) + n * 2.0**-60
             close = ((n * reach - share) % 1.0 <= room) & (width >= 0) & (reach >= away)
@@ -186,6 +188,11 @@ def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | N
                 best = Near(at, edge, _counted(means.values, scale.steps, at, total))
                 break
     return best
+
+
+def _first_harm(means: Means, edge: Edge, last: int) -> int:
+    """The first n for which being off does any harm, and `last + 1` where there is none: it only grows with n."""
+    return bisect.bisect_left(range(last + 1), True, key=lambda n: edge.width(np.array(n), means.exactly_summed) >= 0)
 
 
 def _blocks(first: int, last: int) -> Iterator[np.ndarray]:
@@ -315,7 +322,7 @@ def averages(network: UniversalTransformer, program: Program, length: int) -> Co
 def _told(means: Means, near: Near, length: int) -> str:
     able = f"{means.head!r} can be told for at most {near.n - 1:,} positions, not {length:,}"
     if near.counts is None:
-        return f"{able}: its numbers have no common unit, and the means of {near.n:,} are too many to list"
+        return f"{able}: the means of {near.n:,} numbers are too many to search"
     mean = sum(Fraction(v) * c for v, c in near.counts.items()) / near.n
     counted = " and ".join(f"{c:,} × {v:g}" for v, c in near.counts.items())
     off = float(near.edge.width(np.array(near.n), means.exactly_summed))

@@ -34,7 +34,9 @@ class Bit:
     activation: str
 
     def at(self, codes: Codes) -> np.ndarray:
-        pre = self.bias + sum(self.inputs[n][codes[n]] for n in self.names)
+        """The bit for arrays of codes; one that depends on nothing, as of a number with one value, is always the same."""
+        size = len(next(iter(codes.values()))) if codes else 1
+        pre = np.tile(self.bias, (size, 1)) + sum(self.inputs[n][codes[n]] for n in self.names)
         return activate(np, self.activation, pre) @ self.outputs + self.constant
 
 
@@ -146,10 +148,9 @@ class SeenUnits:
 
     def noise(self, name: str) -> np.ndarray:
         """How far each feature of a number may be from 0 or 1: with plain ReLU it is a difference of large numbers."""
-        size = self.program.sizes[name]
         steps = number_steps(self.network, name) if isinstance(self.program.domains[name], Numeric) else None
         if steps is None or steps.seconds is None:
-            return np.zeros(size)
+            return np.zeros(1)
         source = self.program.heads[name].value if name in self.program.heads else name
         reach = max(abs(float(v)) for v in (*self.streams[source][:, 0], *self.program.starts[source][1]))
         largest = np.abs(steps.slopes) * reach + np.abs(steps.biases) + 1
@@ -204,7 +205,7 @@ class SeenUnits:
             weights = np.abs(self.network.mlp_in[columns, : self.count].astype(np.float64))
             several, largest = (weights != 0).sum(axis=0), weights.max(axis=0)
             total += np.where(several > 1, largest * (2 * narrow + 4 * several * wide), 0.0)
-            if features:
+            if self.noise(segment.channel.name).any():
                 total += 2 * self.noise(segment.channel.name) @ weights[-len(features) :]
         for bit in self._features[1]:
             if any(n in self.program.heads for n in bit.names):
