@@ -238,7 +238,7 @@ def _alike(program: Program, key: str | None) -> list[list[int]]:
 
 
 def _nearest(output: Numeric, low: float, high: float, most: int) -> Iterator[tuple[float, int, int]]:
-    """How many numbers, and how many of them the higher, so that their mean is nearest to each edge: (off, n, count)."""
+    """How many numbers, and how many of them the higher, so that their mean is nearest to an edge: (off, n, count)."""
     values, n = [Fraction(v) for v in output.values], np.arange(1, most + 1)
     for below, above in itertools.pairwise(values):
         middle, half = (below + above) / 2, (above - below) * Fraction(BLUR)

@@ -93,9 +93,7 @@ def fuzz(
     return tally
 
 
-def _outcomes(
-    trial: Callable[[int, int], Outcome], seed: int, indices: range, workers: int
-) -> Iterator[Outcome]:
+def _outcomes(trial: Callable[[int, int], Outcome], seed: int, indices: range, workers: int) -> Iterator[Outcome]:
     """What became of each program, in order, so that a tally always speaks of the first so many."""
     if workers == 1:
         yield from (trial(seed, index) for index in indices)

@@ -18,20 +18,23 @@ def weights(network: UniversalTransformer, program: Program, length: int) -> Con
     """Every field of the network, number types, activation and layout included, is as the compiler makes it."""
     from kleene.compiling.transformer import compile_program
 
-    known: Any = None if network.origin is None else network.origin.options
     guesses: list[Any] = [{"dtype": network.dtype, "activation": network.activation, "rules": r} for r in RULES]
-    try:
-        made = (compile_program(program, **options) for options in ([known] if known else guesses))
-        fresh = next((n for n in made if known or n.mlp_bias.shape == network.mlp_bias.shape), None)
-    except CompileError as error:
-        return Condition("weights", False, f"the compiler refuses this program: {error}")
-    if fresh is None:
-        return Condition("weights", False, "mlp_bias has another shape than the compiler makes")
-    for name, mine, theirs in _fields(network, fresh):
-        problem = _difference(mine, theirs)
-        if problem is not None:
-            return Condition("weights", False, f"{name}{problem}")
-    return Condition("weights", True, f"all {network.size.parameters:,} are as the compiler makes them")
+    first = None
+    for options in guesses if network.origin is None else [network.origin.options]:
+        try:
+            fresh = compile_program(program, **options)
+        except CompileError as error:
+            return Condition("weights", False, f"the compiler refuses this program: {error}")
+        found = _first_difference(network, fresh)
+        if found is None:
+            return Condition("weights", True, f"all {network.size.parameters:,} are as the compiler makes them")
+        first = first or found
+    return Condition("weights", False, first or "")
+
+
+def _first_difference(mine: UniversalTransformer, theirs: UniversalTransformer) -> str | None:
+    found = ((name, _difference(a, b)) for name, a, b in _fields(mine, theirs))
+    return next((name + problem for name, problem in found if problem is not None), None)
 
 
 def _fields(mine: Any, theirs: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:

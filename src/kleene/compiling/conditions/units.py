@@ -34,7 +34,7 @@ class Bit:
     activation: str
 
     def at(self, codes: Codes) -> np.ndarray:
-        """The bit for arrays of codes; one that depends on nothing, as of a number with one value, is always the same."""
+        """The bit for arrays of codes; one that depends on nothing, of a number with one value, is always the same."""
         size = len(next(iter(codes.values()))) if codes else 1
         pre = np.tile(self.bias, (size, 1)) + sum(self.inputs[n][codes[n]] for n in self.names)
         return activate(np, self.activation, pre) @ self.outputs + self.constant
