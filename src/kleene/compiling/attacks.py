@@ -87,7 +87,8 @@ def attack(
     True
     """
     found = program_of(network, program)
-    certificate = certificate or certify(network, length=length, program=found)
+    if certificate is None:
+        certificate = certify(network, length=length, program=found)
     runs = _executions(network, found, jax)
     result = Attack(found.name, network.dtype, certificate.length, certificate.valid, tuple(runs))
     started = time.perf_counter()

@@ -9,11 +9,12 @@ import linecache
 import random
 import re
 import zlib
+from collections import deque
 from dataclasses import dataclass
 
 from kleene.programs.alta.program import Program
 
-# Numbers that floats hold inexactly, near and far apart, for programs that average: a base, and what is added to it.
+# For programs that average: numbers that floats hold inexactly, with near and far neighbours.
 NASTY = ("0", "0.1", "1/3", "-1/3", "0.3", "1", "-1", "0.7", "1/7", "2.5", "0.01", "-0.9", "1e-3", "64/63")
 NUMBERS = ("-2", "-1", "-0.5", "-1/3", "0", "0.1", "1/3", "0.5", "2/3", "1", "1.5", "3")
 OPENING = """import math
@@ -48,6 +49,9 @@ FORMS = {
          "{i} != {i} != {k}", "any(({c}, {c}))", "{i} in {0: 1, 3: 1}"],
     ),
 }  # fmt: skip
+
+
+_kept: deque[str] = deque(maxlen=1000)  # the files of the latest programs
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ def build(source: str) -> Program:
     """The `program` that a source defines; the source is kept where `inspect` and tracebacks find it."""
     file = f"<random program {zlib.crc32(source.encode()):08x}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    if len(_kept) == _kept.maxlen:  # a million programs would not fit
+        linecache.cache.pop(_kept[0], None)
+    _kept.append(file)
     namespace: dict = {"__name__": "random_program"}
     try:
         exec(compile(source, file, "exec"), namespace)
