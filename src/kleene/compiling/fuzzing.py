@@ -26,7 +26,10 @@ from kleene.programs.alta.random_programs import generate, random_inputs
 
 INPUTS, LONGEST = 5, 7
 WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
-ATTACKED = (*WAYS, {"dtype": "bfloat16"})  # ways of compiling whose certificates are attacked
+ATTACKED: tuple[dict[str, Any], ...] = (
+    *WAYS,
+    {"dtype": "bfloat16"},
+)  # ways of compiling whose certificates are attacked
 ATTACKS, REACH = 24, 130  # inputs, and tokens in the longest of them
 SAVE_EVERY = 5.0  # seconds
 

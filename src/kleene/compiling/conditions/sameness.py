@@ -20,7 +20,9 @@ def weights(network: UniversalTransformer, program: Program, length: int) -> Con
 
     guesses: list[Any] = [{"dtype": network.dtype, "activation": network.activation, "rules": r} for r in RULES]
     first = None
-    for options in guesses if network.origin is None else [network.origin.options]:
+    if network.origin is not None:
+        guesses = [network.origin.options]
+    for options in guesses:
         try:
             fresh = compile_program(program, **options)
         except CompileError as error:

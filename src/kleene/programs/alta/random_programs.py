@@ -15,7 +15,22 @@ from dataclasses import dataclass
 from kleene.programs.alta.program import Program
 
 # For programs that average: numbers that floats hold inexactly, with near and far neighbours.
-NASTY = ("0", "0.1", "1/3", "-1/3", "0.3", "1", "-1", "0.7", "1/7", "2.5", "0.01", "-0.9", "1e-3", "64/63")
+NASTY: tuple[str, ...] = (
+    "0",
+    "0.1",
+    "1/3",
+    "-1/3",
+    "0.3",
+    "1",
+    "-1",
+    "0.7",
+    "1/7",
+    "2.5",
+    "0.01",
+    "-0.9",
+    "1e-3",
+    "64/63",
+)
 NUMBERS = ("-2", "-1", "-0.5", "-1/3", "0", "0.1", "1/3", "0.5", "2/3", "1", "1.5", "3")
 OPENING = """import math
 from kleene.programs import alta
