@@ -78,6 +78,9 @@ def _probe_problem(seen: SeenUnits) -> str | None:
     same = same and np.array_equal(probe.mentions, np.array(mentions).reshape(-1, len(heads)))
     if not same or not np.array_equal(probe.guarded, np.eye(len(heads))[[h for h, _ in guards]]):
         return "the guards of the network are not those of the program"
+    noise = sum((x * np.abs(probe.rows[c].astype(np.float64)) for c, x in seen.soft_columns()), np.zeros(1))
+    if noise.max(initial=0) >= 0.4:  # rows lie 1/2 beside whole numbers
+        return "with plain ReLU the numbers that a guard looks at are too noisy"
     for k, (feature, allowed) in enumerate(asked):
         if not _asks(seen, k, feature, allowed):
             return f"the probe does not ask rightly whether {_shown(feature)} is one of {sorted(allowed)}"
