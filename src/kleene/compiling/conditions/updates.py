@@ -293,12 +293,10 @@ class _Writes:
 
 def _multiples(parts: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> bool:
     """Whether all tables (codes, units) are their terms times one and the same row; an absent table is zero."""
-    present = [(table, terms) for table, terms in parts if table is not None]
-    if len(present) != len(parts):
-        return not any(table.any() for table, _ in present)
-    table, terms = present[0]
-    row = table[int(terms.argmax())] / terms.max()
-    return all(np.array_equal(table, (terms[:, None] * row).astype(table.dtype)) for table, terms in present)
+    filled = [(np.zeros((len(terms), 1)) if table is None else table, terms) for table, terms in parts]
+    table, terms = max(filled, key=lambda part: part[1].max())
+    row = table[int(terms.argmax())] / max(1, terms.max())
+    return all(not (table - terms[:, None] * row).any() for table, terms in filled)
 
 
 def _shown(codes: Codes, where: np.ndarray) -> str:
