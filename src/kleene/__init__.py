@@ -19,6 +19,7 @@ from kleene.traces import TraceBatch as TraceBatch
 
 if TYPE_CHECKING:
     from kleene.compiling import compile as compile
+    from kleene.compiling.attacks import attack as attack
     from kleene.compiling.certificates import certify as certify
     from kleene.compiling.checking import check as check
     from kleene.explaining.extraction import extract as extract
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
+    "attack": "kleene.compiling.attacks",
     "certify": "kleene.compiling.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",

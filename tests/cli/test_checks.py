@@ -118,3 +118,40 @@ def test_a_benchmark_is_printed_as_a_table_or_as_json(run, here, monkeypatch):
         {"name": "counting", "value": 12.5, "unit": "s", "remark": "slow"}
     ]
     assert ["counting", "25", "s", "slow"] in [line.split() for line in run("bench", "tiny").out.splitlines()]
+
+
+MEAN_FILE = """
+from kleene.programs import alta
+
+def mlp(z):
+    z["high"] = 1 if z["mean"] > 0 else 0
+
+variables = {"x": alta.numeric_var([0, 0.1], input_init_fn=lambda t: t / 10), "same": alta.var(1), "high": alta.var(2)}
+program = alta.program_spec(variables, {"mean": alta.qkv("same", "same", "x")}, mlp, "high", 2, name="mean")
+"""
+
+
+def test_certify_takes_the_longest_length_there_can_be_and_attacks_it(run):
+    found = run("certify", "parity_absolute", "--attack", "--seconds", "1", "--json").json
+    assert (found["valid"], found["length"], found["attack"]["stood"]) == (True, 400, True)
+    assert found["attack"]["executions"] == ["program", "selecting network", "softmax network"]
+    assert found["attack"]["inputs"] == sum(found["attack"]["tried"].values()) > 0
+
+
+def test_an_attack_that_succeeds_has_exit_status_one_and_shows_the_input(run, tmp_path):
+    (tmp_path / "mean.py").write_text(MEAN_FILE)
+    name = f"{tmp_path / 'mean.py'}:program"
+    assert run("certify", name).status == 0
+    result = run("certify", name, "--length", "130", "--attack", "--json")
+    assert result.status == 1
+    assert result.json["first_failure"] == "averages"
+    assert len(result.json["attack"]["first_difference"]["input"]) >= 64
+    told = run("certify", name, "--length", "130", "--attack")
+    assert "program and " in told.out
+    assert "differ on [" in told.out
+
+
+def test_random_certificates_are_attacked_and_one_program_is_not_this_way(run):
+    told = run("check", "--random", "3", "--attack", "--seed", "2")
+    assert (told.status, told.out.split(" on ")[0]) == (0, "3 of 3 certificates of random programs stood")
+    assert "--attack goes with --random" in run("check", "sort", "--attack").err

@@ -1,7 +1,9 @@
 """Certificates hold for what the compiler makes, refuse what they cannot promise, and notice a changed weight."""
 
+import copy
 import dataclasses
 import json
+import operator
 
 import equinox as eqx
 import numpy as np
@@ -10,10 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
+from kleene.compiling.conditions.exclusive import exclusive
+from kleene.compiling.conditions.units import SeenUnits
+from kleene.compiling.conditions.updates import updates
 from kleene.errors import CompileError, InputError
 from kleene.machines.universal_transformer import vars_of
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
+from kleene.programs.alta.program import Program
 from kleene.programs.alta.random_programs import generate
 
 
@@ -64,21 +70,85 @@ def test_a_change_of_one_weight_anywhere_is_noticed(data):
     assert where in certificate.first_failure.detail
 
 
-def test_the_mlp_itself_is_run_and_not_only_compared(monkeypatch):
-    from kleene.compiling import certificates
-
-    fine = certificates.Condition("weights", True, "not compared here")
-    monkeypatch.setattr(certificates, "_weights", lambda *_: fine)
-    network = kleene.compile(get("addition").build())
+def test_the_mlp_itself_is_run_and_not_only_compared():
+    program = get("addition").build()
+    network = kleene.compile(program)
     segment = network.layout.segment("value_carry")
     unit = int(np.flatnonzero(network.mlp_out[:, segment.start])[0])
     for field, place in (("mlp_in", (segment.start, unit)), ("mlp_bias", (unit,)), ("mlp_out", (unit, segment.start))):
         array = np.array(getattr(network, field))
         array[place] += 100
         broken = eqx.tree_at(lambda n, field=field: getattr(n, field), network, array)
-        failure = kleene.certify(broken, length=20).first_failure
-        assert failure is not None
-        assert failure.name == "MLP"
+        assert not updates(SeenUnits(broken, program)).holds
+
+
+def narrowed(network, *names):
+    """The network with some weights in a type in which they have the same values."""
+    for name in names:
+        get_field = operator.attrgetter(name)
+        network = eqx.tree_at(get_field, network, np.asarray(get_field(network)).astype(np.int8))
+    return network
+
+
+def altered(network, **fields):
+    """The network with some fields changed, whatever their types should be."""
+    found = copy.copy(network)
+    for name, value in fields.items():
+        object.__setattr__(found, name, value)
+    return found
+
+
+@pytest.mark.parametrize("field", ["mlp_out", "mlp_in", "expansion.outputs", "probe.guards", "relative", "halt"])
+def test_a_change_of_number_type_is_noticed_though_the_values_are_the_same(field):
+    network = kleene.compile(get("sort").build())
+    failure = kleene.certify(narrowed(network, field), length=20).first_failure
+    assert failure is not None
+    assert failure.detail.startswith(f"{field} is in int8")
+
+
+def test_a_network_wholly_in_another_number_type_has_no_certificate():
+    network = kleene.compile(parity.relative())
+    whole = narrowed(network, "tokens", "mlp_in", "mlp_bias", "mlp_out", "value", "out")
+    assert not kleene.certify(whole, length=5)
+    assert not kleene.certify(altered(whole, origin=None), length=5, program=parity.relative())
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+def test_another_activation_is_noticed(activation):
+    network = altered(kleene.compile(parity.relative()), activation=activation)
+    failure = kleene.certify(network, length=5).first_failure
+    assert (failure.name, failure.detail.split()[0]) == ("weights", "activation")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_layers", 3), ("halts", False), ("queries", (False,) * 5), ("output_name", "done"), ("number_steps", ()),
+     ("input_range", 7), ("position_range", 9)],
+)  # fmt: skip
+def test_a_changed_layout_is_noticed_and_named(name, value):
+    network = kleene.compile(get("sort").build())
+    changed = dataclasses.replace(network, layout=dataclasses.replace(network.layout, **{name: value}))
+    failure = kleene.certify(changed, length=5).first_failure
+    assert f"layout.{name}" in failure.detail
+
+
+def test_changed_slots_are_noticed():
+    network = kleene.compile(get("sort").build())
+    first, second, *rest = network.layout.segments
+    moved = (
+        dataclasses.replace(first, channel=second.channel),
+        dataclasses.replace(second, channel=first.channel),
+        *rest,
+    )
+    changed = dataclasses.replace(network, layout=dataclasses.replace(network.layout, segments=moved))
+    assert "layout.segments" in kleene.certify(changed, length=5).first_failure.detail
+
+
+def test_a_removed_probe_or_mask_is_noticed():
+    network = kleene.compile(get("sort").build())
+    assert "probe" in kleene.certify(dataclasses.replace(network, probe=None), length=5).first_failure.detail
+    unmasked = dataclasses.replace(network, relative=np.zeros_like(network.relative))
+    assert "relative" in kleene.certify(unmasked, length=5).first_failure.detail
 
 
 def test_the_program_of_another_network_is_not_certified():
@@ -118,10 +188,12 @@ def test_averages_that_rounding_could_push_over_a_step_are_refused_with_the_leng
         3,
     )
     network = kleene.compile(program)
-    assert kleene.certify(network, length=1000)
+    longest = kleene.certify(network).length
+    assert longest > 10
+    assert kleene.certify(network, length=longest)
     refused = kleene.certify(network, length=1_000_000)
     assert refused.first_failure.name == "averages"
-    assert "positions, not 1,000,000" in refused.first_failure.detail
+    assert f"at most {longest:,} positions, not 1,000,000" in refused.first_failure.detail
 
 
 def test_a_certificate_can_be_read_by_programs_and_people():
@@ -136,9 +208,37 @@ def test_a_certificate_can_be_read_by_programs_and_people():
 def test_cases_that_can_hold_at_once_are_found():
     program = parity.relative()
     twice = dataclasses.replace(program, updates={v: c + c for v, c in program.updates.items()})
-    from kleene.compiling.certificates import _exclusive
+    assert not exclusive(kleene.compile(program), twice, 5).holds
 
-    assert not _exclusive(kleene.compile(program), twice, 5).holds
+
+def test_without_a_length_the_certificate_is_for_the_longest_input_that_there_can_be():
+    assert kleene.certify(kleene.compile(parity.absolute(positions=8))).length == 8
+    assert kleene.certify(kleene.compile(parity.relative())).length == 1 << 24
+    assert kleene.certify(kleene.compile(parity.relative(), dtype="float64")).length == 1 << 53
+
+
+@dataclasses.dataclass(frozen=True)
+class Validated(Program):
+    """A program whose function was replayed when it was built."""
+
+    validation: object = None
+
+
+@pytest.mark.parametrize("exhaustive", [True, False])
+def test_the_certificate_says_whether_the_function_was_replayed_and_on_everything(exhaustive):
+    class Validation:
+        def __str__(self):
+            return "replayed on 20 assignments"
+
+    Validation.exhaustive = exhaustive
+    program = parity.relative()
+    fields = {f.name: getattr(program, f.name) for f in dataclasses.fields(Program)}
+    validated = Validated(**fields | {"validation": Validation()})
+    certificate = kleene.certify(kleene.compile(validated), length=5)
+    said = next(c.detail for c in certificate.conditions if c.name == "function")
+    assert said.startswith("replayed on 20 assignments")
+    assert certificate.exhaustive is exhaustive
+    assert ("not exhaustive" in said) is not exhaustive
 
 
 def test_what_cannot_be_compiled_has_no_certificate():

@@ -63,3 +63,13 @@ def test_a_failure_is_reported_with_its_program_and_a_small_input(monkeypatch):
     assert "alta.program_spec" in failure["source"]
     assert 1 <= len(failure["input"]) <= 2
     assert "network" in failure["what"]
+
+
+def test_certificates_of_random_programs_stand_and_the_tally_adds_up(tmp_path):
+    file = str(tmp_path / "tally.json")
+    tally = fuzzing.fuzz(10, seed=4, attack=True, resume=file)
+    assert (tally.done, tally.agree + tally.refused, tally.failures) == (10, 10, [])
+    assert tally.agree >= 8
+    assert tally.inputs > 10 * tally.agree
+    with pytest.raises(ModelFileError, match="holds a tally of attacks"):
+        fuzzing.fuzz(12, seed=4, resume=file)

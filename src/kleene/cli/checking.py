@@ -52,6 +52,9 @@ def check(
             help="A function from the list of input tokens to that of output tokens, to compare with. Runs the file.",
         ),
     ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="With --random: certify each program, and attack the certificate.")
+    ] = False,
     seed: Annotated[
         int, typer.Option(help="Seed of the random inputs, or of the random programs.", min=0, max=LARGEST_SEED)
     ] = 0,
@@ -73,8 +76,10 @@ def check(
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
     if random_programs and reference is not None:
         raise typer.BadParameter("--reference is for one PROGRAM, and --random makes its own")
+    if attack and not random_programs:
+        raise typer.BadParameter("--attack goes with --random N; `kleene certify PROGRAM --attack` attacks one program")
     if random_programs:
-        return _check_random(random_programs, seed, workers, resume, as_json)
+        return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     options |= {"form": form, "construction": construction}
     reports = check_named(
@@ -111,18 +116,24 @@ def _compared(reports: list[Any]) -> str:
     return f"{', '.join(first)} and {last} have the same trace; there was no reference of what they should do"
 
 
-def _check_random(programs: int, seed: int, workers: int | None, resume: str | None, as_json: bool) -> None:
+def _check_random(
+    programs: int, seed: int, workers: int | None, resume: str | None, attack: bool, as_json: bool
+) -> None:
     from kleene.commands.checks import fuzz_with_progress
 
-    tally = fuzz_with_progress(programs, seed, workers, resume, progress=not as_json and sys.stderr.isatty())
+    shown = not as_json and sys.stderr.isatty()
+    tally = fuzz_with_progress(programs, seed, workers, resume, attack=attack, progress=shown)
     compared = tally.done - tally.refused
     if as_json:
         first = tally.failures[0]["what"] if tally.failures else None
         print_json({"agree": tally.agree, "of": compared, "first_disagreement": first} | asdict(tally))
     else:
+        what, refused = "random programs agree", "refused for their number type"
+        if attack:
+            what, refused = "certificates of random programs stood", "not certified"
         typer.echo(
-            f"{tally.agree:,} of {compared:,} random programs agree on {tally.inputs:,} inputs (seed {tally.seed}; "
-            f"{tally.refused:,} refused for their number type) in {tally.seconds:,.0f} s"
+            f"{tally.agree:,} of {compared:,} {what} on {tally.inputs:,} inputs (seed {tally.seed}; "
+            f"{tally.refused:,} {refused}) in {tally.seconds:,.0f} s"
         )
         for failure in tally.failures[:3]:
             typer.echo(
@@ -138,8 +149,15 @@ def certify(
     program: TransformerArgument,
     against: AgainstOption = None,
     length: Annotated[
-        int, typer.Option(help="The longest input that the certificate is to speak of.", min=1, max=MANY)
-    ] = 100,
+        int | None,
+        typer.Option(
+            help="The longest input that the certificate is to speak of; the longest there can be.", min=1, max=MANY
+        ),
+    ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Look for inputs at the edges on which program and network differ.")
+    ] = False,
+    seconds: Annotated[float, typer.Option(help="With --attack: how long to look.", min=0.1, max=86_400)] = 10.0,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
@@ -147,17 +165,28 @@ def certify(
 ) -> None:
     """Say why a network equals its program, up to a length.
 
-    Exit status 1 if that cannot be said.
+    With --attack, program, selecting network and softmax network are run on inputs at the edges: short and long ones,
+    ties, and means near where an answer changes. Exit status 1 if there is no certificate, or it did not stand.
     """
     import kleene
     from kleene.commands.network_files import network_and_program
+    from kleene.compiling.attacks import attack as attack_certificate
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
     found = network_and_program(program, against, options)
     certificate = kleene.certify(found.network, length=length, program=found.program)
-    if as_json:
-        print_json(certificate.as_json() | {"compared": found.compared})
-    else:
+    if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")
-    if not certificate:
+    result = None
+    if attack:
+        in_jax = found.network.dtype == "bfloat16"  # which jax runs by default
+        result = attack_certificate(
+            found.network, certificate=certificate, program=found.program, seconds=seconds, jax=in_jax
+        )
+    if as_json:
+        told = {} if result is None else {"attack": result.as_json()}
+        print_json(certificate.as_json() | {"compared": found.compared} | told)
+    elif result is not None:
+        typer.echo(str(result))
+    if not certificate or (result is not None and not result):
         raise typer.Exit(FAILED)

@@ -77,7 +77,9 @@ def _everything() -> list[tuple[str, Any]]:
     return [(prefix + name, entry) for prefix, shelf in shelves for name, entry in shelf.entries().items()]
 
 
-def fuzz_with_progress(programs: int, seed: int, workers: int | None, resume: str | None, *, progress: bool) -> Any:
+def fuzz_with_progress(
+    programs: int, seed: int, workers: int | None, resume: str | None, *, attack: bool = False, progress: bool
+) -> Any:
     """The tally of so many random programs; on all cores, unless told otherwise, when there are many."""
     from kleene.compiling.fuzzing import fuzz
 
@@ -88,7 +90,7 @@ def fuzz_with_progress(programs: int, seed: int, workers: int | None, resume: st
             bar.update(task, completed=tally.done, description=told)
 
         chosen = workers or ((os.cpu_count() or 1) if programs > 500 else 1)
-        return fuzz(programs, seed=seed, workers=chosen, resume=resume, on_program=show)
+        return fuzz(programs, seed=seed, workers=chosen, resume=resume, attack=attack, on_program=show)
 
 
 @contextmanager

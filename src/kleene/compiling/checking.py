@@ -74,7 +74,7 @@ def check_transformer(
         inputs = some_inputs(program, entry, samples, max_length, seed)
     tried, agreed, first = [list(x) for x in inputs], 0, None
     reference = reference or (entry.reference if entry is not None else None)
-    by_program, by_network = _all(program.run_batch, tried), _all(network.run_batch, tried)
+    by_program, by_network = outcomes(program.run_batch, tried), outcomes(network.run_batch, tried)
     for sequence, mine, theirs in zip(tried, by_program, by_network):
         problem = _disagreement(program, sequence, mine, theirs, reference)
         agreed += problem is None
@@ -101,7 +101,7 @@ def some_inputs(program: Program, entry: Any, samples: int, max_length: int, see
     return short + [[chance.randrange(program.input_range) for _ in range(n)] for n in lengths]
 
 
-def _all(run_batch: Callable, sequences: list[list[int]]) -> list[Trace | RunError]:
+def outcomes(run_batch: Callable, sequences: list[list[int]]) -> list[Trace | RunError]:
     """The outcome on every input: a trace, or the error that the run ended with."""
     try:
         return list(run_batch(sequences))
@@ -122,7 +122,7 @@ def _disagreement(program: Program, sequence: list[int], mine: Any, theirs: Any,
     except RunError as error:
         expected = error
     for other in (mine, theirs):
-        problem = _difference(expected, other)
+        problem = difference(expected, other)
         if problem:
             return problem
     if reference is not None and isinstance(expected, Trace):
@@ -141,7 +141,8 @@ def _answer(reference: Callable[[Sequence[int]], Any], sequence: list[int]) -> l
         raise InputError(f"the reference {called}({sequence}) raised {type(error).__name__}: {error}") from error
 
 
-def _difference(a: Trace | RunError, b: Trace | RunError) -> str | None:
+def difference(a: Trace | RunError, b: Trace | RunError) -> str | None:
+    """How two outcomes differ: in their traces, or in the errors that they ended with."""
     if isinstance(a, Trace) and isinstance(b, Trace):
         return a.difference(b)
     if isinstance(a, Trace) or isinstance(b, Trace):

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from kleene.checksums import check_seal, sealed_json
+from kleene.compiling.attacks import attack as attack_certificate
+from kleene.compiling.certificates import certify
 from kleene.compiling.checking import check_transformer
 from kleene.compiling.transformer import compile_program
 from kleene.errors import CompileError, ModelFileError
@@ -24,6 +26,11 @@ from kleene.programs.alta.random_programs import generate, random_inputs
 
 INPUTS, LONGEST = 5, 7
 WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
+ATTACKED: tuple[dict[str, Any], ...] = (
+    *WAYS,
+    {"dtype": "bfloat16"},
+)  # ways of compiling whose certificates are attacked
+ATTACKS, REACH = 24, 130  # inputs, and tokens in the longest of them
 SAVE_EVERY = 5.0  # seconds
 FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a program that failed
 
@@ -39,7 +46,10 @@ class Outcome:
 
 @dataclass
 class Tally:
-    """How far a run is: programs tried, those the compiler refused for the number type, and the failures."""
+    """How far a run is: programs tried, those the compiler refused for the number type, and the failures.
+
+    Where certificates are `attacked`, those that could not be certified count as refused too.
+    """
 
     seed: int
     done: int = 0
@@ -48,6 +58,7 @@ class Tally:
     inputs: int = 0
     seconds: float = 0.0
     failures: list[dict[str, Any]] = field(default_factory=list)
+    attacked: bool = False
 
     def add(self, outcome: Outcome) -> None:
         self.done += 1
@@ -65,15 +76,17 @@ def fuzz(
     seed: int = 0,
     workers: int = 1,
     resume: str | None = None,
+    attack: bool = False,
     on_program: Callable[[Tally], None] | None = None,
 ) -> Tally:
     """Try so many random programs. With `resume`, a file keeps the tally, and a run that was killed goes on from it.
 
-    Several `workers` are processes that share the programs out; the tally is the same for any number of them.
+    Several `workers` are processes that share the programs out; the tally is the same for any number of them. With
+    `attack`, each program is certified for the longest inputs that it can be, and the certificate is attacked.
     """
-    tally = _resumed(seed, resume)
+    tally = _resumed(seed, resume, attack)
     started, saved = time.perf_counter() - tally.seconds, time.perf_counter()
-    for outcome in _outcomes(seed, range(tally.done, programs), workers):
+    for outcome in _outcomes(_attack if attack else _try, seed, range(tally.done, programs), workers):
         tally.add(outcome)
         tally.seconds = round(time.perf_counter() - started, 3)
         if on_program is not None:
@@ -84,10 +97,10 @@ def fuzz(
     return tally
 
 
-def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
+def _outcomes(trial: Callable[[int, int], Outcome], seed: int, indices: range, workers: int) -> Iterator[Outcome]:
     """What became of each program, in order, so that a tally always speaks of the first so many."""
     if workers == 1:
-        yield from (_try(seed, index) for index in indices)
+        yield from (trial(seed, index) for index in indices)
         return
     # Fresh processes: forking one in which jax has started its threads may hang. Each keeps to one thread of its own.
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -95,7 +108,7 @@ def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
     os.environ.update(threads)
     try:
         with multiprocessing.get_context("spawn").Pool(workers) as pool:
-            yield from pool.imap(functools.partial(_try, seed), indices, chunksize=16)
+            yield from pool.imap(functools.partial(trial, seed), indices, chunksize=16)
     finally:
         for name, value in before.items():
             if value is None:
@@ -104,9 +117,9 @@ def _outcomes(seed: int, indices: range, workers: int) -> Iterator[Outcome]:
                 os.environ[name] = value
 
 
-def _resumed(seed: int, resume: str | None) -> Tally:
+def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
     if resume is None or not os.path.exists(resume):
-        return Tally(seed)
+        return Tally(seed, attacked=attack)
     content = read_bytes(resume, MOST_TEXT)
     check_seal(resume, content)
     try:
@@ -123,6 +136,9 @@ def _resumed(seed: int, resume: str | None) -> Tally:
         raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
     if tally.seed != seed:
         raise ModelFileError(f"{resume!r} is of seed {tally.seed}, and seed {seed} was asked for; name another file")
+    if tally.attacked != attack:
+        kind = "attacks" if tally.attacked else "checks"
+        raise ModelFileError(f"{resume!r} holds a tally of {kind} on random programs; name another file")
     return tally
 
 
@@ -141,6 +157,28 @@ def _try(seed: int, index: int) -> Outcome:
     shortest = _shortest_failure(generated.program, network, inputs)
     failure = {"program": number, "way": way, "input": shortest, "source": generated.source}
     return Outcome(len(inputs), failure=failure | {"what": report.first_disagreement})
+
+
+def _attack(seed: int, index: int) -> Outcome:
+    """What became of a certificate: two programs of three average nasty numbers."""
+    number = seed * 1_000_000_007 + index
+    generated = generate(number, averaging=index % 3 != 0)
+    way = ATTACKED[index % len(ATTACKED)]
+    try:
+        network = compile_program(generated.program, **way)
+        certificate = certify(network)
+    except CompileError:
+        return Outcome(refused=True)
+    if not certificate:
+        return Outcome(refused=True)
+    result = attack_certificate(
+        network, certificate=certificate, seconds=60, inputs=ATTACKS, longest=REACH, seed=number
+    )
+    failure = None
+    if result.first_difference is not None:
+        found = result.first_difference | {"length": certificate.length}
+        failure = {"program": number, "way": way, "source": generated.source} | found
+    return Outcome(result.inputs, failure=failure)
 
 
 def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -> list[int]:

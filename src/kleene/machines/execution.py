@@ -34,13 +34,16 @@ class Runnable(eqx.Module):
     layout: Layout = eqx.field(static=True)
     activation: str = eqx.field(static=True)
 
-    def place(self, segment: Segment) -> slice:
-        """Where a segment stands in what the heads read, or in the state."""
-        if self.plan is None:
-            return slice(segment.start, segment.stop)
-        order = self.plan.read if segment.channel.per_step else self.plan.kept
-        first = order.index(segment.start)
-        return slice(first, first + segment.width)
+
+def place_of(runnable: Runnable, segment: Segment) -> slice:
+    """Where a segment stands in what the heads read, or in the state. (A method of a module would be wrapped at every
+    call, which costs more than a layer of a small network.)"""
+    plan = runnable.plan
+    if plan is None:
+        return slice(segment.start, segment.stop)
+    order = plan.read if segment.channel.per_step else plan.kept
+    first = order.index(segment.start)
+    return slice(first, first + segment.width)
 
 
 class Step(NamedTuple):
@@ -117,14 +120,14 @@ def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> A
 def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
     """What every variable holds, (batch, position, …)."""
     segments = runnable.layout.kept_segments
-    return {s.channel.name: read_segment(xp, s.channel, state[..., runnable.place(s)]) for s in segments}
+    return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
 
 
 def entries(xp: Any, runnable: Runnable, step: Step) -> dict[str, Any]:
     """What every channel holds after a layer, the heads' channels included."""
     found = kept_entries(xp, runnable, step.state)
     for head, segment in enumerate(runnable.layout.head_segments):
-        entry = read_segment(xp, segment.channel, step.read[..., runnable.place(segment)])
+        entry = read_segment(xp, segment.channel, step.read[..., place_of(runnable, segment)])
         reason = step.reasons[..., head]
         if segment.channel.kind == "category":
             found[segment.channel.name] = xp.where(reason == 0, entry, -1)
@@ -137,7 +140,7 @@ def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
     """Whether every kept channel of each sequence holds an exact value."""
     clean = xp.ones(inside.shape, dtype=bool)
     for segment in runnable.layout.kept_segments:
-        clean = clean & is_clean(xp, segment.channel, state[..., runnable.place(segment)])
+        clean = clean & is_clean(xp, segment.channel, state[..., place_of(runnable, segment)])
     if runnable.plan is None:
         for segment in runnable.layout.head_segments:  # the MLP must have emptied these
             clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
@@ -229,7 +232,7 @@ def run_in_numpy(
 def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
     """The output channel alone."""
     segment = runnable.layout.segment(runnable.layout.output_name)
-    return {segment.channel.name: read_segment(xp, segment.channel, state[..., runnable.place(segment)])}
+    return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
 
 
 def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:

@@ -32,8 +32,11 @@ def product(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _einsum(xp: Any, axes: str, a: Any, b: Any) -> Any:
-    wide = a.dtype.itemsize >= 4
-    return xp.einsum(axes, a, b) if wide else xp.einsum(axes, a, b, preferred_element_type=xp.float32)
+    if a.dtype.itemsize >= 4:
+        return xp.einsum(axes, a, b)
+    if xp is np:
+        return np.einsum(axes, a.astype(np.float32), b.astype(np.float32))
+    return xp.einsum(axes, a, b, preferred_element_type=xp.float32)
 
 
 def select(xp: Any, plan: Plan, layout: Layout, state: Any, lengths: Any) -> Attended:
@@ -81,13 +84,15 @@ def _anywhere(xp: Any, head: HeadPlan, state: Any, value: Any, inside: Any) -> t
 def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tuple[Any, Any, Any]:
     width = state.shape[1]
     at = xp.arange(width)
+    wide = state.dtype if state.dtype.itemsize >= 4 else xp.float32  # narrow numbers are added up in float32
+    value = value.astype(wide)
     total, count, reachable = None, None, None
     for offset in head.offsets or ():
         if not -width < offset < width:
             continue
         match = (at + offset >= 0) & (at + offset < lengths[:, None])
         reachable = match if reachable is None else reachable | match
-        weight = match.astype(state.dtype)
+        weight = match.astype(wide)
         if head.query:
             query = state[..., _columns(head.query)]
             weight = weight * (query * _shifted(xp, state[..., _columns(head.key)], offset)).sum(axis=-1)
@@ -95,7 +100,7 @@ def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tupl
         total = part if total is None else total + part
         count = weight if count is None else count + weight
     if total is None:
-        nowhere = xp.zeros(state.shape[:2], dtype=state.dtype)
+        nowhere = xp.zeros(state.shape[:2], dtype=wide)
         return xp.zeros_like(value), nowhere, nowhere > 0
     return total, count, reachable
 
@@ -141,8 +146,8 @@ def attention_from(
     wide = xp.float64 if dtype == xp.float64 else xp.float32
     logits = xp.where(seen, _einsum(xp, "bhqk,bhjk->bhqj", query, key) + bias, -1e30).astype(wide)
     weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide))
+    # Dividing last, the weights are exactly 0 or 1 while they are added up: no share of a value ever exceeds 1.
+    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide)) / weights.sum(axis=-1, keepdims=True)
     read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(dtype), network.out).astype(dtype)
     if not layout.heads:
         return Attended(read, xp.zeros((*read.shape[:2], 0), dtype=xp.int32))

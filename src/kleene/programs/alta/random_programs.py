@@ -9,10 +9,28 @@ import linecache
 import random
 import re
 import zlib
+from collections import deque
 from dataclasses import dataclass
 
 from kleene.programs.alta.program import Program
 
+# For programs that average: numbers that floats hold inexactly, with near and far neighbours.
+NASTY: tuple[str, ...] = (
+    "0",
+    "0.1",
+    "1/3",
+    "-1/3",
+    "0.3",
+    "1",
+    "-1",
+    "0.7",
+    "1/7",
+    "2.5",
+    "0.01",
+    "-0.9",
+    "1e-3",
+    "64/63",
+)
 NUMBERS = ("-2", "-1", "-0.5", "-1/3", "0", "0.1", "1/3", "0.5", "2/3", "1", "1.5", "3")
 OPENING = """import math
 from kleene.programs import alta
@@ -48,6 +66,9 @@ FORMS = {
 }  # fmt: skip
 
 
+_kept: deque[str] = deque(maxlen=1000)  # the files of the latest programs
+
+
 @dataclass(frozen=True)
 class GeneratedProgram:
     """A random program and the source that it was built from."""
@@ -57,13 +78,15 @@ class GeneratedProgram:
     program: Program
 
 
-def generate(seed: int) -> GeneratedProgram:
+def generate(seed: int, *, averaging: bool = False) -> GeneratedProgram:
     """The random program of this seed. All are meant to be accepted: an error shows the source that was refused.
+
+    An `averaging` program looks at the mean of nasty numbers over all its input, or over a part of it.
 
     >>> generate(1).source == generate(1).source
     True
     """
-    source = Writer(random.Random(seed)).program()
+    source = Writer(random.Random(seed), averaging).program()
     return GeneratedProgram(seed, source, build(source))
 
 
@@ -82,6 +105,9 @@ def build(source: str) -> Program:
     """The `program` that a source defines; the source is kept where `inspect` and tracebacks find it."""
     file = f"<random program {zlib.crc32(source.encode()):08x}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    if len(_kept) == _kept.maxlen:  # a million programs would not fit
+        linecache.cache.pop(_kept[0], None)
+    _kept.append(file)
     namespace: dict = {"__name__": "random_program"}
     try:
         exec(compile(source, file, "exec"), namespace)
@@ -110,9 +136,11 @@ class Slot:
 class Writer:
     """Writes one program. `budget` is how many more decisions its function may take."""
 
-    def __init__(self, rng: random.Random):
-        self.rng = rng
+    def __init__(self, rng: random.Random, averaging: bool = False):
+        self.rng, self.averaging = rng, averaging
         self.input_range, self.position_range = rng.choice((1, 2, 2, 3, 4)), rng.choice((None, 5, 7))
+        if averaging:
+            self.input_range, self.position_range = rng.choice((2, 2, 3, 4)), None
         self.variables: dict[str, Slot] = {}
         self.fixed: set[str] = set()  # variables that the MLP leaves alone
         self.lines: list[str] = []
@@ -122,7 +150,9 @@ class Writer:
 
     def program(self) -> str:
         self.declare_variables()
-        self.heads = [self.head(name) for name in "hgf"[: self.rng.randint(0, 3)]]
+        self.heads = [self.head(name) for name in "hgf"[: self.rng.randint(0, 1 if self.averaging else 3)]]
+        if self.averaging:
+            self.heads += [self.average(name) for name in "mn"[: self.rng.randint(1, 2)]]
         halt, layers = self.halting()
         write, mlp, by = (self.rules, "rules", "_from_rules") if self.chance(0.15) else (self.function, "mlp", "")
         write()
@@ -174,6 +204,26 @@ class Writer:
         maker = {"category": f"var({len(values)}", "number": f"numeric_var({listed}", "set": f"set_var(4, {listed}"}
         declared = f"alta.{maker[kind]}, {start or self.rng.choice(ways)})"
         self.variables[name] = Slot(name, kind, tuple(values), declared)
+
+    def average(self, name: str) -> Slot:
+        """A head that is defined everywhere but where its mean lies between two values."""
+        starts = [self.rng.choice(NASTY) for _ in range(4)]
+        listed = self.rng.sample(NASTY, self.rng.randint(2, 4))
+        values = f"x_{name}"
+        written = self.chance(0.3)
+        held = sorted(set(starts), key=NASTY.index) if written or self.chance(0.5) else listed
+        near = "" if written or held is not listed else f", key=lambda v: abs(v - [{', '.join(starts)}][x])"
+        start = f"min([{', '.join(held)}]{near})" if near else f"[{', '.join(starts)}][x]"
+        self.variable(values, "number", held, f"input_init_fn=lambda x: {start}")
+        if not written:
+            self.fixed.add(values)
+        if "same" not in self.variables:
+            self.variable("same", "category", ["0"], "default=0")
+            self.fixed.add("same")
+        mask = f", range(-{self.rng.choice((1, 3, 40))}, {self.rng.choice((1, 2))})" if self.chance(0.3) else ""
+        known = tuple(held) if self.chance(0.5) and len(held) > 1 else tuple(listed)
+        spec = f", output_spec=alta.numeric_var([{', '.join(known)}])"
+        return Slot(name, "number", known, f'alta.qkv("same", "same", "{values}"{mask}{spec})', "")
 
     def head(self, name: str) -> Slot:
         value = self.rng.choice(self.slots("category", "number"))
@@ -237,6 +287,10 @@ class Writer:
         self.say(0, "def mlp(z):")
         if "clock" in self.variables:
             self.say(1, f'z["clock"] = min(z["clock"] + 1, {len(self.variables["clock"].values) - 1})')
+        for head in self.heads:
+            if self.averaging and head.name in "mn" and self.chance(0.9):
+                told = self.rng.choice((f"{head.read} > {head.values[0]}", f"{head.read} == {head.values[-1]}"))
+                self.branch(1, f"if {told}:")
         self.block(1)
         for head in self.heads:
             if head.guard and head not in safe:
