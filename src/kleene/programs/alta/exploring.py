@@ -18,6 +18,8 @@ import numpy as np
 from kleene.errors import TracingError
 from kleene.programs.alta.junctions import Junctions
 from kleene.programs.alta.merging import Branch, merged_locals, outside
+from kleene.programs.alta.places import place
+from kleene.programs.alta.purity import identity_test
 from kleene.programs.alta.symbols import Symbol
 from kleene.programs.alta.tracing import Refusal, Tracer
 from kleene.programs.alta.trees import Decision, Join, Joined, Tree
@@ -46,6 +48,10 @@ def explore(
 ) -> Exploration:
     """The tree of the function's decisions. After `joined` paths it begins anew and joins branches; after `most` it
     gives up."""
+    line = identity_test(function)
+    if line is not None:
+        where = place(getattr(function, "__code__", None), line)
+        raise TracingError(f"{where}: the function compares a value with `is`, which tracing does not see; use `==`.")
     with quiet():
         try:
             explorer = _Explorer(function, Tracer(variables, heads, strict=strict), None, joined)

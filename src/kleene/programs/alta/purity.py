@@ -1,5 +1,6 @@
 """Functions that give the same for the same arguments as far as can be told, and the constants that they name."""
 
+import dis
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -28,10 +29,7 @@ def _surroundings(function: FunctionType) -> Iterator[Any]:
         if name in function.__globals__:
             yield function.__globals__[name]
     for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # a variable that has no value yet
-            continue
+        yield from _contents(cell)
 
 
 def _key(thing: Any, depth: int) -> Any:
@@ -55,6 +53,44 @@ def constants_of(function: Callable) -> list[int]:
     if isinstance(plain, FunctionType):
         found |= {thing for thing in _surroundings(plain) if type(thing) is int}
     return sorted(found)
+
+
+def identity_test(function: Callable) -> int | None:
+    """The line on which a function compares something with a number, text or set by `is`; None where it does not.
+
+    Python answers `is` without asking the traced value, so no path would show what the function does there.
+    """
+    plain = getattr(function, "__func__", function)
+    if not isinstance(plain, FunctionType):
+        return None
+    cells = dict(zip(plain.__code__.co_freevars, plain.__closure__ or ()))
+    line, before = 0, None
+    for instruction in dis.get_instructions(plain.__code__):
+        positions = instruction.positions
+        line = positions.lineno if positions is not None and positions.lineno is not None else line
+        if instruction.opname == "IS_OP" and before is not None and _is_plain(before, plain.__globals__, cells):
+            return line
+        before = instruction
+    return None
+
+
+def _is_plain(load: dis.Instruction, known: dict[str, Any], cells: dict[str, Any]) -> bool:
+    """Whether an instruction loads a number, a text or a set: None, True and False may be compared by `is`."""
+    value: Any = None
+    if load.opname == "LOAD_CONST":
+        value = load.argval
+    elif load.opname == "LOAD_GLOBAL":
+        value = known.get(load.argval)
+    elif load.opname == "LOAD_DEREF" and load.argval in cells:
+        value = next(_contents(cells[load.argval]), None)
+    return type(value) in (int, float, str, bytes, frozenset, tuple)
+
+
+def _contents(cell: Any) -> Iterator[Any]:
+    try:
+        yield cell.cell_contents
+    except ValueError:  # a variable that has no value yet
+        return
 
 
 def _numbers(code: CodeType) -> Iterator[int]:
