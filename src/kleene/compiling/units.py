@@ -83,12 +83,12 @@ def _plain_cases(c: Case, context: _Context, soft: frozenset[str]) -> list[Case]
     pieces = [{f: s for f, s in c.where if f not in hard}]
     for feature in hard:
         if feature in c.conditions:
-            hit = np.isin(_grid(feature), list(c.conditions[feature]))
+            hit = np.isin(feature.grid(feature.variables), list(c.conditions[feature]))
             pieces = [w for piece in pieces for w in boxes(feature.variables, hit, piece, sizes)]
     action = c.action
     if isinstance(action, Lookup) and action.feature in hard:
         assert isinstance(action.feature, Sum)
-        totals, codes = _grid(action.feature), action.by_value
+        totals, codes = action.feature.grid(action.feature.variables), action.by_value
         table = np.vectorize(lambda t: codes.get(int(t), -1), otypes=[np.int64])(totals)
         action = Table(action.feature.variables, totals.shape, tuple(table.ravel().tolist()))
     if not isinstance(action, Table):
@@ -101,11 +101,6 @@ def _needs_bit(guard: Sum, c: Case, heads: frozenset[str]) -> bool:
     """Whether the case looks at a head behind a condition on this sum. Such a head may be undefined where the condition
     fails, and a staircase, which is off by its steps cancelling, would let through what a literal keeps out."""
     return guard in c.conditions and bool(heads.intersection(c.variables) - set(guard.variables))
-
-
-def _grid(total: Sum) -> np.ndarray:
-    """The sum for every combination of its variables' codes."""
-    return np.sum(np.meshgrid(*(np.array(term) for _, term in total.terms), indexing="ij"), axis=0)
 
 
 def _spread(

@@ -183,7 +183,7 @@ def narrow(where: dict, symbol: Symbol, outcomes: Iterable[Any], sizes: Sizes) -
     if len(symbol.support) == 1:
         return _with(where, symbol.support[0], frozenset(np.flatnonzero(hit).tolist()), sizes)
     if symbol.base is not None:
-        totals = frozenset(_totals(symbol.base, symbol.support)[hit].tolist())
+        totals = frozenset(symbol.base.grid(symbol.support)[hit].tolist())
         return _with(where, symbol.base, totals, sizes)
     return boxes(symbol.support, hit, where, sizes)
 
@@ -192,12 +192,6 @@ def _object_isin(table: np.ndarray, wanted: list[Any]) -> np.ndarray:
     keys = {key_of(outcome) for outcome in wanted}
     flat = [key_of(value) in keys for value in table.ravel().tolist()]
     return np.array(flat, dtype=bool).reshape(table.shape)
-
-
-def _totals(total: Sum, support: tuple[str, ...]) -> np.ndarray:
-    terms = dict(total.terms)
-    grids = np.meshgrid(*(np.array(terms[v]) for v in support), indexing="ij")
-    return np.sum(grids, axis=0)
 
 
 def _with(where: dict, feature: Feature, allowed: frozenset[int], sizes: Sizes) -> list[dict]:
@@ -258,7 +252,7 @@ def action_of(written: Any, where: Where) -> Action:
         line = np.moveaxis(table, needed[0], 0).reshape(table.shape[needed[0]], -1)[:, 0]
         return Lookup(written.support[needed[0]], tuple(zip(allowed[needed[0]], line.tolist())))
     if written.base is not None:
-        totals = _totals(written.base, written.support)[np.ix_(*allowed)]
+        totals = written.base.grid(written.support)[np.ix_(*allowed)]
         return Lookup(written.base, tuple(sorted(set(zip(totals.ravel().tolist(), table.ravel().tolist())))))
     full = np.moveaxis(written.table, needed, range(len(needed)))
     first = tuple(allowed[a][0] for a in range(table.ndim) if a not in needed)

@@ -43,6 +43,11 @@ class Sum:
             total = total + table[codes[name]]
         return total
 
+    def grid(self, support: tuple[str, ...]) -> np.ndarray:
+        """The sum for every combination of the codes of these variables, which are those of the sum."""
+        terms = dict(self.terms)
+        return np.sum(np.meshgrid(*(np.array(terms[v]) for v in support), indexing="ij"), axis=0)
+
     @property
     def variables(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.terms)

@@ -343,9 +343,13 @@ class Tracer:
             symbol.base = value.base
             self._cache[key] = symbol
         coded = self._cache[key]
-        if self.strict and (self.feasible(coded) < 0).any():
+        if not self.strict or not (coded.table < 0).any():
+            return coded
+        if (self.feasible(coded) < 0).any():
             self._refuse_write(name, value, coded, line)
-        return coded
+        if ("filled", *key) not in self._cache:
+            self._cache["filled", *key] = _filled(coded)
+        return self._cache["filled", *key]
 
     def _at(self, line: int) -> str:
         """A line that was noted earlier, as it is named in an error."""
@@ -386,6 +390,20 @@ def _identity(operand: Any) -> Any:
     if isinstance(operand, Symbol):
         return ("symbol", id(operand))
     return key_of(operand)
+
+
+def _filled(coded: Symbol) -> Symbol:
+    """The codes with one that is a code wherever there is none, because no path leads there."""
+    valid = coded.table[coded.table >= 0]
+    table = np.where(coded.table < 0, valid[0] if len(valid) else 0, coded.table)
+    if coded.base is not None:  # it must stay a function of the sum
+        totals = coded.base.grid(coded.support)
+        by_total = np.full(totals.max() + 1, -1)
+        np.maximum.at(by_total, totals.ravel(), coded.table.ravel())
+        table = np.where(by_total[totals] < 0, table, by_total[totals])
+    symbol = Symbol(coded.operation, coded.support, table)
+    symbol.base = coded.base
+    return symbol
 
 
 def _same_symbol(a: Symbol, b: Symbol) -> bool:
