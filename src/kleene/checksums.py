@@ -5,6 +5,7 @@ object, a comment. `sealed` then writes the SHA-256 of the whole file, taken wit
 The same name stands before and after the digits, so that a file whose seal is damaged is still known to have had one.
 """
 
+import codecs
 import hashlib
 import json
 import os
@@ -49,6 +50,7 @@ def check_seal(path: str | os.PathLike, content: bytes, *, by_hand: bool = False
 
     `by_hand` says that people may have edited the file, and how they can go on.
     """
+    content = content.removeprefix(codecs.BOM_UTF8)  # which an editor may have put before it
     found = list(WHOLE.finditer(content))
     if not found and not any(mark in content for mark in MARKS):
         return False

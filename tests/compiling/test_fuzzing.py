@@ -1,11 +1,16 @@
 """The fuzzer counts right, resumes where it was stopped, and makes a failure small."""
 
 import json
+import random
 
 import pytest
 
 from kleene.compiling import fuzzing
+from kleene.compiling.certificates import certify
+from kleene.compiling.checking import check_transformer
+from kleene.compiling.transformer import compile_program
 from kleene.errors import ModelFileError
+from kleene.programs.alta.random_programs import generate, random_inputs
 
 
 def test_random_programs_agree_and_the_tally_adds_up():
@@ -73,3 +78,17 @@ def test_certificates_of_random_programs_stand_and_the_tally_adds_up(tmp_path):
     assert tally.inputs > 10 * tally.agree
     with pytest.raises(ModelFileError, match="holds a tally of attacks"):
         fuzzing.fuzz(12, seed=4, resume=file)
+
+
+@pytest.mark.parametrize("number", [1_000_331_291])
+def test_programs_that_once_failed_agree(number):
+    program = generate(number).program
+    inputs = random_inputs(random.Random(number), program, 5, 7)
+    assert check_transformer(program, inputs=inputs), generate(number).source
+
+
+def test_a_mean_on_an_edge_that_has_no_certificate_counts_as_refused():
+    """Program 244,001 of seed 1 reads a mean that lies on the edge of a strip, and plain ReLU sees it inside."""
+    network = compile_program(generate(1_000_244_001).program, activation="relu")
+    assert not certify(network, length=5)
+    assert fuzzing._try(1, 243_994).failure is None

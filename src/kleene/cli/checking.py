@@ -48,7 +48,7 @@ def check(
     reference: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE.py:NAME",
+            metavar="FILE.py:FUNCTION",
             help="A function from the list of input tokens to that of output tokens, to compare with. Runs the file.",
         ),
     ] = None,

@@ -33,7 +33,7 @@ MOST_BOXES = 20_000  # to split into for one head
 def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
     """Guards are right on all they depend on, and no unit and no case acts on a head that is not looked at."""
     program = seen.program
-    if not program.heads:
+    if not program.heads and not program.faults:
         return Condition("undefined", True, "no heads")
     problem = _probe_problem(seen)
     if problem is not None:
@@ -51,7 +51,7 @@ def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
         if problem is not None:
             return Condition("undefined", False, problem)
         shown += found.shown
-    guards = sum(len(c) for c in program.reads.values())
+    guards = sum(len(c) for group in (program.reads, program.faults) for c in group.values())
     detail = f"{guards} guards are right, and {shown} units and cases that mention heads act only behind them"
     if skipped:
         detail += f"; {', '.join(skipped)}: too many to split, and rest on the weights being the compiler's"
@@ -66,6 +66,9 @@ def _probe_problem(seen: SeenUnits) -> str | None:
     network, program = seen.network, seen.program
     heads = list(program.heads)
     guards = [(heads.index(h), c) for h, cases in program.reads.items() for c in cases]
+    faults = [c for cases in program.faults.values() for c in cases]
+    guards += [(len(heads), c) for c in faults]  # what may not be written counts as the use of one head more
+    uses = len(heads) + bool(faults)
     probe = network.probe
     if probe is None or not guards:
         return None if probe is None and not guards else "the guards of the program and of the network are not the same"
@@ -73,10 +76,10 @@ def _probe_problem(seen: SeenUnits) -> str | None:
     wanted = np.zeros((len(asked), len(guards)))
     for g, (_, c) in enumerate(guards):
         wanted[[asked.index(item) for item in c.where], g] = 1
-    mentions = [[h in _names(feature) for h in heads] for feature, _ in asked]
+    mentions = [[h in _names(feature) for h in heads] + [False] * (uses - len(heads)) for feature, _ in asked]
     same = np.array_equal(probe.guards, wanted)
-    same = same and np.array_equal(probe.mentions, np.array(mentions).reshape(-1, len(heads)))
-    if not same or not np.array_equal(probe.guarded, np.eye(len(heads))[[h for h, _ in guards]]):
+    same = same and np.array_equal(probe.mentions, np.array(mentions).reshape(-1, uses))
+    if not same or not np.array_equal(probe.guarded, np.eye(uses)[[h for h, _ in guards]]):
         return "the guards of the network are not those of the program"
     noise = sum((x * np.abs(probe.rows[c].astype(np.float64)) for c, x in seen.soft_columns()), np.zeros(1))
     if noise.max(initial=0) >= 0.4:  # rows lie 1/2 beside whole numbers
@@ -138,8 +141,10 @@ class _Head:
     def __init__(self, seen: SeenUnits, head: str, most: int):
         self.seen, self.head, self.left = seen, head, most
         self.sizes = {n: s for n, s in seen.program.sizes.items() if n != head}
-        # A guard's conditions on the head itself count as holding where the head is undefined.
-        guards = seen.program.reads.get(head, ())
+        # A guard's conditions on the head itself count as holding where the head is undefined. A run also ends where
+        # something is written that may not be.
+        faults = [c for cases in seen.program.faults.values() for c in cases]
+        guards = (*seen.program.reads.get(head, ()), *faults)
         self.guards = [[i for i in c.where if head not in _names(i[0])] for c in guards]
         self.shown = 0
 
