@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from kleene.errors import UndefinedAttentionError
 from kleene.programs import alta
 from kleene.programs.alta.reference import reference_run
 from tests.programs.alta.small_programs import agrees, build
@@ -229,3 +230,55 @@ def test_apply_does_not_branch():
 def test_apply_works_on_plain_values():
     assert alta.apply(TABLE, 2) == 2
     assert alta.apply(lambda a, b: a + b, 1, 2) == 3
+
+
+def applied_behind_a_guard(z):
+    x = alta.apply([3, 2, 1, 0], z["h"])
+    if z["b"] != 2:
+        z["a"] = x
+
+
+def divided_behind_a_guard(z):
+    quotient, rest = divmod(z["h"], 2)
+    real = z["h"].real + 1
+    if z["b"] != 2:
+        z["a"] = (quotient + rest + real) % 4
+
+
+def used_where_every_error_is_caught(z):
+    try:
+        z["a"] = 1 if z["h"] == 1 else 0
+    except Exception:
+        z["a"] = 3
+
+
+def used_where_everything_is_caught(z):
+    try:
+        if z["h"] == 1:
+            z["a"] = 1
+    except:  # noqa: E722
+        z["a"] = 3
+
+
+def outcome(run, sequence):
+    try:
+        return run(sequence)
+    except UndefinedAttentionError as error:
+        return (error.layer, error.position, error.head)
+
+
+@pytest.mark.parametrize(
+    ("mlp", "used"),
+    [
+        (applied_behind_a_guard, False),
+        (divided_behind_a_guard, False),
+        (used_where_every_error_is_caught, True),
+        (used_where_everything_is_caught, True),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_an_undefined_head_is_an_error_where_it_is_used_and_nowhere_else(mlp, used):
+    program = build(mlp)
+    by_reference = outcome(lambda s: reference_run(program, s), [1, 2, 3])
+    assert by_reference == outcome(program.run, [1, 2, 3])
+    assert isinstance(by_reference, tuple) is used

@@ -109,12 +109,34 @@ def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]
         variable = program.domains[name]
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
     if callable(program.mlp):
-        z = Assignment(seen)
-        program.mlp(z)
-        written = z.written
+        written = _called(program.mlp, Assignment(seen))
     else:
         written = apply_rules(program.domains, program.mlp, seen)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
+
+
+class Used(BaseException):
+    """An undefined reading was used; not an Exception, so that no handler of the user's takes it for its own."""
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+
+def _called(function: Callable, z: "Assignment") -> Values:
+    """What the function writes; the error of an undefined reading that it used, whatever it caught."""
+    used: list[Exception] = []
+    for reading in (value for value in z.seen.values() if type(value) is Undefined):
+        reading.used = used
+    try:
+        function(z)
+    except Used:
+        pass
+    except Exception:
+        if not used:
+            raise
+    if used:
+        raise used[0]
+    return z.written
 
 
 def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Values) -> Values:
@@ -153,7 +175,7 @@ class Assignment(MutableMapping):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if type(value) is Undefined:
-            raise value.error()
+            value.use()
         self.written[name] = value
 
     def __delitem__(self, name: str) -> None:
@@ -171,6 +193,14 @@ class Undefined:
 
     def __init__(self, error: Complaint, kind: type = int):
         self.error, self._kind = error, kind
+        self.used: list[Exception] = []  # errors of readings that the function has used
+
+    def use(self) -> None:
+        self.used.append(self.error())
+        raise Used(self.used[-1])
+
+    def passed_on(self) -> "Undefined":
+        return self
 
     @property
     def __class__(self) -> type:  # type: ignore[override]  # what `isinstance` asks: the class that a reading has
@@ -179,10 +209,10 @@ class Undefined:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(self._kind, name):
             raise AttributeError(name)
-        return self._pass_on
+        return self._pass_on if callable(getattr(self._kind, name)) else self
 
     def _refuse(self, *_: Any) -> Any:
-        raise self.error()
+        self.use()
 
     def _pass_on(self, *_: Any) -> "Undefined":
         return self
@@ -198,6 +228,7 @@ def _install_operators() -> None:
     Undefined.__array_ufunc__ = Undefined.__array_function__ = Undefined._pass_on  # type: ignore[attr-defined]
     for name in [*binary.split(), *(f"r{name}" for name in binary.split()), *other.split()]:
         setattr(Undefined, f"__{name}__", Undefined._pass_on)
+    Undefined.__divmod__ = Undefined.__rdivmod__ = lambda self, _: (self, self)  # type: ignore[attr-defined]
 
 
 _install_operators()

@@ -19,7 +19,8 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Any:
     [0, 3, 6, 2, 5]
     """
     look_up = function if callable(function) else _lookup(function)
-    return combined("apply", look_up, arguments)
+    undefined = [a for a in arguments if hasattr(type(a), "passed_on")]  # a head that read nothing, in the reference
+    return undefined[0].passed_on() if undefined else combined("apply", look_up, arguments)
 
 
 def _lookup(table: Any) -> Callable[..., Any]:
