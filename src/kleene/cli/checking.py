@@ -157,7 +157,7 @@ def certify(
     attack: Annotated[
         bool, typer.Option("--attack", help="Look for inputs at the edges on which program and network differ.")
     ] = False,
-    seconds: Annotated[float, typer.Option(help="With --attack: how long to look.", min=0.1, max=86_400)] = 5.0,
+    seconds: Annotated[float, typer.Option(help="With --attack: how long to look.", min=0.1, max=86_400)] = 3.0,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
