@@ -106,8 +106,8 @@ def attack(
 
 def _blocks(chosen: Iterator[Kinded], started: float, seconds: float) -> Iterator[list[Kinded]]:
     """The inputs in blocks while there is time; long ones wait until it shows that shorter ones cost little of it."""
-    allowed, waiting = FIRST, list[Kinded]()
-    while time.perf_counter() - started < seconds:
+    allowed, waiting, rate = FIRST, list[Kinded](), 0.0  # seconds a cubed token: layers grow with the tokens, too
+    while (left := seconds - (time.perf_counter() - started)) > 0:
         ready = [item for item in waiting if len(item[1]) <= allowed][:BATCH]
         waiting = [item for item in waiting if item not in ready]
         for item in chosen:
@@ -116,12 +116,14 @@ def _blocks(chosen: Iterator[Kinded], started: float, seconds: float) -> Iterato
                 break
         if not ready and not waiting:
             return
+        ready = [item for item in ready if rate * len(item[1]) ** 3 * len(ready) <= left]
         before = time.perf_counter()
         if ready:
             yield ready
+            rate = (time.perf_counter() - before) / sum(len(sequence) ** 3 for _, sequence in ready)
         if time.perf_counter() - before < seconds / 40:
             allowed *= 2
-        elif not ready or len(waiting) >= WAITING:
+        elif len(waiting) >= WAITING:
             waiting = []  # too long for the time there is
 
 
