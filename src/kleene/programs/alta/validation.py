@@ -93,11 +93,11 @@ def _enumerated(needs: set[frozenset[str]], sizes: Sizes, most: int) -> list[fro
 
 def _unseen(seen: frozenset[str], sizes: Sizes, count: int, most: int, chance: np.random.Generator) -> list[Codes]:
     """Assignments that show whether more matters than tracing has seen: drawn ones, ones in which all variables are
-    alike, and the values of each variable that no case depends on, `most` of them."""
+    alike, and values of each variable that no case depends on."""
     alike = np.arange(min(count, max(sizes.values())))
     blocks = [_some(sizes, count, chance), {n: np.minimum(alike, size - 1) for n, size in sizes.items()}]
     for name in sorted(sizes.keys() - seen):  # in order, so that what is drawn is always the same
-        values = np.arange(min(sizes[name], most))
+        values = chance.permutation(sizes[name])[: most // 8]
         blocks.append(_some(sizes, len(values), chance) | {name: values})
     return blocks
 
