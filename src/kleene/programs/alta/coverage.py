@@ -11,6 +11,7 @@ from kleene.programs.alta.symbols import Symbol
 from kleene.programs.alta.trees import Decision, Fork, Joined, Leaf
 
 FEW = 8  # values of a symbol that has a rare one
+MOST_PATHS = 24  # that are drawn: to follow one costs as much as many replays
 Codes = dict[str, int]
 
 
@@ -26,9 +27,9 @@ def covering(explored: Exploration, sizes: Sizes, most: int, chance: np.random.G
 
 
 def _paths(explored: Exploration, sizes: Sizes, chance: np.random.Generator) -> Iterator[Codes | None]:
-    """Codes that take a path drawn at random, again and again, twice as often as there are paths."""
+    """Codes that take a path drawn at random, again and again, twice as often as there are paths if they are few."""
     everything = {n: np.ones(size, dtype=bool) for n, size in sizes.items()}
-    for _ in range(2 * _leaves(explored.tree)):
+    for _ in range(min(2 * _leaves(explored.tree), MOST_PATHS)):
         taken: list[Decision] = []
         _descend(explored.tree, everything, taken, chance)
         allowed = everything
