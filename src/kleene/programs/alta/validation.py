@@ -22,8 +22,8 @@ from kleene.programs.alta.rules import act
 from kleene.programs.alta.variables import Variable
 from kleene.programs.alta.views import View
 
-MOST_ASSIGNMENTS = 768  # that are all run when a program is built
-SAMPLE = 96  # that are run where there are more
+MOST_ASSIGNMENTS = 1024  # that are all run when a program is built
+SAMPLE = 128  # that are run where there are more
 MOST_TOLD = 8  # variables that an error names
 Codes = dict[str, np.ndarray]
 

@@ -115,10 +115,10 @@ def test_program_network_and_reference_agree_on_random_rules_faults_included(see
         return
     report = kleene.check(program, inputs=[[0, 1], [2, 2], [1], [2, 0]], network=network)
     assert report, report.first_disagreement
-    certificate = kleene.certify(network, length=4)
+    failure = kleene.certify(network, length=4).first_failure
     # Rules that would change nothing are left out when they are given, and with them the look at a head: cases that are
     # merged across such a gap are right, and the certificate, which looks at each unit alone, does not see it.
-    assert certificate or (certificate.first_failure is not None and certificate.first_failure.name == "undefined")
+    assert (failure and failure.name) == ("undefined" if seed in (8, 16) else None)
 
 
 @pytest.mark.parametrize("attention", ["select", "softmax"])
