@@ -35,7 +35,7 @@ def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
     """Every measurement as a row."""
     import jax
 
-    from kleene.machines.lstm import LSTM
+    from kleene.machines.lstm.lstm import LSTM
 
     place = "cpu" if jax.default_backend() == "cpu" else "gpu"
     model = jax.block_until_ready(LSTM.random(VOCABULARY, HIDDEN, outputs=1, key=jax.random.key(0)))
@@ -47,7 +47,7 @@ def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
 
 
 def _one_sentence(model: Any, codes: list[int], quick: bool) -> Iterator[dict[str, Any]]:
-    from kleene.explaining.pairwise import interdependence
+    from kleene.explaining.words.pairwise import interdependence
 
     name = f"one sentence, n = {len(codes)}"
     started = time.perf_counter()
@@ -86,7 +86,7 @@ def _peer(model: Any, codes: list[int], found: np.ndarray, most_steps: int) -> t
 
 
 def _corpora(model: Any, place: str, quick: bool) -> Iterator[dict[str, Any]]:
-    from kleene.explaining.pairwise import interdependence_batch
+    from kleene.explaining.words.pairwise import interdependence_batch
 
     for number, (name, codes) in enumerate(_read(quick)):
         started = time.perf_counter()

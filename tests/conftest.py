@@ -22,7 +22,7 @@ from tests.command_line import Result
 
 # The machines' fields and functions say the shapes of their arrays. The other rooms refuse a user's bad input
 # themselves, with better words, and there are tests that they do.
-install_import_hook("kleene.machines", "beartype.beartype")
+install_import_hook(["kleene.machines", "kleene.notation.exact"], "beartype.beartype")
 
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")

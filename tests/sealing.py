@@ -1,7 +1,7 @@
 """Files of Kleene changed by a test: without their checksum, or with one that fits the change."""
 
-from kleene.checksums import SEAL, WHOLE, sealed
 from kleene.errors import InputError
+from kleene.files import SEAL, WHOLE, sealed
 
 
 def without_seal(content: bytes) -> bytes:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.checksums import MARKS, SEAL, UnsealedWarning, check_seal, sealed, sealed_json
-from kleene.compiling.fuzzing import Tally, fuzz
+from kleene.compiling.alta.fuzzing import Tally, fuzz
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.lstm import LSTM
-from kleene.machines.nram import NRAM
-from kleene.machines.ntm import NTM
+from kleene.files import MARKS, SEAL, UnsealedWarning, check_seal, sealed, sealed_json
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.nram.nram import NRAM
+from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
 from kleene.programs.alta.library import parity
 from kleene.programs.alta.rules import RuleSet

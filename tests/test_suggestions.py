@@ -2,7 +2,7 @@
 
 import pytest
 
-from kleene.suggestions import close_names, did_you_mean
+from kleene.errors import close_names, did_you_mean
 from tests.command_line import assert_refused
 
 

@@ -19,13 +19,13 @@ from kleene.traces import TraceBatch as TraceBatch
 
 if TYPE_CHECKING:
     from kleene.compiling import compile as compile
-    from kleene.compiling.attacks import attack as attack
-    from kleene.compiling.certificates import certify as certify
-    from kleene.compiling.checking import check as check
-    from kleene.explaining.extraction import extract as extract
+    from kleene.compiling.alta.attacks import attack as attack
+    from kleene.compiling.alta.certificates import certify as certify
+    from kleene.compiling.alta.checking import check as check
+    from kleene.explaining.automata.extraction import extract as extract
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.loading import load as load
-    from kleene.machines.lstm import LSTM as LSTM
+    from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
@@ -34,14 +34,14 @@ __version__ = "0.1.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
-    "attack": "kleene.compiling.attacks",
-    "certify": "kleene.compiling.certificates",
-    "check": "kleene.compiling.checking",
+    "attack": "kleene.compiling.alta.attacks",
+    "certify": "kleene.compiling.alta.certificates",
+    "check": "kleene.compiling.alta.checking",
     "compile": "kleene.compiling",
     "DFA": "kleene.programs.automata",
-    "extract": "kleene.explaining.extraction",
+    "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
-    "LSTM": "kleene.machines.lstm",
+    "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "TuringMachine": "kleene.programs.turing",
     "UniversalTransformer": "kleene.machines",

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.checksums import SEAL, check_seal, sealed, warn_unsealed
 from kleene.errors import ModelFileError
-from kleene.files import read_bytes, write_atomically
+from kleene.files import SEAL, check_seal, read_bytes, sealed, warn_unsealed, write_atomically
 
 FLOATS = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 PICKLED = (

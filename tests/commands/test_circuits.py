@@ -7,7 +7,7 @@ import jax
 import pytest
 
 import kleene
-from kleene.machines.ntm import NTM
+from kleene.machines.ntm.ntm import NTM
 from kleene.programs.circuits.library import entries, get
 from kleene.traces.storage import from_json
 from tests.command_line import assert_refused

@@ -11,11 +11,11 @@ from rich.console import Console
 
 from kleene.commands.explained import Explained
 from kleene.explaining import decompose, interdependence
-from kleene.machines.lstm import LSTM
-from kleene.machines.lstm_torch import save_state_dict
-from kleene.machines.ntm import NTM
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.lstm.pytorch import save_state_dict
+from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
-from kleene.machines.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm.transformer_lm import TransformerLM
 from kleene.tasks.grammar import sentences
 from tests.command_line import assert_refused
 
@@ -133,7 +133,7 @@ def test_options_go_to_the_function_that_they_name(run, monkeypatch, options, fu
         asked.append((tokens, given))
         return np.array([[np.nan, 0.25], [0.25, np.nan]])
 
-    monkeypatch.setattr(f"kleene.explaining.{function}", measure)
+    monkeypatch.setattr(f"kleene.explaining.words.{function}", measure)
     assert run("explain", "a man", *options, "--json").json["matrix"] == [[None, 0.25], [0.25, None]]
     assert asked == [(["a", "man"], expected)]
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from kleene.commands.comparing import table_of
 from kleene.commands.teaching import save_best, told_of
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 from kleene.teaching import loop
 from tests.command_line import assert_refused
 
@@ -331,7 +331,7 @@ def test_an_experiment_looks_at_language_models_alone(run):
     import jax
 
     import kleene
-    from kleene.machines.lstm_torch import save_state_dict
+    from kleene.machines.lstm.pytorch import save_state_dict
 
     save_state_dict(LSTM.random("ab", 4, key=jax.random.key(0)), "torch.safetensors")
     kleene.compile(kleene.DFA.from_regex("(ab)*")).save("rnn.safetensors")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.attacks import nasty_inputs
-from kleene.compiling.fuzzing import ATTACKED
+from kleene.compiling.alta.attacks import nasty_inputs
+from kleene.compiling.alta.fuzzing import ATTACKED
 from kleene.errors import CompileError
 from kleene.programs.alta.library import get
 from kleene.programs.alta.random_programs import generate
@@ -60,7 +60,7 @@ def test_no_certificate_of_a_random_averaging_program_is_wrong(seed, way):
 
 @pytest.mark.slow
 def test_ten_thousand_certificates_of_random_programs_stand():
-    from kleene.compiling.fuzzing import fuzz
+    from kleene.compiling.alta.fuzzing import fuzz
 
     tally = fuzz(11_000, seed=12, workers=2, attack=True)
     assert tally.failures == []

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.automata import compile_dfa
+from kleene.compiling.automata.compiler import compile_dfa
 from kleene.errors import CompileError
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
 from kleene.programs.alta.library import get as get_program
 from kleene.programs.automata import DFA
 from kleene.programs.automata.random_automata import random_dfa, random_word

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.conditions.exclusive import exclusive
-from kleene.compiling.conditions.units import SeenUnits
-from kleene.compiling.conditions.updates import updates
+from kleene.compiling.alta.conditions.exclusive import exclusive
+from kleene.compiling.alta.conditions.units import SeenUnits
+from kleene.compiling.alta.conditions.updates import updates
 from kleene.errors import CompileError, InputError
-from kleene.machines.universal_transformer import vars_of
+from kleene.machines.transformer.universal_transformer import vars_of
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate

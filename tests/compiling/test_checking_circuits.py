@@ -2,8 +2,8 @@
 
 import pytest
 
-from kleene.compiling.checking import check
-from kleene.compiling.checking_circuits import check_circuit, instances
+from kleene.compiling.alta.checking import check
+from kleene.compiling.circuits.checking import check_circuit, instances
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.library import Entry, get
 from kleene.tasks.memory import memory_task

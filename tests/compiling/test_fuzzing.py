@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from kleene.compiling import fuzzing
-from kleene.compiling.certificates import certify
-from kleene.compiling.checking import check_transformer
-from kleene.compiling.transformer import compile_program
+from kleene.compiling.alta import fuzzing
+from kleene.compiling.alta.certificates import certify
+from kleene.compiling.alta.checking import check_transformer
+from kleene.compiling.alta.compiler import compile_program
 from kleene.errors import ModelFileError
 from kleene.programs.alta.random_programs import generate, random_inputs
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling import units
+from kleene.compiling.alta import units
 from kleene.programs import alta
 from kleene.programs.alta.library import get
 from kleene.programs.alta.random_programs import generate

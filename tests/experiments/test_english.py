@@ -9,7 +9,7 @@ from kleene.experiments import english, word_pairs
 from kleene.experiments.catalog import experiment
 from kleene.experiments.english import English, on_grammar, untrained, words_known
 from kleene.explaining import interdependence
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks import grammar
 from kleene.tasks.text import END, Corpus, Vocabulary
 from tests.command_line import assert_refused

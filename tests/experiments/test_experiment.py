@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.checksums import check_seal
 from kleene.experiments.experiment import keep
+from kleene.files import check_seal
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text("[]{}, \n\"'ω1")
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text("[]{}\n a"), inner))

@@ -11,7 +11,7 @@ import pytest
 from kleene.errors import InputError
 from kleene.experiments.rule_probes import RuleProbes, windows
 from kleene.explaining import decompose, interdependence
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks.rules import RuleSettings, rule_corpus
 
 RULES, CONTEXT = 3, 4

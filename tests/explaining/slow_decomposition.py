@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kleene.machines.lstm import LSTM, Layer, Memory
+from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 
 
 def sigmoid(z):

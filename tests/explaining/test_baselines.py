@@ -10,8 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.explaining.baselines import erasure, gradient_times_input
-from kleene.explaining.information import information_matrix, mutual_information, mutual_informations
+from kleene.explaining.words.baselines import (
+    erasure,
+    gradient_times_input,
+    information_matrix,
+    mutual_information,
+    mutual_informations,
+)
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from tests.explaining import slow_decomposition as slow
 

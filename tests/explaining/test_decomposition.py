@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError, UnknownWordsWarning
-from kleene.explaining.decomposition import decompose, decompose_batch
-from kleene.explaining.rules import Rules
-from kleene.explaining.splitting import split, split_in_two
-from kleene.machines.lstm import LSTM
+from kleene.explaining.words.decomposition import decompose, decompose_batch
+from kleene.explaining.words.sharing import Rules, split, split_in_two
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from tests.explaining import slow_decomposition as slow
 
@@ -260,7 +259,7 @@ def test_bad_models_layers_and_rules_are_named():
 
 
 def test_an_exact_network_is_asked_to_become_floating():
-    from kleene.compiling.automata import compile_dfa
+    from kleene.compiling.automata.compiler import compile_dfa
     from kleene.programs.automata import DFA
 
     exact = compile_dfa(DFA.from_regex("(0|10*1)*"))

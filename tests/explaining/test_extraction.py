@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.compiling.automata import compile_dfa
+from kleene.compiling.automata.compiler import compile_dfa
 from kleene.errors import InputError, RunError
-from kleene.explaining import extraction
-from kleene.explaining.extraction import extract
+from kleene.explaining.automata import extraction
+from kleene.explaining.automata.extraction import extract
 from kleene.machines.rnn import library
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA
 from kleene.programs.automata.random_automata import random_dfa
 from tests.compiling.dfas import dfas

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.explaining.extraction import extract
-from kleene.explaining.lstar import learn
-from kleene.explaining.teachers import all_words, random_words
-from kleene.machines.lstm import LSTM
+from kleene.explaining.automata.extraction import extract
+from kleene.explaining.automata.lstar import learn
+from kleene.explaining.automata.teachers import all_words, random_words
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
 from tests.explaining.training import trained

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.explaining.floor import floor_of
-from kleene.explaining.pairwise import ON_CPU, Sizes, interdependence, interdependence_batch
-from kleene.explaining.rules import Rules
-from kleene.machines.lstm import LSTM
+from kleene.explaining.words.pairwise import ON_CPU, Sizes, floor_of, interdependence, interdependence_batch
+from kleene.explaining.words.sharing import Rules
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from tests.explaining import slow_decomposition as slow
 
@@ -108,8 +107,8 @@ def test_a_batch_is_what_each_sentence_is_alone_whatever_the_padding_and_the_ord
 def test_a_large_job_has_other_arrays_and_gives_the_same(monkeypatch, sizes):
     model, sentences = slow.double_lstm(1, started=True), [[0, 2, 5, 3, 3, 1], [4, 4, 0], [1, 2, 3]]
     expected = interdependence_batch(model, sentences)
-    monkeypatch.setattr("kleene.explaining.pairwise.LARGE", 0)
-    monkeypatch.setattr("kleene.explaining.pairwise._sizes", lambda: sizes)
+    monkeypatch.setattr("kleene.explaining.words.pairwise.LARGE", 0)
+    monkeypatch.setattr("kleene.explaining.words.pairwise._sizes", lambda: sizes)
     for found, before in zip(interdependence_batch(model, sentences), expected):
         np.testing.assert_allclose(found, before, atol=1e-13)
 

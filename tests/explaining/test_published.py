@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.explaining.decomposition import decompose
-from kleene.explaining.pairwise import interdependence
+from kleene.explaining.words.decomposition import decompose
+from kleene.explaining.words.pairwise import interdependence
 from tests.explaining import slow_decomposition as slow
 
 # A word_language_model of PyTorch 2.13, trained for 20 steps, and its hidden states: 2 layers, 7 hidden units.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 
 LENGTH, BATCH = 32, 64
 

@@ -9,13 +9,13 @@ from typing import Any
 import jax
 
 import kleene
-from kleene.checksums import sealed_json
-from kleene.compiling.fuzzing import Tally
-from kleene.machines.lstm import LSTM
-from kleene.machines.nram import NRAM
-from kleene.machines.ntm import NTM
+from kleene.compiling.alta.fuzzing import Tally
+from kleene.files import sealed_json
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.nram.nram import NRAM
+from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm.transformer_lm import TransformerLM
 from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.turing.library import get as get_machine

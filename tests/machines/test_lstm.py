@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.lstm import LSTM, Memory
+from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.tensors import read_tensors, write_tensors
 
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kleene.machines.lstm import LSTM, Memory
-from kleene.machines.lstm_streams import next_token_losses, read_streams, still
+from kleene.machines.lstm.lstm import LSTM, Memory
+from kleene.machines.lstm.streams import next_token_losses, read_streams, still
 
 TOKENS = np.random.default_rng(0).integers(0, 6, (7, 3))
 

@@ -11,8 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 import kleene
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.lstm import LSTM
-from kleene.machines.lstm_torch import save_state_dict, state_dict
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.lstm.pytorch import save_state_dict, state_dict
 
 # A word_language_model of PyTorch 2.13, trained for 20 steps, and what it says about a text: 2 layers, 7 hidden units.
 TRAINED = dict(np.load(Path(__file__).parent / "torch_lstm.npz"))

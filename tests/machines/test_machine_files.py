@@ -6,11 +6,11 @@ import pytest
 
 import kleene
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.nram import NRAM
-from kleene.machines.ntm import NTM
-from kleene.machines.ntm_tracing import whole_trace
+from kleene.machines.nram.nram import NRAM
+from kleene.machines.ntm.ntm import NTM
+from kleene.machines.ntm.tracing import whole_trace
+from kleene.notation.wiring import Steps
 from kleene.tensors import open_tensors, read_tensors, write_tensors
-from kleene.traces.steps import Steps
 
 NRAM_MADE = NRAM.random(2, "def+R", hidden=3, key=jax.random.key(0))
 NTM_MADE = NTM.random(4, outputs=3, width=2, hidden=(5, 6), key=jax.random.key(0))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.machines import nram_modules
 from kleene.machines.ncm import run
-from kleene.machines.nram import NRAM, stopping
+from kleene.machines.nram import modules as nram_modules
+from kleene.machines.nram.nram import NRAM, stopping
 
 CELLS = 7
 MEANINGS = {

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.machines import ntm, ntm_addressing
 from kleene.machines.ncm import run
-from kleene.machines.ntm import NTM, TapeDecoder, commands_of
-from kleene.machines.ntm_addressing import move_read_write
-from kleene.machines.ntm_tracing import whole_trace
+from kleene.machines.ntm import addressing as ntm_addressing
+from kleene.machines.ntm import ntm
+from kleene.machines.ntm.addressing import move_read_write
+from kleene.machines.ntm.ntm import NTM, TapeDecoder, commands_of
+from kleene.machines.ntm.tracing import whole_trace
 
 SYMBOLS, WIDTH, CELLS, STEPS = 4, 5, 7, 6
 OPTIMISED = {"xla_backend_optimization_level": 1}  # without, jax's own gradient has 0 / 0 in empty cells

@@ -9,8 +9,8 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.machines.ncm import Machine, run
-from kleene.machines.repeated_layer import RepeatedLayer
-from kleene.machines.residual import read_segment
+from kleene.machines.transformer.repeated_layer import RepeatedLayer
+from kleene.machines.transformer.residual import read_segment
 from kleene.programs.alta.library import get, parity
 
 recorded = eqx.filter_jit(lambda machine, start, layers: run(machine, start, layers))

@@ -12,8 +12,8 @@ from safetensors.numpy import load, save
 import kleene
 from kleene.errors import ModelFileError
 from kleene.machines import UniversalTransformer
-from kleene.machines.storage import AXES
-from kleene.machines.universal_transformer import vars_of
+from kleene.machines.transformer.storage import AXES
+from kleene.machines.transformer.universal_transformer import vars_of
 from kleene.programs import alta
 from kleene.programs.alta.library import parity
 from kleene.programs.alta.rules import RuleSet

@@ -6,8 +6,8 @@ import pytest
 
 import kleene
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.transformer_lm import TransformerLM
-from kleene.machines.transformer_lm_storage import KIND
+from kleene.machines.transformer_lm.storage import KIND
+from kleene.machines.transformer_lm.transformer_lm import TransformerLM
 from kleene.tensors import read_tensors, write_tensors
 
 MADE = TransformerLM.random(["<unk>", "a", 3], 4, 2, 2, positions=5, key=jax.random.key(0))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kleene.errors import InputError
-from kleene.pictures.curves import cost_curves
+from kleene.pictures.plots import cost_curves
 
 ROWS = [
     {"name": "compile", "value": 1.0, "unit": "s"},

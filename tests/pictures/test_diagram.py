@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.pictures.diagram import diagram, save
-from kleene.pictures.graphs import graph_of
+from kleene.pictures.diagrams.diagram import diagram, save
+from kleene.pictures.diagrams.graphs import graph_of
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
 
@@ -172,7 +172,7 @@ def test_a_picture_stands_alone_and_has_colours_for_light_and_dark(name):
 
 def test_the_same_automaton_gives_the_same_picture_in_every_process():
     code = (
-        "from kleene.pictures.diagram import diagram; from kleene.programs.automata import DFA; import sys;"
+        "from kleene.pictures.diagrams.diagram import diagram; from kleene.programs.automata import DFA; import sys;"
         "sys.stdout.write(diagram(DFA.from_regex('(a|b)*a(a|b){2}')))"
     )
     environment = {"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
@@ -181,7 +181,7 @@ def test_the_same_automaton_gives_the_same_picture_in_every_process():
 
 
 def test_pictures_are_made_without_jax():
-    code = "import kleene.pictures.diagram, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
+    code = "import kleene.pictures.diagrams.diagram, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["False", "False"]
 
@@ -282,7 +282,7 @@ def test_a_turing_machine_says_what_it_writes_and_where_it_goes():
 def test_too_many_states_are_refused_unless_forced(monkeypatch):
     with pytest.raises(InputError, match=r"a diagram of 61 states cannot be read, and 60 is the limit.*force=True"):
         diagram(divisible(61))
-    monkeypatch.setattr("kleene.pictures.diagram.MANY", 4)
+    monkeypatch.setattr("kleene.pictures.diagrams.diagram.MANY", 4)
     with pytest.raises(InputError, match="a diagram of 5 states"):
         diagram(divisible(5))
     assert len(texts(diagram(divisible(5), force=True), "name")) == 5

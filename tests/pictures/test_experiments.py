@@ -1,8 +1,8 @@
 import xml.etree.ElementTree as ElementTree
 
-from kleene.pictures import experiments
-from kleene.pictures.experiments import Line, Panel, line_panels
+from kleene.pictures import plots as experiments
 from kleene.pictures.figures import save_figure
+from kleene.pictures.plots import Line, Panel, line_panels
 
 
 def test_the_legend_is_below_all_panels_and_over_none_of_their_lines(tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from kleene.data import data_folder
 from kleene.errors import InputError
-from kleene.tasks.data import data_folder
 
 
 def need(name: str) -> None:

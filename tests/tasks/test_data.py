@@ -1,7 +1,7 @@
 import pytest
 
+from kleene.data import data_folder, read_text
 from kleene.errors import InputError
-from kleene.tasks.data import data_folder, read_text
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.machines.lstm import LSTM, Memory
+from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.tasks.text import unigram_perplexity
 from kleene.teaching.catalog import lesson
 from kleene.teaching.language_lesson import LanguageLesson

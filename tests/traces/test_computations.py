@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.traces.computations import Computation, Configuration, Configurations
+from kleene.notation.computations import Computation, Configuration, Configurations
 from kleene.traces.storage import as_json, from_json
 
 STATES, SYMBOLS = ("go", "back", "halt"), ("_", "a", "b")

@@ -8,7 +8,7 @@ import pytest
 
 from kleene.errors import ModelFileError
 from kleene.traces import Trace
-from kleene.traces.packing import pack, unpack
+from kleene.traces.storage import pack, unpack
 
 
 def archive(*parts: bytes) -> bytes:

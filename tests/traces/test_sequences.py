@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.traces.sequences import checked_input, padded
+from kleene.notation.tokens import checked_input, padded
 
 sequences = st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=5)
 

@@ -4,8 +4,8 @@ import pytest
 
 import kleene
 from kleene.errors import InputError, ProgramError
+from kleene.notation.wiring import MOST_STEPS, Steps, check_run
 from kleene.programs.circuits.library import get
-from kleene.traces.steps import MOST_STEPS, Steps, check_run
 
 
 def test_a_number_of_steps_that_is_no_number_any_more_is_refused():

@@ -3,7 +3,7 @@
 import pytest
 
 from kleene.errors import InputError
-from kleene.traces.wiring import ARITIES, Wiring, module_sequence
+from kleene.notation.wiring import ARITIES, Wiring, module_sequence
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.traces.words import padded_codes, word_codes
+from kleene.notation.words import padded_codes, word_codes
 
 texts = st.lists(st.text(alphabet="abé🙂", max_size=6), max_size=6)
 

@@ -170,7 +170,7 @@ def certify(
     """
     import kleene
     from kleene.commands.network_files import network_and_program
-    from kleene.compiling.attacks import attack as attack_certificate
+    from kleene.compiling.alta.attacks import attack as attack_certificate
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
     found = network_and_program(program, against, options)

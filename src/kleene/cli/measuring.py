@@ -33,7 +33,7 @@ def bench(
         check_picture(plot, "--plot")  # before what takes long
     rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
     if plot is not None:
-        from kleene.pictures.curves import cost_curves
+        from kleene.pictures.plots import cost_curves
 
         cost_curves(rows, plot, title=f"kleene bench {name}")
     if as_json:
@@ -51,6 +51,6 @@ def bench(
 @commands.command()
 def demo() -> None:
     """Watch programs and their networks run side by side."""
-    from kleene.demo import demo as show
+    from kleene.cli.demo import demo as show
 
     show(new_console())

@@ -24,7 +24,7 @@ def check_named(
 
     `reference` is FILE.py:NAME, a function from the input tokens of a transformer program to its output tokens.
     """
-    from kleene.compiling.checking import check
+    from kleene.compiling.alta.checking import check
 
     reports = []
     chosen = _everything() if name is None else [_one(name)]
@@ -81,7 +81,7 @@ def fuzz_with_progress(
     programs: int, seed: int, workers: int | None, resume: str | None, *, attack: bool = False, progress: bool
 ) -> Any:
     """The tally of so many random programs; on all cores, unless told otherwise, when there are many."""
-    from kleene.compiling.fuzzing import fuzz
+    from kleene.compiling.alta.fuzzing import fuzz
 
     with _bar("random programs", programs, progress) as (bar, task):
 

@@ -36,14 +36,14 @@ class Explained:
     @property
     def note(self) -> str:
         """Which words were read as `<unk>`."""
-        from kleene.explaining.sentences import listed
+        from kleene.explaining.words.sentences import listed
 
         return f"* read as <unk>: {listed(self.words[place] for place in self.unknown)}" if self.unknown else ""
 
     @property
     def warning(self) -> str | None:
         """What is said on stderr where the model does not know most of the words."""
-        from kleene.explaining.sentences import unknown_warning
+        from kleene.explaining.words.sentences import unknown_warning
 
         return unknown_warning(self.words, self.unknown)
 

@@ -65,7 +65,7 @@ def _check_method(method: str, **given: Any) -> None:
 
 def _check_length(network: Any, words: int, method: str, step: Any) -> None:
     """Refuse a sentence of so many words that it would take very long."""
-    from kleene.explaining.pairwise import pairs_branch_off
+    from kleene.explaining.words.pairwise import pairs_branch_off
 
     fast = method == "interdependence" and step is None and pairs_branch_off(network)
     most = MOST_WORDS if fast else MOST_BY_PAIR
@@ -78,7 +78,7 @@ def _check_length(network: Any, words: int, method: str, step: Any) -> None:
 
 
 def _network(path: str | None) -> Any:
-    from kleene.explaining.sentences import checked_model
+    from kleene.explaining.words.sentences import checked_model
     from kleene.machines.loading import load
     from kleene.machines.pretrained import grammar_model
     from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -94,7 +94,7 @@ def _network(path: str | None) -> Any:
 
 def _tokens(network: Any, sentence: str | list[str]) -> tuple[list[Any], list[int]]:
     """The tokens of a sentence, and the places of those that the model reads as `<unk>`."""
-    from kleene.explaining.sentences import known, read_sentences, words_of
+    from kleene.explaining.words.sentences import known, read_sentences, words_of
 
     spelled = {str(token): token for token in network.alphabet}  # tokens may be numbers
     tokens = [spelled.get(str(word), word) for word in words_of(network, sentence)]
@@ -107,7 +107,7 @@ def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, la
         from kleene.explaining import interdependence
 
         return interdependence(network, tokens, at=at, step=step, layer=layer)
-    from kleene.explaining.baselines import erasure, gradient_times_input
+    from kleene.explaining.words.baselines import erasure, gradient_times_input
 
     return (erasure if method == "erasure" else gradient_times_input)(network, tokens)
 

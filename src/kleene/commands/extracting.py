@@ -46,7 +46,7 @@ class Extracted:
         """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""
         if Path(path).suffix in ENDINGS:
             return replace(self, file=str(self.dfa.save(path)))
-        from kleene.pictures.diagram import MANY, save
+        from kleene.pictures.diagrams.diagram import MANY, save
 
         if len(self.dfa.states) <= MANY:
             return replace(self, file=str(save(self.dfa, path)))
@@ -84,7 +84,7 @@ def extract_named(
 
 
 def _extracted(network: Any, method: str, seed: int, progress: bool, options: dict[str, Any]) -> Extracted:
-    from kleene.explaining.extraction import extract
+    from kleene.explaining.automata.extraction import extract
 
     if method == "lstar" and not hasattr(network, "accepts_batch"):
         raise InputError(f"a {type(network).__name__} accepts no words, and lstar asks for these")

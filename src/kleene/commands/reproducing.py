@@ -40,7 +40,7 @@ def reproduce_named(
 
 def _language_model(path: str) -> Any:
     from kleene.machines.loading import load
-    from kleene.machines.lstm import LSTM
+    from kleene.machines.lstm.lstm import LSTM
 
     network = load(path)
     if not isinstance(network, LSTM):

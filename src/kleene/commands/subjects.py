@@ -7,9 +7,8 @@ from typing import Any
 
 from kleene.commands import circuits, tapes, transformers, words
 from kleene.commands.outcomes import Outcome
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.memory import peak_memory_mb
-from kleene.suggestions import did_you_mean
 
 
 def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any) -> Outcome:
@@ -17,7 +16,7 @@ def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any
     subject, entry, network = find_subject(name)
     if hasattr(subject, "hear"):
         raise InputError(
-            f"{name!r} is a Neural Turing Machine; look at its runs with kleene.machines.ntm_tracing.whole_trace"
+            f"{name!r} is a Neural Turing Machine; look at its runs with kleene.machines.ntm.tracing.whole_trace"
         )
     module = module_of(subject)
     if network and module is transformers and not hasattr(subject, "layout"):
@@ -56,7 +55,7 @@ def _counter(name: str) -> Any:
 
 def compile_named(name: str, **options: Any) -> tuple[Any, dict[str, Any]]:
     """The network, and how large it is and what compiling it took."""
-    import kleene.compiling.transformer  # noqa: F401  what takes a second the first time is not compiling
+    import kleene.compiling.alta.compiler  # noqa: F401  what takes a second the first time is not compiling
     from kleene.compiling import compile
 
     started = time.perf_counter()

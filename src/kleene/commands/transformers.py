@@ -9,7 +9,7 @@ from kleene.commands.network_files import is_network_file, load_transformer
 from kleene.commands.outcomes import Outcome
 from kleene.commands.words import as_word
 from kleene.errors import InputError, RunError
-from kleene.traces.alphabets import is_plain
+from kleene.notation.words import is_plain
 from kleene.traces.storage import as_json
 from kleene.traces.tables import as_table
 

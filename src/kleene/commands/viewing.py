@@ -11,7 +11,7 @@ from kleene.programs.turing import TuringMachine
 
 def drawn(name: str, word: str | None, *, dead: bool, force: bool) -> str:
     """The diagram of an automaton or Turing machine, or of the automaton that a network is, as SVG."""
-    from kleene.pictures.diagram import diagram
+    from kleene.pictures.diagrams.diagram import diagram
 
     machine, trace = _machine(name, word)
     return diagram(machine, trace=trace, dead=dead, force=force)
@@ -19,7 +19,7 @@ def drawn(name: str, word: str | None, *, dead: bool, force: bool) -> str:
 
 def save_drawn(name: str, word: str | None, path: str, *, dead: bool, force: bool) -> tuple[str, int]:
     """The file now holding the diagram, as its name says; and the number of states."""
-    from kleene.pictures.diagram import save
+    from kleene.pictures.diagrams.diagram import save
     from kleene.pictures.figures import check_picture
 
     check_picture(path, "--output")  # before what may take long
@@ -31,7 +31,7 @@ def _machine(name: str, word: str | None) -> tuple[DFA | TuringMachine, Any]:
     """The machine to draw, and the word whose path is shown in it."""
     subject, _, network = find_subject(name)
     if network:
-        from kleene.explaining.extraction import extract
+        from kleene.explaining.automata.extraction import extract
 
         subject = extract(subject)
     if not isinstance(subject, DFA | TuringMachine):

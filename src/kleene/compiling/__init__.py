@@ -39,7 +39,7 @@ def compile(program: Any, **options: Any) -> Any:
         program = program.lowered
     if isinstance(program, Program):
         _check_options("transformer program", options)
-        from kleene.compiling.transformer import compile_program
+        from kleene.compiling.alta.compiler import compile_program
 
         return compile_program(program, **options)
     if isinstance(program, DFA):
@@ -47,7 +47,7 @@ def compile(program: Any, **options: Any) -> Any:
         return _compile_dfa(program, **options)
     if isinstance(program, Circuit):
         _check_options("Circuit", options)
-        from kleene.compiling.circuits import compile_circuit
+        from kleene.compiling.circuits.compiler import compile_circuit
 
         return compile_circuit(program)
     if isinstance(program, TuringMachine):
@@ -62,7 +62,7 @@ def compile(program: Any, **options: Any) -> Any:
 
 
 def _compile_dfa(dfa: Any, *, dtype: str = "exact", **options: Any) -> Any:
-    from kleene.compiling.automata import compile_dfa
+    from kleene.compiling.automata.compiler import compile_dfa
 
     if dtype not in ("exact", "float32", "float64"):
         raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")

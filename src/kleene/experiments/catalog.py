@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.experiments import english, partial_traces, rule_corpora
 from kleene.experiments.experiment import Reproduction, Size
-from kleene.machines.lstm import LSTM
-from kleene.suggestions import did_you_mean
+from kleene.machines.lstm.lstm import LSTM
 
 
 def experiments(

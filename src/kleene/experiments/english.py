@@ -17,14 +17,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kleene.data import data_file
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.experiments.experiment import Lessons, Size, Watch, described, keep
 from kleene.experiments.word_pairs import CLASSES, WordPairs, pair_values
-from kleene.explaining.pairwise import interdependence_batch
-from kleene.machines.lstm import LSTM, Layer
-from kleene.pictures.experiments import Line, Panel, line_panels
+from kleene.explaining.words.pairwise import interdependence_batch
+from kleene.machines.lstm.lstm import LSTM, Layer
+from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks import grammar
-from kleene.tasks.data import data_file
 from kleene.tasks.text import END, Corpus, Vocabulary, words_of
 from kleene.tasks.treebanks import Sentence, treebank
 from kleene.teaching.language_lesson import WIDTH, LanguageLesson

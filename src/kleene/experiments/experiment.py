@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from kleene.checksums import SEAL, sealed
-from kleene.files import make_folder, write_atomically
+from kleene.files import SEAL, make_folder, sealed, write_atomically
 from kleene.teaching.loop import Learner, Plan, Progress, teach
 from kleene.teaching.reports import Report
 from kleene.teaching.results import versions

@@ -11,7 +11,7 @@ import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
 from kleene.experiments.rule_probes import RuleProbes
-from kleene.pictures.experiments import Line, Panel, line_panels
+from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks.rules import RuleSettings, rule_corpus
 from kleene.teaching.language_lesson import LanguageLesson
 from kleene.teaching.loop import Plan

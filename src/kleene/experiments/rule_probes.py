@@ -15,10 +15,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from kleene.errors import InputError
-from kleene.explaining.parts import Parts, Recurrence, advance
-from kleene.explaining.rules import PAPERS
-from kleene.machines.lstm import LSTM, Memory
-from kleene.machines.lstm_streams import next_token_losses, read_streams, still
+from kleene.explaining.words.parts import Parts, Recurrence, advance
+from kleene.explaining.words.sharing import PAPERS
+from kleene.machines.lstm.lstm import LSTM, Memory
+from kleene.machines.lstm.streams import next_token_losses, read_streams, still
 from kleene.tasks.rules import RuleCorpus, RuleText
 
 CONTEXT = 10  # tokens before α

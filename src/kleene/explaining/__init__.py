@@ -2,21 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kleene.explaining.anatomy import anatomy as anatomy
-from kleene.explaining.rules import Rules as Rules
+from kleene.explaining.programs.anatomy import anatomy as anatomy
 
 if TYPE_CHECKING:
-    from kleene.explaining.decomposition import decompose as decompose
-    from kleene.explaining.decomposition import decompose_batch as decompose_batch
-    from kleene.explaining.pairwise import interdependence as interdependence
-    from kleene.explaining.pairwise import interdependence_batch as interdependence_batch
+    from kleene.explaining.words.decomposition import decompose as decompose
+    from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
+    from kleene.explaining.words.pairwise import interdependence as interdependence
+    from kleene.explaining.words.pairwise import interdependence_batch as interdependence_batch
+    from kleene.explaining.words.sharing import Rules as Rules
 
 # What needs jax is imported on first use.
 _LATE = {
-    "decompose": "kleene.explaining.decomposition",
-    "decompose_batch": "kleene.explaining.decomposition",
-    "interdependence": "kleene.explaining.pairwise",
-    "interdependence_batch": "kleene.explaining.pairwise",
+    "decompose": "kleene.explaining.words.decomposition",
+    "decompose_batch": "kleene.explaining.words.decomposition",
+    "interdependence": "kleene.explaining.words.pairwise",
+    "interdependence_batch": "kleene.explaining.words.pairwise",
+    "Rules": "kleene.explaining.words.sharing",
 }
 
 

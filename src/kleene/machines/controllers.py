@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PyTree
 
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.ncm import Start
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 

@@ -7,13 +7,13 @@ from kleene.errors import ModelFileError
 from kleene.tensors import open_tensors
 
 KINDS = {
-    "universal transformer": ("kleene.machines.universal_transformer", "UniversalTransformer"),
+    "universal transformer": ("kleene.machines.transformer.universal_transformer", "UniversalTransformer"),
     "simple rnn": ("kleene.machines.rnn.simple_rnn", "SimpleRNN"),
-    "turing rnn": ("kleene.machines.rnn.turing", "TuringRNN"),
-    "lstm": ("kleene.machines.lstm", "LSTM"),
-    "transformer language model": ("kleene.machines.transformer_lm", "TransformerLM"),
-    "nram": ("kleene.machines.nram", "NRAM"),
-    "ntm": ("kleene.machines.ntm", "NTM"),
+    "turing rnn": ("kleene.machines.turing_rnn.turing_rnn", "TuringRNN"),
+    "lstm": ("kleene.machines.lstm.lstm", "LSTM"),
+    "transformer language model": ("kleene.machines.transformer_lm.transformer_lm", "TransformerLM"),
+    "nram": ("kleene.machines.nram.nram", "NRAM"),
+    "ntm": ("kleene.machines.ntm.ntm", "NTM"),
 }
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import InputError, KleeneError
+from kleene.errors import InputError, KleeneError, close_names, did_you_mean
 from kleene.files import MOST_TEXT, check_source
 from kleene.programs.alta.compat import Program as AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
 from kleene.programs.turing import TuringMachine
-from kleene.suggestions import close_names, did_you_mean
 
 KINDS = (Program, DFA, TuringMachine, Circuit)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kleene.data import data_folder, read_text
 from kleene.errors import InputError
-from kleene.tasks.data import data_folder, read_text
 
 VERBS = ("walk", "look", "run", "jump")
 DIRECTIONS = ("left", "right")

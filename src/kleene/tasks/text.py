@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from kleene.data import data_file
 from kleene.errors import InputError, ModelFileError
 from kleene.files import read_bytes
-from kleene.tasks.data import data_file
 
 UNKNOWN = "<unk>"
 END = "<eos>"

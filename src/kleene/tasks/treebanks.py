@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Int
 
 from kleene.counts import read_count
+from kleene.data import data_file, read_text
 from kleene.errors import InputError
-from kleene.tasks.data import data_file, read_text
 
 # Universal part-of-speech tags. Punctuation, symbols and X (the rest) are neither open nor closed.
 OPEN_CLASSES = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"})

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
 from kleene.machines.controllers import Recurrent
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.ncm import Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kleene.errors import InputError
-from kleene.suggestions import did_you_mean
+from kleene.errors import InputError, did_you_mean
 from kleene.teaching.lessons import Lesson
 
 SEQUENCES = ("copy", "repeat_copy_twice", "dyck_words", "flip_3rd", "repeat_flip_3d", "reverse")

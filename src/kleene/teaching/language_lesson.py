@@ -15,8 +15,8 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.lstm import LSTM, Memory
-from kleene.machines.lstm_streams import next_token_losses, read_streams, still
+from kleene.machines.lstm.lstm import LSTM, Memory
+from kleene.machines.lstm.streams import next_token_losses, read_streams, still
 from kleene.tasks.text import Corpus, unigram_perplexity
 from kleene.teaching.lessons import Setting
 

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from kleene.notation.wiring import Wiring
 from kleene.programs.circuits import Circuit
 from kleene.teaching.hints import Hints
-from kleene.traces.wiring import Wiring
 
 KINDS = (
     "none",

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Trace, run
-from kleene.machines.nram import NRAM, stopping
+from kleene.machines.nram.nram import NRAM, stopping
 from kleene.tasks.memory import Instance, MemoryTask, memory_task
 from kleene.teaching.gradient_noise import gradient_noise
 from kleene.teaching.hints import Hints, with_hints

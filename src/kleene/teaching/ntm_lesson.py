@@ -15,8 +15,8 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
-from kleene.machines.ntm import NTM, Recorded, TapeDecoder
-from kleene.machines.ntm_tracing import whole_trace
+from kleene.machines.ntm.ntm import NTM, Recorded, TapeDecoder
+from kleene.machines.ntm.tracing import whole_trace
 from kleene.tasks.sequence_examples import CHANNELS, KINDS, Examples
 from kleene.tasks.sequences import SequenceTask, sequence_task
 from kleene.teaching.hints import Hints, hint_loss

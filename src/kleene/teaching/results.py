@@ -11,9 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kleene.checksums import check_seal, sealed_json
 from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, check_seal, read_bytes, sealed_json, write_atomically
 from kleene.teaching.reports import Report
 
 FORMAT = "kleene.results/1"

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from kleene.traces.alphabets import is_plain
 from kleene.traces.channels import Channel
 
 
@@ -63,7 +62,7 @@ class Trace:
         if labels is None or not isinstance(self.output, list):
             return self.output
         found = [self.channel(self.output_name or "").show(entry) for entry in self.output]
-        return "".join(found) if is_plain(labels) else found
+        return "".join(found) if all(len(label) == 1 for label in labels) else found
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.data:

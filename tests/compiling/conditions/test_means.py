@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.attacks import attack
-from kleene.compiling.conditions.means import Edge, Means, means_of
+from kleene.compiling.alta.attacks import attack
+from kleene.compiling.alta.conditions.means import Edge, Means, means_of
 from kleene.programs import alta
 from tests.compiling.averaging import mean_program
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.compiling.conditions.undefined import undefined
-from kleene.compiling.conditions.units import SeenUnits
+from kleene.compiling.alta.conditions.undefined import undefined
+from kleene.compiling.alta.conditions.units import SeenUnits
 from kleene.programs import alta
 from kleene.programs.alta.library import get
 

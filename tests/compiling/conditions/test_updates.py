@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.compiling.conditions.units import SeenUnits
-from kleene.compiling.conditions.updates import updates
+from kleene.compiling.alta.conditions.units import SeenUnits
+from kleene.compiling.alta.conditions.updates import updates
 from kleene.programs import alta
 
 

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
 
 # Pools are drawn from much faster than ranges, and simplify to their first entry.
 SMALL = (0, 1, -1, 2, -2, 3, -3)

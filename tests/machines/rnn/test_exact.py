@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import CompileError
-from kleene.machines.rnn.exact import ExactMatrix
+from kleene.notation.exact import ExactMatrix
 from tests.machines.rnn.networks import matrices
 from tests.machines.rnn.networks import numbers_of_all_kinds as numbers
 

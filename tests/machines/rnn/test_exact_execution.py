@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import CompileError
-from kleene.machines.rnn.exact import ExactMatrix
-from kleene.machines.rnn.exact_execution import ExactExecution
 from kleene.machines.rnn.library import majority_relu, majority_slu
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.turing_rnn.exact_execution import ExactExecution
+from kleene.notation.exact import ExactMatrix
 
 integers = st.integers(-3, 3)
 rationals = st.sampled_from([Fraction(n, d) for d in (1, 2, 3, 7) for n in range(-4, 5)])

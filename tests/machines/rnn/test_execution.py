@@ -9,12 +9,12 @@ from hypothesis import given, settings
 
 import kleene.machines.rnn.execution as execution
 import kleene.machines.rnn.sparse_execution as sparse_execution
-from kleene.compiling.automata import compile_dfa
+from kleene.compiling.automata.compiler import compile_dfa
 from kleene.errors import InputError
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.plain_execution import PlainStepper
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.sparse_execution import SparseStepper, TooLargeError
+from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA
 from tests.machines.rnn.networks import (
     all_words,

@@ -11,10 +11,10 @@ from safetensors.numpy import save
 
 from kleene.errors import ModelFileError
 from kleene.machines.rnn import library
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.storage import unpack_matrix
+from kleene.notation.exact import ExactMatrix
 from tests.machines.rnn.networks import networks, numbers_of_all_kinds
 from tests.sealing import resealed
 

@@ -9,9 +9,9 @@ from safetensors.numpy import load_file
 
 from kleene.compiling.turing import compile_turing
 from kleene.errors import InputError, ModelFileError, OutgrownError, RunError
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.rnn.turing import TuringRNN
+from kleene.machines.turing_rnn.turing_rnn import TuringRNN
+from kleene.notation.exact import ExactMatrix
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import ping_pong_word, stored
 from kleene.tensors import read_tensors, write_tensors

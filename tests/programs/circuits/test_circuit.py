@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError, ProgramError, RunError
+from kleene.notation.wiring import Wiring, module_sequence
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.circuit import HOLE
 from kleene.programs.circuits.library import get
 from kleene.programs.circuits.reference import reference_run
-from kleene.traces.wiring import Wiring, module_sequence
 
 WIRING = Wiring(2, module_sequence("def+R+W"))
 PATTERNS = (("0", "0"), ("0", "!0"), ("!0", "-"))

@@ -3,9 +3,9 @@
 import pytest
 
 from kleene.errors import ProgramError
+from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.circuit import HOLE
-from kleene.traces.steps import Steps
 
 HEAD = "registers 2\nmodules def+R\n"
 

@@ -1,7 +1,7 @@
 """A Turing machine run as slowly and plainly as possible: the reference that the simulator is compared with."""
 
+from kleene.notation.computations import Configuration
 from kleene.programs.turing import TuringMachine
-from kleene.traces.computations import Configuration
 
 
 def naive_run(machine: TuringMachine, word, max_steps: int) -> tuple[str, list[Configuration]]:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError, ProgramError, RunError
+from kleene.notation.computations import Computation
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import get, ping_pong_word
 from kleene.programs.turing.random_machines import random_input, random_machine
-from kleene.traces.computations import Computation
 from tests.programs.turing.naive import naive_run
 
 seeds = st.randoms(use_true_random=False)

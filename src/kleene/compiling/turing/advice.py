@@ -16,9 +16,9 @@ from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.compiler import end_symbol
 from kleene.compiling.turing.merged import BOTTOM, LOAD
 from kleene.errors import InputError, RunError
-from kleene.machines.rnn.exact_execution import ExactExecution
 from kleene.machines.rnn.simple_rnn import SimpleRNN, Size
-from kleene.traces.words import Word, word_codes
+from kleene.machines.turing_rnn.exact_execution import ExactExecution
+from kleene.notation.words import Word, word_codes
 
 Predicate = Callable[[Any], bool]
 BASE = 3

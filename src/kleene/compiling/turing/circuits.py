@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 
-from kleene.compiling.two_layer import TwoLayerStep
-from kleene.machines.rnn.exact import ExactMatrix
+from kleene.compiling.automata.two_layer import TwoLayerStep
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
 
 Number = int | Fraction
 

@@ -3,14 +3,14 @@
 from collections.abc import Hashable
 from typing import Literal
 
+from kleene.compiling.automata.two_layer import as_simple_rnn
 from kleene.compiling.turing.circuits import Circuit
 from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.merged import BOTTOM, LOAD, REWIND, Merged
-from kleene.compiling.two_layer import as_simple_rnn
 from kleene.errors import CompileError
-from kleene.machines.rnn.exact import ExactMatrix
-from kleene.machines.rnn.tape_reading import TapeReading
-from kleene.machines.rnn.turing import TuringRNN
+from kleene.machines.turing_rnn.reading import TapeReading
+from kleene.machines.turing_rnn.turing_rnn import TuringRNN
+from kleene.notation.exact import ExactMatrix
 from kleene.programs.turing import TuringMachine
 
 Construction = Literal["compact", "merged"]

@@ -13,8 +13,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from kleene.errors import CompileError
-from kleene.machines.rnn.tape_reading import TapeReading
-from kleene.machines.rnn.turing import TuringRNN
+from kleene.machines.turing_rnn.reading import TapeReading
+from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 
 NONE = 10**6  # the exponent of a row that has no terms
 LOOKS = 4_000  # sets of configurations looked at, at most

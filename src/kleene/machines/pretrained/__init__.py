@@ -2,7 +2,7 @@
 
 from importlib.resources import as_file, files
 
-from kleene.machines.lstm import LSTM
+from kleene.machines.lstm.lstm import LSTM
 
 GRAMMAR = "grammar.safetensors"
 

@@ -1,4 +1,4 @@
 """Simple recurrent networks, with exact or floating weights."""
 
-from kleene.machines.rnn.exact import ExactMatrix as ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
+from kleene.notation.exact import ExactMatrix as ExactMatrix

@@ -8,7 +8,7 @@ import numpy as np
 from kleene.machines.rnn import float_execution
 from kleene.machines.rnn.plain_execution import PlainReadout, PlainStepper, whole
 from kleene.machines.rnn.sparse_execution import SparseReadout, SparseStepper, TooLargeError
-from kleene.traces.words import Word, padded_codes, whole_word, word_codes
+from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 
 if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN

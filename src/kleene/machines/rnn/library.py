@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
 
 Weights = Mapping[str, int | Fraction]
 Rule = tuple[Weights, Weights, int | Fraction]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import floor, gcd, lcm
 from typing import Any
 
-from kleene.machines.rnn.exact import ExactMatrix
+from kleene.notation.exact import ExactMatrix
 
 
 @dataclass(frozen=True)

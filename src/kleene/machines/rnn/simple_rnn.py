@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from kleene.errors import CompileError, RunError
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
+from kleene.notation.exact import ExactMatrix
+from kleene.notation.words import Word
 from kleene.traces import Trace, TraceBatch
-from kleene.traces.words import Word
 
 Array = jax.Array | np.ndarray
 

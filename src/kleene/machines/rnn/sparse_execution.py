@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.machines.rnn.exact import ExactMatrix
+from kleene.notation.exact import ExactMatrix
 
 SAFE = 2**62  # sums that are proven to stay below this are computed in int64
 EXPANDED = 1 << 22  # products made at once; a larger step is done in halves

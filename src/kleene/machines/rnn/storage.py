@@ -8,9 +8,9 @@ import numpy as np
 
 from kleene.counts import read_fraction
 from kleene.errors import KleeneError, ModelFileError
-from kleene.machines.rnn.exact import ExactMatrix
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import WEIGHTS, SimpleRNN
+from kleene.notation.exact import ExactMatrix
 from kleene.tensors import read_tensors, write_tensors
 
 KIND = "simple rnn"

@@ -12,8 +12,8 @@ from kleene.machines.rnn.execution import codes, in_one_go
 from kleene.machines.rnn.plain_execution import PlainReadout, PlainStepper
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.sparse_execution import SparseReadout, SparseStepper, TooLargeError
+from kleene.notation.words import Word
 from kleene.traces import Channel, TraceBatch
-from kleene.traces.words import Word
 
 if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.errors import HaltError, InputError
+from kleene.notation.tokens import Decoding, write
 from kleene.programs.alta.interpreter import Engine, State
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
-from kleene.traces.decoding import Decoding, write
 
 
 def decode(program: Program, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:

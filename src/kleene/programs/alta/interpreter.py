@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.notation.tokens import padded
 from kleene.programs.alta.attention import Matches, State, attend, members_of
 from kleene.programs.alta.cases import Constant
 from kleene.programs.alta.program import Program
@@ -17,7 +18,6 @@ from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.programs.alta.views import Chosen, View
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
-from kleene.traces.sequences import padded
 
 BLOCK = 1 << 14  # positions that are run together
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
+from kleene.notation.tokens import Decoding, checked_input
+from kleene.notation.words import checked_alphabet
 from kleene.programs.alta.cases import Case, cases_of
 from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.heads import Head
@@ -16,9 +18,6 @@ from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable, either
 from kleene.traces import Channel, Trace, TraceBatch
-from kleene.traces.alphabets import checked_alphabet
-from kleene.traces.decoding import Decoding
-from kleene.traces.sequences import checked_input
 
 LAYERS_TO_HALT = 1000  # a program with a halting condition is given up after this many layers
 
@@ -132,7 +131,7 @@ class Program:
         return interpret(self, sequences, max_layers=max_layers, record=record)
 
     def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
-        """The tokens that the program writes after a prompt, run as a decoder: see `kleene.traces.decoding`."""
+        """The tokens that the program writes after a prompt, run as a decoder: see `kleene.notation.tokens`."""
         from kleene.programs.alta.decoding import decode
 
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)

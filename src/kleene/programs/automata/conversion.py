@@ -5,8 +5,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal
 
 from kleene.errors import InputError, ProgramError
-from kleene.programs.automata.comparing import check_alphabets
-from kleene.programs.automata.validation import checked_alphabet
+from kleene.programs.automata.validation import check_alphabets, checked_alphabet
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata.validation import (
     check_hashable,
     checked_accept,
@@ -19,7 +20,6 @@ from kleene.programs.automata.validation import (
     rows_as_transitions,
 )
 from kleene.traces import Channel, Trace, TraceBatch
-from kleene.traces.words import Word, padded_codes, whole_word, word_codes
 
 State = Hashable
 
@@ -194,7 +194,7 @@ class DFA:
 
     def distinguishing_word(self, other: "DFA") -> str | tuple[str, ...] | None:
         """A shortest word that only one of the two accepts; None where they are equivalent."""
-        from kleene.programs.automata.comparing import distinguishing_word
+        from kleene.programs.automata.validation import distinguishing_word
 
         return distinguishing_word(self, other)
 

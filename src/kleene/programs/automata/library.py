@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.programs.automata.dfa import DFA
-from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)

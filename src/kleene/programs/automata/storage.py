@@ -5,9 +5,8 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kleene.checksums import SEAL, check_seal, sealed, sealed_json, warn_unsealed
 from kleene.errors import KleeneError, ModelFileError, ProgramError
-from kleene.files import MOST_TEXT, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
 
 if TYPE_CHECKING:
     from kleene.programs.automata.dfa import DFA

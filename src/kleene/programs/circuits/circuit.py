@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError, ProgramError
+from kleene.notation.wiring import Steps, Wiring, check_run, check_steps
 from kleene.programs.circuits import interpreter
 from kleene.traces import Channel, Trace
-from kleene.traces.steps import Steps, check_run, check_steps
-from kleene.traces.wiring import Wiring
 
 HOLE = -1  # the choice that a block leaves open
 SYMBOLS = {"0": True, "!0": False, "-": None}

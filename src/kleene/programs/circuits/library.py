@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.programs.circuits.circuit import Circuit
-from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)

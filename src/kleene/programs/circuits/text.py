@@ -24,9 +24,8 @@ from pathlib import Path
 from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
 from kleene.files import MOST_TEXT, read_bytes
+from kleene.notation.wiring import ARITIES, Steps, Wiring, module_sequence
 from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
-from kleene.traces.steps import Steps
-from kleene.traces.wiring import ARITIES, Wiring, module_sequence
 
 HEADERS = ("registers", "modules", "steps")
 WHEN = re.compile(r"when\b([^:]*)(:?)(.*)")

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
 
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
+from kleene.notation.computations import Verdict
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
-from kleene.suggestions import did_you_mean
-from kleene.traces.computations import Verdict
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from kleene.counts import checked_count
 from kleene.errors import InputError, ProgramError
+from kleene.notation.computations import Computation, accepted
+from kleene.notation.words import Word, word_codes
 from kleene.programs.turing import simulator
 from kleene.programs.turing.validation import checked_alphabet, checked_name, checked_transitions, missing
-from kleene.traces.computations import Computation, accepted
-from kleene.traces.words import Word, word_codes
 
 Move = Literal["L", "R"]
 
@@ -143,7 +143,6 @@ class TuringMachine:
 
     def save(self, path: Any) -> Path:
         """The path of the text file now holding the machine and its checksum."""
-        from kleene.checksums import SEAL, sealed
-        from kleene.files import write_atomically
+        from kleene.files import SEAL, sealed, write_atomically
 
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kleene.traces.computations import Computation, Configurations, Verdict, continued
+from kleene.notation.computations import Computation, Configurations, Verdict, continued
 
 if TYPE_CHECKING:
     from kleene.programs.turing.machine import TuringMachine

@@ -21,9 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kleene.checksums import check_seal
 from kleene.errors import ProgramError
-from kleene.files import MOST_TEXT, read_bytes
+from kleene.files import MOST_TEXT, check_seal, read_bytes
 
 if TYPE_CHECKING:
     from kleene.programs.turing.machine import TuringMachine

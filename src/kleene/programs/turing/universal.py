@@ -16,9 +16,9 @@ A step is simulated by four trips: read the bit under the head; carry the rule's
 from collections.abc import Iterable
 
 from kleene.errors import InputError
+from kleene.notation.computations import Tape
+from kleene.notation.words import Word, word_codes
 from kleene.programs.turing.machine import Move, TuringMachine
-from kleene.traces.computations import Tape
-from kleene.traces.words import Word, word_codes
 
 CODE = "#*:01LRiAX;=ol"
 SYMBOLS = CODE + "zeI"  # z and e are the bits 0 and 1 of the rule that is being carried out

@@ -7,7 +7,7 @@ import pytest
 
 import kleene
 from kleene.errors import InputError, ProgramError, RunError, UndefinedAttentionError, WriteError
-from kleene.machines.universal_transformer import UniversalTransformer
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta import compat as pb
 from kleene.programs.lookup import from_file
 from tests.programs.alta.compat.files import addition, parity

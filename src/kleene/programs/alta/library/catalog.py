@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import (
     addition,
@@ -23,7 +23,6 @@ from kleene.programs.alta.library import (
     subleq,
 )
 from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
-from kleene.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)

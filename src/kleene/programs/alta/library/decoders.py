@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.counts import read_count
-from kleene.errors import InputError
+from kleene.errors import InputError, did_you_mean
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import addition_decoded
 from kleene.programs.alta.library.catalog import get as get_encoder
-from kleene.suggestions import did_you_mean
 
 DIGITS = 20
 

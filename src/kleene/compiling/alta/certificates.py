@@ -1,0 +1,200 @@
+"""Certificates: why a network equals its program, up to which length, and for its own number type.
+
+Each condition is checked on the weights as they are, not on how they were meant; `conditions/` has a
+module with the argument for each. Together they are a proof that three executions (the program's interpreter, the
+network with attention as a lookup, and the network with softmax) have equal traces, or end with the same error, on
+every input up to the length. It holds on machines whose arithmetic rounds as IEEE 754 says, in whatever order matrix
+products add up, and whose exp(0) is 1. `kleene.compiling.alta.attacks` looks for inputs that would disprove it.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from kleene.compiling.alta.conditions import Condition
+from kleene.compiling.alta.conditions.exclusive import exclusive
+from kleene.compiling.alta.conditions.held import embeddings, steps
+from kleene.compiling.alta.conditions.means import averages, means_of
+from kleene.compiling.alta.conditions.sameness import weights
+from kleene.compiling.alta.conditions.undefined import undefined
+from kleene.compiling.alta.conditions.units import SeenUnits
+from kleene.compiling.alta.conditions.updates import updates
+from kleene.errors import InputError, TracingError
+from kleene.machines.transformer.plan import plan_of
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
+from kleene.programs.alta.compat import Program as AltaProgram
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.validation import validate
+
+REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments on which a function is run for a certificate: all, or of a sample
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """All conditions together say that network and program have equal traces on every input up to `length`.
+
+    `exhaustive`: the program's function was replayed on every assignment that its cases depend on, or it has rules.
+    """
+
+    program: str
+    dtype: str
+    length: int
+    conditions: tuple[Condition, ...]
+    exhaustive: bool = False
+
+    @property
+    def valid(self) -> bool:
+        return all(c.holds for c in self.conditions)
+
+    @property
+    def first_failure(self) -> Condition | None:
+        return next((c for c in self.conditions if not c.holds), None)
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        verdict = f"{self.program} in {self.dtype}: network equals program for every input up to length {self.length:,}"
+        if not self.valid:
+            verdict = f"{self.program} in {self.dtype}: NOT certified for length {self.length:,}"
+        return "\n".join([verdict, *(f"  {'✓' if c.holds else '✗'} {c.name}: {c.detail}" for c in self.conditions)])
+
+    def as_json(self) -> dict[str, Any]:
+        first = self.first_failure
+        return asdict(self) | {"valid": self.valid, "first_failure": None if first is None else first.name}
+
+
+def certify(
+    network: UniversalTransformer, *, length: int | None = None, program: Program | AltaProgram | None = None
+) -> Certificate:
+    """Why the network equals its program on every input of up to `length` tokens, or the first reason why it may not.
+
+    Without `length` it is the longest that can be had: the program's own positions, or as many as attention can count
+    and averages can be told for. A network that was just compiled knows its program; one from a file needs `program`.
+
+    >>> import kleene
+    >>> from kleene.programs.alta.library import parity
+    >>> certify(kleene.compile(parity.relative()), length=1000).valid
+    True
+    """
+    if not isinstance(network, UniversalTransformer):
+        raise InputError(
+            f"a certificate speaks of a transformer program's network, and this is a {type(network).__name__}; "
+            f"kleene.check compares an automaton or a Turing machine with its network"
+        )
+    if length is not None and length < 1:
+        raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
+    found = program_of(network, program)
+    seen = SeenUnits(network, found)  # its tables are made when they are first asked for
+    function, exhaustive = _function(found)
+    checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
+        _length, weights, lambda *_: function, embeddings, _selection, averages, steps, exclusive,
+        lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
+    )  # fmt: skip
+    asked, conditions = length or 1, []
+    for check in checks:
+        conditions.append(check(network, found, asked))
+        if not conditions[-1].holds:
+            break  # what follows may rest on it
+        if check is weights and length is None:
+            asked = longest(network, found)
+            conditions[0] = _length(network, found, asked)
+    return Certificate(found.name, network.dtype, asked, tuple(conditions), exhaustive)
+
+
+def program_of(network: UniversalTransformer, program: Program | AltaProgram | None) -> Program:
+    """The program that was given, or the one that the network was compiled from."""
+    found: Any = program if program is not None else (network.origin.program if network.origin is not None else None)
+    found = found.lowered if isinstance(found, AltaProgram) else found
+    if found is None:
+        raise InputError("this network does not know its program, as it came from a file; give program=…")
+    return found
+
+
+def longest(network: UniversalTransformer, program: Program) -> int:
+    """The greatest length that positions, counting and averages allow, and at least 1."""
+    length = min(program.position_range or most_counted(network), most_counted(network))
+    for head in program.heads:
+        means = means_of(network, program, head)
+        length = length if means is None else means.longest(length)
+    return max(length, 1)
+
+
+def _length(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    most = min(program.position_range or most_counted(network), most_counted(network))
+    return Condition("length", length <= most, f"{length:,} of at most {most:,} positions")
+
+
+def most_counted(network: UniversalTransformer) -> int:
+    """How many positions attention can count exactly: counts are added up in float32 or float64."""
+    return 1 << (53 if network.dtype == "float64" else 24)
+
+
+def _function(program: Program) -> tuple[Condition, bool]:
+    """Whether the cases are the function's, and whether that was seen on every assignment of what they depend on.
+
+    Where the program was built after a sample only, the function is replayed on far more assignments now.
+    """
+    if not callable(program.mlp):
+        return Condition("function", True, "rules were given, and the cases are those rules (exhaustive)"), True
+    found = program.validation
+    if found is None:
+        told = "was not replayed: the certificate is for the cases that were traced from it"
+        return Condition("function", True, told), False
+    parts = (program.mlp, program.variables, program.outputs, program.updates)
+    try:
+        found = found if found.exhaustive else validate(*parts, most=REPLAYED, sample=SAMPLED)
+    except TracingError as error:
+        return Condition("function", False, str(error)), False
+    kind = "exhaustive" if found.exhaustive else "a sample, not exhaustive"
+    return Condition("function", True, f"{found} ({kind})"), found.exhaustive
+
+
+def _selection(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """A match outweighs all other positions together by more than the number type can see."""
+    least = math.inf
+    for h, (name, head) in enumerate(program.heads.items()):
+        square = _logit(network, h)
+        bias = network.relative[h].astype(np.float64)
+        masked = bias[bias != 0]
+        gap = min(square if head.query is not None else math.inf, -(masked.max(initial=-math.inf)) - square)
+        least = min(least, gap)
+        # exp(-gap) must vanish beside 1, however many positions there are, for the type that softmax works in.
+        smallest = 103.98 if network.dtype != "float64" else 745.14  # exp(-x) is 0 beyond these
+        if gap <= smallest + math.log(length):
+            detail = f"head {name!r} has a margin of {gap:g}; {length} positions need {smallest + math.log(length):.1f}"
+            return Condition("selection", False, detail)
+    if not program.heads:
+        return Condition("selection", True, "no heads")
+    return Condition(
+        "selection", True, f"logits differ by {least:,.0f} or more: softmax is exactly hard at this length"
+    )
+
+
+def _logit(network: UniversalTransformer, h: int) -> float:
+    return float(np.abs(network.query[h]).max(initial=0)) * float(np.abs(network.key[h]).max(initial=0))
+
+
+def _clearing(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """What the heads wrote is gone after every MLP.
+
+    The units that empty a head's number hold up to a power of two that no number exceeds. A mean does not exceed it
+    either: rounding is monotone, and with that power of two in every place nothing would be rounded.
+    """
+    if plan_of(network) is None:
+        return Condition("clearing", False, "the units that empty the heads' outputs do not do it exactly")
+    return Condition("clearing", True, f"{len(program.heads)} heads' outputs are emptied exactly")
+
+
+def _halting(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """The network stops where the program does."""
+    if program.halt is None:
+        return Condition("halting", network.halt is None, f"{program.max_layers} layers, no halting condition")
+    dim = network.layout.segment(program.halt.variable).start + program.halt.value
+    expected = np.zeros(network.layout.width)
+    expected[dim] = 1
+    same = network.halt is not None and bool((network.halt.astype(np.float64) == expected).all())
+    return Condition("halting", same, f"done when {program.halt.variable!r} is {program.halt.value} everywhere")

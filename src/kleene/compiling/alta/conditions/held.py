@@ -1,0 +1,148 @@
+"""Numbers as a network holds them, and the steps that sort them: read off the weights, in exact arithmetic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kleene.compiling.alta.conditions import Condition
+from kleene.compiling.alta.expansions import grid_values
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.variables import Numeric, SetValued
+
+
+def unit_roundoff(dtype: Any) -> float:
+    """Half a unit in the last place of 1: the greatest relative error of one rounding."""
+    return {2: 2.0**-8, 4: 2.0**-24, 8: 2.0**-53}[np.dtype(dtype).itemsize]
+
+
+def wide_type(network: UniversalTransformer) -> type:
+    """The type in which a layer adds up."""
+    return np.float64 if network.dtype == "float64" else np.float32
+
+
+def held_numbers(network: UniversalTransformer, program: Program, name: str) -> tuple[list[float], list[float]]:
+    """Every number that a variable can hold, ascending, and beside it the number that the network holds for it."""
+    variable = program.variables[name]
+    assert isinstance(variable, Numeric)
+    if program.updates.get(name):
+        return list(variable.values), grid_values(name, variable, np.dtype(network.tokens.dtype)).tolist()
+    by, table = program.starts[name]
+    rows = network.positions if by == "position" else network.tokens
+    assert rows is not None
+    block = rows[:, network.layout.segment(name).start].astype(np.float64)
+    found = dict(zip(np.broadcast_to(table, len(block)).tolist(), block.tolist()))
+    ordered = sorted(found)
+    return [float(v) for v in ordered], [found[v] for v in ordered]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The step units of one number. With plain ReLU a step is the difference of two units, `seconds` the other half."""
+
+    slopes: np.ndarray
+    biases: np.ndarray
+    seconds: np.ndarray | None
+
+    def edges(self, i: int, noise: float) -> tuple[list[Fraction], list[Fraction]]:
+        """Where step i stops being 0, and where it begins to be 1: with plain ReLU, from where to where it may."""
+        slope, bias = Fraction(float(self.slopes[i])), Fraction(float(self.biases[i]))
+        if self.seconds is None:
+            return [-bias / slope], [(1 - bias) / slope]
+        allowed = 2 * Fraction(noise)
+        second = Fraction(float(self.seconds[i]))
+        return [-bias / slope, (allowed - bias) / slope], [-second / slope, (1 - allowed - bias) / slope]
+
+
+def number_steps(network: UniversalTransformer, name: str) -> Steps | None:
+    """The steps that sort a number, or None where nothing looks at it."""
+    if network.expansion is None:
+        return None
+    e, dim = network.expansion, network.layout.segment(name).start
+    mine = np.flatnonzero(e.inputs[dim] != 0)
+    if not len(mine):
+        return None
+    slopes, biases = e.inputs[dim, mine].astype(np.float64), e.bias[mine].astype(np.float64)
+    if network.activation != "relu":
+        return Steps(slopes, biases, None)
+    half = len(mine) // 2
+    return Steps(slopes[:half], biases[:half], biases[half:])
+
+
+def embeddings(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """Every token and position starts every variable at an exact value."""
+    for name, (by, table) in program.starts.items():
+        variable, segment = program.variables[name], network.layout.segment(name)
+        rows = network.positions if by == "position" else network.tokens
+        other = network.tokens if by == "position" else network.positions
+        assert rows is not None
+        block = rows[:, segment.start : segment.stop].astype(np.float64)
+        if other is not None and other[:, segment.start : segment.stop].any():
+            return Condition("embeddings", False, f"{name!r} is started by both token and position")
+        starts = np.broadcast_to(table, len(block)) if by == "default" else table
+        if isinstance(variable, Numeric):
+            fine = block[:, 0] == _started(network, program, name, starts)
+        else:
+            fine = (block == hot(variable, starts.astype(int))).all(axis=1)
+        if not fine.all():
+            at = int(np.flatnonzero(~fine)[0])
+            return Condition("embeddings", False, f"{name!r} does not start as it should for {by} {at}")
+    return Condition("embeddings", True, f"{len(program.starts)} variables start at exact values")
+
+
+def _started(network: UniversalTransformer, program: Program, name: str, starts: np.ndarray) -> np.ndarray:
+    variable = program.variables[name]
+    assert isinstance(variable, Numeric)
+    if program.updates.get(name):
+        return grid_values(name, variable, np.dtype(network.tokens.dtype))[variable.bucket(starts)]
+    return starts.astype(network.tokens.dtype).astype(np.float64)
+
+
+def hot(variable: Any, codes: np.ndarray) -> np.ndarray:
+    """The dimensions that hold each code of a categorical or set variable."""
+    if isinstance(variable, SetValued):
+        rows = np.zeros((len(variable.values), variable.range))
+        for code, members in enumerate(variable.values):
+            rows[code, list(members)] = 1
+        return rows[codes]
+    return np.eye(len(variable.domain))[codes]
+
+
+def steps(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """Every number that a variable can hold is told rightly by every step, whatever the rounding.
+
+    What heads read is not among them: that is the condition `averages`.
+    """
+    count = 0
+    for name, variable in program.variables.items():
+        found = number_steps(network, name) if isinstance(variable, Numeric) else None
+        if found is None or not isinstance(variable, Numeric):
+            continue
+        exact, held = held_numbers(network, program, name)
+        wrong = _first_unsure(network, found, variable.bucket(exact), held)
+        if wrong is not None:
+            return Condition("steps", False, f"{network.dtype} cannot tell {exact[wrong]:g} of {name!r} for sure")
+        count += len(exact)
+    if network.expansion is None:
+        return Condition("steps", True, "no numbers, sets or bits to expand")
+    return Condition("steps", True, f"all steps are saturated at all {count} numbers that variables hold")
+
+
+def _first_unsure(network: UniversalTransformer, found: Steps, codes: np.ndarray, held: Sequence[float]) -> int | None:
+    """The first number for which some step is not surely 0 or 1 as it should be."""
+    unit, x = unit_roundoff(wide_type(network)), np.array(held)[:, None]
+    above = np.asarray(codes)[:, None] > np.arange(len(found.slopes))
+    upper = found.biases - 1 if found.seconds is None else found.seconds
+    pre = np.where(above, x * found.slopes + upper, -(x * found.slopes + found.biases))  # must not be negative
+    error = 4 * unit * (np.abs(x * found.slopes) + np.abs(found.biases) + 1)
+    for row, column in np.argwhere(pre < error):
+        slope = Fraction(float(found.slopes[column]))
+        product = Fraction(held[row]) * slope
+        bias = Fraction(float(upper[column] if above[row, column] else found.biases[column]))
+        unrounded = Fraction(float(wide_type(network)(float(product)))) == product
+        if product + bias != 0 or not unrounded:
+            return int(row)
+    return None

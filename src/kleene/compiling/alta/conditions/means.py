@@ -1,0 +1,332 @@
+"""Means: how near the averages that a head can read come to where the answer changes, and how far rounding goes.
+
+A numeric head reads m = Σ cᵥ·v / n, where cᵥ of the n selected positions hold the number v. The answer changes only at
+the two edges of each *strip*, the middle between two declared values ± 1/64 of their gap: below it the one value is
+meant, above it the other, and inside it the mean is refused (`Reason.BETWEEN`). Program and network agree on all
+means if no mean that can be read at all lies within w of an edge, where w bounds how far any execution can be off.
+
+How far that is, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2⁻⁸), and e the edge:
+
+- *The numbers.* The network holds each v in its number type, and on a grid if the MLP writes it. This is measured.
+- *The sum.* n numbers added up in whatever order are off by at most (n - 1)·u·Σ|v|, since no number passes through more
+  than n - 1 additions. Where all numbers are multiples of one power of two g, and n·max|v|/g is at most 2²⁴ (2⁵³),
+  every partial sum is exact. Softmax adds up the same numbers: its weights before the division are exactly 1 and 0
+  (see `selection`).
+- *The division*, the rounding to the number type, and the step `slope·x + bias` are off by u relative to what they
+  make, and slope and bias are rounded themselves: the network's own edge, (0 - bias)/slope or (1 - bias)/slope, is
+  computed exactly, and w is counted from both edges.
+- The program adds in float64, to which the same bounds apply with u = 2⁻⁵³.
+
+Which means can be read? For numbers v = a + g·k with whole k, those with Σ cₖ·k whole: near an edge E (in units of g)
+only the whole numbers next to n·E matter, for each n ≤ length. That all of them can be read is assumed where n is
+large, which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more
+have one if they are fractions with small denominators, as 0.1 and 1/3 are but for 2⁻⁵⁰, which is added to w. Numbers
+without one are listed as far as that goes, and no longer length is certified.
+
+A mean exactly on an edge is judged alike by all if nothing is rounded on the way: then it does no harm.
+"""
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from kleene.compiling.alta.conditions import Condition
+from kleene.compiling.alta.conditions.held import held_numbers, number_steps, unit_roundoff, wide_type
+from kleene.machines.transformer.layer import RELU_NOISE
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.variables import BLUR, Numeric
+
+LISTED = 1 << 17  # sums that are listed one by one, at most
+DENOMINATORS = 10_000
+BLOCK = 1 << 16
+SEARCHED = 1 << 24  # numbers in one mean, at most
+SPARE = 1.05  # for what is of second order in u, as long as n·u is at most 1/64
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A place between `low` and `high` where an answer changes; rounding is at most `fixed + size·n·unit` there.
+
+    `exact`: a mean that is this number exactly is judged alike. `tolerated`: how far two readings may differ without
+    a trace calling them different; 0 where being on the other side of the edge changes what is computed.
+    """
+
+    low: Fraction
+    high: Fraction
+    fixed: float
+    size: float
+    unit: float
+    exact: bool
+    tolerated: float = 0.0
+
+    def width(self, n: np.ndarray, exactly_summed: int) -> np.ndarray:
+        """How far a mean of n numbers can be off, or -1 where that does no harm."""
+        width = SPARE * (self.fixed + np.where(n > exactly_summed, self.size * self.unit * n, 0.0))
+        apart = width * (1 + 2.0**-53 / self.unit)  # how far program and network may be from each other
+        return np.where(apart > self.tolerated, width, -1.0) if self.tolerated else width
+
+
+@dataclass(frozen=True)
+class Near:
+    """A mean too near an edge: n numbers, of which so many are each of the values (None where that was not found)."""
+
+    n: int
+    edge: Edge
+    counts: dict[float, int] | None
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a numeric head can read: the `values`, at most `most` at once, and the edges among which they fall."""
+
+    head: str
+    values: tuple[float, ...]
+    most: int
+    edges: tuple[Edge, ...]
+    exactly_summed: int
+
+    def first_near(self, length: int) -> Near | None:
+        """The smallest set of numbers, of at most `length`, whose mean is too near an edge."""
+        asked = min(length, self.most)
+        most = min(asked, SEARCHED, max(self.exactly_summed, int(1 / (64 * self.edges[0].unit))))
+        scale = _Scale.of(self.values)
+        if scale is None:
+            found = _first_listed(self, _Scale.plain(self.values), most, most)
+        else:
+            listed = min(most, 0 if scale.dense else 48)
+            found = _first_listed(self, scale, listed, most) or _first_whole(self, scale, listed + 1, most)
+        return Near(most + 1, self.edges[0], None) if found is None and asked > most else found
+
+    def longest(self, length: int) -> int:
+        """The greatest length up to `length` at which every mean is told rightly."""
+        near = self.first_near(length)
+        return length if near is None else near.n - 1
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """The values as `start + unit·k`: whole `steps` k (or the numbers themselves), off by at most `off`."""
+
+    start: Fraction
+    unit: Fraction
+    steps: np.ndarray
+    off: float
+
+    @property
+    def dense(self) -> bool:
+        return len(self.steps) == int(self.steps[-1]) + 1
+
+    @staticmethod
+    def plain(values: Sequence[float]) -> "_Scale":
+        return _Scale(Fraction(0), Fraction(1), np.array(values), 2.0**-52 * max(abs(v) for v in values))
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "_Scale | None":
+        exact = [Fraction(v) for v in values]
+        if len(exact) <= 2:
+            unit = exact[-1] - exact[0] or Fraction(1)
+            return _Scale(exact[0], unit, np.arange(len(exact)), 0.0)
+        simple = [v.limit_denominator(DENOMINATORS) for v in exact]
+        off = max(abs(a - b) for a, b in zip(exact, simple))
+        common = math.lcm(*(v.denominator for v in simple))
+        steps = [int((v - simple[0]) * common) for v in simple]
+        if off > Fraction(max(abs(v) for v in values)) / 2**50 or steps[-1] > 1 << 24:
+            return None
+        shared = math.gcd(*steps)
+        return _Scale(simple[0], Fraction(shared, common), np.array(steps) // shared, float(off))
+
+
+def _first_listed(means: Means, scale: _Scale, listed: int, most: int) -> Near | None:
+    """Look through the sums of 1, 2, … numbers one by one; where there are too many to list, that is where it ends."""
+    low = np.array([float((e.low - scale.start) / scale.unit) for e in means.edges])
+    high = np.array([float((e.high - scale.start) / scale.unit) for e in means.edges])
+    largest, sums = float(np.abs(scale.steps).max()), np.zeros(1, dtype=scale.steps.dtype)
+    for n in range(1, listed + 1):
+        if len(sums) * len(scale.steps) > LISTED:
+            return Near(n, means.edges[0], None) if listed == most else None
+        sums = np.unique(np.add.outer(sums, scale.steps))
+        width = np.array([float(e.width(np.array(n), means.exactly_summed)) for e in means.edges])
+        reach = np.where(width < 0, -1.0, (width + scale.off) / float(scale.unit) + 2.0**-50 * largest)
+        first = np.searchsorted(sums, n * (low - reach))
+        for k in np.flatnonzero((first < np.searchsorted(sums, n * (high + reach), side="right")) & (reach >= 0)):
+            edge, total = means.edges[k], sums[first[k]].item()
+            spared = edge.exact and n <= means.exactly_summed and total == n * (edge.low - scale.start) / scale.unit
+            if not spared:
+                return Near(n, edge, _counted(means.values, scale.steps, n, total))
+    return None
+
+
+def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | None:
+    """The first n with a whole number too near n times an edge. n·E modulo 1 is computed in units of 2⁻⁶⁴."""
+    best: Near | None = None
+    for edge in sorted(means.edges, key=lambda e: e.tolerated):
+        low, high = (edge.low - scale.start) / scale.unit, (edge.high - scale.start) / scale.unit
+        last = most if best is None else best.n - 1
+        widest = float(edge.width(np.array(last), means.exactly_summed))
+        apart = 2 * last * (widest + scale.off) / float(scale.unit) * low.denominator
+        away = float(max(low - int(scale.steps[-1]), -high))  # of an edge that lies beyond all means
+        if (edge.exact and last <= means.exactly_summed and apart < 0.9) or widest / float(scale.unit) < away:
+            continue  # harmless even for the most numbers: those not on the edge are further away than that
+        for n in _blocks(max(first, _first_harm(means, edge, last)), last):
+            width = edge.width(n, means.exactly_summed)
+            reach = (width + scale.off) / float(scale.unit)
+            share = (n.astype(np.uint64) * np.uint64(int(low * 2**64) % 2**64)).astype(np.float64) / 2.0**64
+            room = n * (float(high - low) + 2 * reach) + n * 2.0**-60
+            close = ((n * reach - share) % 1.0 <= room) & (width >= 0) & (reach >= away)
+            if edge.exact:
+                spared = (n <= means.exactly_summed) & (n % min(low.denominator, 1 << 62) == 0) & (room < 1)
+                close &= ~spared
+            if close.any():
+                at = int(n[np.argmax(close)])
+                total = round(at * (low + high) / 2)
+                best = Near(at, edge, _counted(means.values, scale.steps, at, total))
+                break
+    return best
+
+
+def _first_harm(means: Means, edge: Edge, last: int) -> int:
+    """The first n for which being off does any harm, and `last + 1` where there is none: it only grows with n."""
+    return bisect.bisect_left(range(last + 1), True, key=lambda n: edge.width(np.array(n), means.exactly_summed) >= 0)
+
+
+def _blocks(first: int, last: int) -> Iterator[np.ndarray]:
+    for start in range(first, last + 1, BLOCK):
+        yield np.arange(start, min(start + BLOCK, last + 1))
+
+
+def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -> dict[float, int] | None:
+    """How often each value is there, if n of them have this total of steps: at most a few thousand trials."""
+    trials = iter(range(4096))
+
+    def solve(index: int, n: int, total: float) -> list[int] | None:
+        if next(trials, None) is None or not total - n * float(steps[0]) >= -1e-9 or total - n * steps[index] > 1e-9:
+            return None
+        if index == 0:
+            return [n]
+        share = float(steps[index] - steps[0])
+        most = min(n, int((total - n * float(steps[0])) / share + 1e-9))
+        for count in range(most, -1, -1):
+            rest = solve(index - 1, n - count, total - count * steps[index])
+            if rest is not None:
+                return [*rest, count]
+        return None
+
+    found = solve(len(steps) - 1, n, total)
+    return None if found is None else {v: c for v, c in zip(values, found) if c}
+
+
+def means_of(network: UniversalTransformer, program: Program, head: str) -> Means | None:
+    """What a numeric head can read, or None for a head that reads categories or has one value to tell."""
+    output, source = program.outputs[head], program.heads[head].value
+    if not isinstance(output, Numeric) or len(output.values) < 2:
+        return None
+    exact, kept = held_numbers(network, program, source)
+    grid = min((_lowest_bit(h) for h in (*exact, *kept) if h), default=1.0)
+    largest = max(abs(h) for h in (*exact, *kept))
+    summed = int(grid / largest / unit_roundoff(wide_type(network))) if largest else 1 << 53
+    offsets = program.heads[head].offsets
+    return Means(
+        head, tuple(exact), len(offsets) or 1 << 53, tuple(_edges(network, program, head, exact, kept)), summed
+    )
+
+
+def _lowest_bit(x: float) -> float:
+    """The largest power of two of which the number is a multiple."""
+    numerator, denominator = abs(Fraction(x)).as_integer_ratio()
+    return float(Fraction(numerator & -numerator, denominator))
+
+
+def _edges(
+    network: UniversalTransformer, program: Program, head: str, exact: Sequence[float], held: Sequence[float]
+) -> Iterator[Edge]:
+    """The edges of every strip, and the middles, at which a trace that shows the mean might be read differently."""
+    output = program.outputs[head]
+    assert isinstance(output, Numeric)
+    steps = number_steps(network, head) if head in program.reads else None
+    rounding = _Rounding.of(network, exact, held)
+    values, scale = [Fraction(v) for v in output.values], max(abs(v) for v in output.values)
+    for i, (below, above) in enumerate(itertools.pairwise(values)):
+        middle, half = (below + above) / 2, (above - below) * Fraction(BLUR)
+        near = replace(rounding, half=float(half))
+        # Traces call two readings the same that are as near as this: see `Channel.differs`.
+        yield near.at(middle, [], exact=near.unmoved, tolerated=2.0**-18 * scale + 2.0**-7 * 0.9 * abs(float(middle)))
+        if steps is not None:
+            for ideal, theirs, code in zip((middle - half, middle + half), steps.edges(i, RELU_NOISE), (i, i + 1)):
+                told = not output.blurred(float(ideal)) and int(output.bucket(float(ideal))) == code
+                unrounded = _passes_unrounded(network, ideal, float(steps.slopes[i]))
+                yield near.at(ideal, theirs, exact=near.unmoved and told and unrounded)
+
+
+@dataclass(frozen=True)
+class _Rounding:
+    """What the bounds at the edges of one head are made of: see the top of this module."""
+
+    narrow: float
+    wide: float
+    largest: float  # of what is added up; 0 where all have one sign, and no sum is larger than what it comes to
+    moved: float
+    share: float
+    half: float = 0.0
+
+    @staticmethod
+    def of(network: UniversalTransformer, exact: Sequence[float], held: Sequence[float]) -> "_Rounding":
+        one_sign = min(exact) >= 0 or max(exact) <= 0
+        moved = max(abs(a - b) for a, b in zip(exact, held))
+        share = max((abs(a - b) / abs(a) for a, b in zip(exact, held) if a), default=0.0)
+        narrow, wide = unit_roundoff(network.tokens.dtype), unit_roundoff(wide_type(network))
+        largest = 0.0 if one_sign else max(abs(v) for v in exact)
+        return _Rounding(narrow, wide, largest, moved, share if one_sign else 1.0)
+
+    @property
+    def unmoved(self) -> bool:
+        return self.moved == 0
+
+    def at(self, ideal: Fraction, theirs: list[Fraction], *, exact: bool, tolerated: float = 0.0) -> Edge:
+        size = abs(float(ideal)) + 2.0**-100
+        off = min(self.moved, self.share * size / (1 - self.share)) if self.share < 0.5 else self.moved
+        fixed = off + size * (8 * self.wide + self.narrow) + 256 * self.half * self.wide
+        low, high = min([ideal, *theirs]), max([ideal, *theirs])
+        return Edge(low, high, fixed, max(self.largest, size), self.wide, exact and low == high, tolerated)
+
+
+def _passes_unrounded(network: UniversalTransformer, ideal: Fraction, slope: float) -> bool:
+    """Whether a mean that is exactly this number, and its product with the slope, are numbers of the network's type."""
+    product = ideal * Fraction(slope)
+    held = float(np.asarray(float(ideal)).astype(network.tokens.dtype))
+    return Fraction(held) == ideal and Fraction(float(wide_type(network)(float(product)))) == product
+
+
+def averages(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """No mean that can be read is so near an edge that rounding could push it over."""
+    told = []
+    for head in program.heads:
+        means = means_of(network, program, head)
+        if means is None:
+            continue
+        near = means.first_near(length)
+        if near is not None:
+            return Condition("averages", False, _told(means, near, length))
+        width = max(float(e.width(np.array(min(length, means.most)), means.exactly_summed)) for e in means.edges)
+        told.append(
+            f"{head!r} is off by at most {max(width, 0):.1e}, and no mean is as near to where its answer changes"
+        )
+    return Condition("averages", True, "; ".join(told) or "no numeric heads")
+
+
+def _told(means: Means, near: Near, length: int) -> str:
+    able = f"{means.head!r} can be told for at most {near.n - 1:,} positions, not {length:,}"
+    if near.counts is None:
+        return f"{able}: the means of {near.n:,} numbers are too many to search"
+    mean = sum(Fraction(v) * c for v, c in near.counts.items()) / near.n
+    counted = " and ".join(f"{c:,} × {v:g}" for v, c in near.counts.items())
+    off = float(near.edge.width(np.array(near.n), means.exactly_summed))
+    return (
+        f"{able}: {counted} have the mean {float(mean):.10g}, and its answer changes at {float(near.edge.low):.10g}, "
+        f"where rounding may be off by {off:.1e}"
+    )

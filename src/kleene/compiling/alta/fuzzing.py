@@ -1,0 +1,201 @@
+"""Trust at scale: random programs by the thousand, compiled and compared, with every failure made small.
+
+Program number n of a seed is always the same one, so that a run can be resumed where it was stopped, and a failure
+repeated from the number that is printed.
+"""
+
+import functools
+import json
+import multiprocessing
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from kleene.compiling.alta.attacks import attack as attack_certificate
+from kleene.compiling.alta.certificates import certify
+from kleene.compiling.alta.checking import check_transformer
+from kleene.compiling.alta.compiler import compile_program
+from kleene.errors import CompileError, ModelFileError
+from kleene.files import MOST_TEXT, check_seal, read_bytes, sealed_json, write_atomically
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.random_programs import generate, random_inputs
+
+INPUTS, LONGEST = 5, 7
+WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
+ATTACKED: tuple[dict[str, Any], ...] = (
+    *WAYS,
+    {"dtype": "bfloat16"},
+)  # ways of compiling whose certificates are attacked
+ATTACKS, REACH = 24, 130  # inputs, and tokens in the longest of them
+SAVE_EVERY = 5.0  # seconds
+FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a program that failed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one program: compared on so many inputs, or refused; and how it failed, if it did."""
+
+    inputs: int = 0
+    refused: bool = False
+    failure: dict[str, Any] | None = None
+
+
+@dataclass
+class Tally:
+    """How far a run is: programs tried, those the compiler refused for the number type, and the failures.
+
+    Where certificates are `attacked`, those that could not be certified count as refused too.
+    """
+
+    seed: int
+    done: int = 0
+    agree: int = 0
+    refused: int = 0
+    inputs: int = 0
+    seconds: float = 0.0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    attacked: bool = False
+
+    def add(self, outcome: Outcome) -> None:
+        self.done += 1
+        self.inputs += outcome.inputs
+        self.refused += outcome.refused
+        if outcome.failure is not None:
+            self.failures.append(outcome.failure)
+        elif not outcome.refused:
+            self.agree += 1
+
+
+def fuzz(
+    programs: int,
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    resume: str | None = None,
+    attack: bool = False,
+    on_program: Callable[[Tally], None] | None = None,
+) -> Tally:
+    """Try so many random programs. With `resume`, a file keeps the tally, and a run that was killed goes on from it.
+
+    Several `workers` are processes that share the programs out; the tally is the same for any number of them. With
+    `attack`, each program is certified for the longest inputs that it can be, and the certificate is attacked.
+    """
+    tally = _resumed(seed, resume, attack)
+    started, saved = time.perf_counter() - tally.seconds, time.perf_counter()
+    for outcome in _outcomes(_attack if attack else _try, seed, range(tally.done, programs), workers):
+        tally.add(outcome)
+        tally.seconds = round(time.perf_counter() - started, 3)
+        if on_program is not None:
+            on_program(tally)
+        if resume and (time.perf_counter() - saved > SAVE_EVERY or tally.done == programs):
+            write_atomically(resume, sealed_json(asdict(tally)))
+            saved = time.perf_counter()
+    return tally
+
+
+def _outcomes(trial: Callable[[int, int], Outcome], seed: int, indices: range, workers: int) -> Iterator[Outcome]:
+    """What became of each program, in order, so that a tally always speaks of the first so many."""
+    if workers == 1:
+        yield from (trial(seed, index) for index in indices)
+        return
+    # Fresh processes: forking one in which jax has started its threads may hang. Each keeps to one thread of its own.
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in threads}
+    os.environ.update(threads)
+    try:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            yield from pool.imap(functools.partial(trial, seed), indices, chunksize=16)
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
+    if resume is None or not os.path.exists(resume):
+        return Tally(seed, attacked=attack)
+    content = read_bytes(resume, MOST_TEXT)
+    check_seal(resume, content)
+    try:
+        tally = Tally(**{key: value for key, value in json.loads(content).items() if key != "checksum"})
+        for name, kind in {"failures": list, "seconds": (int, float)}.items():
+            if not isinstance(getattr(tally, name), kind):
+                raise ValueError(f"its {name} are {getattr(tally, name)!r}")
+        for name in ("seed", "done", "agree", "refused", "inputs"):
+            if type(getattr(tally, name)) is not int or getattr(tally, name) < 0:
+                raise ValueError(f"its count {name!r} is {getattr(tally, name)!r}")
+        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in tally.failures):
+            raise ValueError("its failures are not described")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
+    if tally.seed != seed:
+        raise ModelFileError(f"{resume!r} is of seed {tally.seed}, and seed {seed} was asked for; name another file")
+    if tally.attacked != attack:
+        kind = "attacks" if tally.attacked else "checks"
+        raise ModelFileError(f"{resume!r} holds a tally of {kind} on random programs; name another file")
+    return tally
+
+
+def _try(seed: int, index: int) -> Outcome:
+    number = seed * 1_000_000_007 + index
+    generated = generate(number)
+    way = WAYS[index % len(WAYS)]
+    try:
+        network = compile_program(generated.program, **way)
+    except CompileError:
+        return Outcome(refused=True)
+    inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
+    report = check_transformer(generated.program, network=network, inputs=inputs)
+    if report:
+        return Outcome(len(inputs))
+    shortest = _shortest_failure(generated.program, network, inputs)
+    refusal = certify(network, length=len(shortest)).first_failure
+    if refusal is not None and refusal.name == "averages":
+        return Outcome(refused=True)  # a mean that the number type cannot tell from an edge, and nobody said it could
+    failure = {"program": number, "way": way, "input": shortest, "source": generated.source}
+    return Outcome(len(inputs), failure=failure | {"what": report.first_disagreement})
+
+
+def _attack(seed: int, index: int) -> Outcome:
+    """What became of a certificate: two programs of three average nasty numbers."""
+    number = seed * 1_000_000_007 + index
+    generated = generate(number, averaging=index % 3 != 0)
+    way = ATTACKED[index % len(ATTACKED)]
+    try:
+        network = compile_program(generated.program, **way)
+        certificate = certify(network)
+    except CompileError:
+        return Outcome(refused=True)
+    if not certificate:
+        return Outcome(refused=True)
+    result = attack_certificate(
+        network, certificate=certificate, seconds=60, inputs=ATTACKS, longest=REACH, seed=number
+    )
+    failure = None
+    if result.first_difference is not None:
+        found = result.first_difference | {"length": certificate.length}
+        failure = {"program": number, "way": way, "source": generated.source} | found
+    return Outcome(result.inputs, failure=failure)
+
+
+def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -> list[int]:
+    """The smallest input on which the disagreement still shows: tokens are left out one by one while it does."""
+
+    def fails(sequence: list[int]) -> bool:
+        return bool(sequence) and not check_transformer(program, network=network, inputs=[sequence])
+
+    failing = min((s for s in inputs if fails(s)), key=len)
+    shrunk = True
+    while shrunk:
+        shrunk = False
+        for i in range(len(failing)):
+            shorter = failing[:i] + failing[i + 1 :]
+            if fails(shorter):
+                failing, shrunk = shorter, True
+                break
+    return failing

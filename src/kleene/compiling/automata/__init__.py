@@ -1,0 +1,1 @@
+"""Finite automata into the weights of simple RNNs: Theorem 4.4."""

@@ -1,0 +1,139 @@
+"""Theorem 4.4: a finite automaton becomes a simple recurrent network with integer weights.
+
+A hidden unit stands for a transition (q, a) and is 1 just after it was taken, so that it speaks for the state entered.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from kleene.compiling.automata.two_layer import TwoLayerStep, as_simple_rnn
+from kleene.errors import CompileError
+from kleene.machines.rnn.reading import StateReading
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.exact import ExactMatrix
+from kleene.programs.automata import DFA
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Transitions that get a unit: from sources[k], on symbols[k], to targets[k], all by their numbers."""
+
+    sources: np.ndarray
+    symbols: np.ndarray
+    targets: np.ndarray
+
+    def where(self, kept: np.ndarray) -> "Transitions":
+        return Transitions(self.sources[kept], self.symbols[kept], self.targets[kept])
+
+
+def compile_dfa(
+    dfa: DFA, *, form: Literal["live", "textbook"] = "live", activation: Literal["relu", "slu"] = "relu"
+) -> SimpleRNN:
+    """The network whose decoded trace is the automaton's, state by state, on every word; its output is 1 or 0.
+
+    The textbook form has a unit for each transition and a start flag, |Q|·|Σ| + 1 in all, and all weights are -1, 0
+    or 1. The live form leaves out the transitions that the start cannot reach and those into *one* state that rejects
+    and is never left, which becomes the zero vector. Further dead states keep their units: they would otherwise be one
+    in the trace. And it has no start flag if a transition back into the start can play its part.
+
+    >>> parity = DFA.from_regex("0*1(0|10*1)*")
+    >>> compile_dfa(parity, form="textbook").size.hidden_units, compile_dfa(parity).size.hidden_units
+    (5, 4)
+    >>> compile_dfa(parity).run("110") == parity.run("110")
+    True
+    """
+    if form not in ("live", "textbook"):
+        raise CompileError(f"there is no form {form!r} of a compiled automaton; the forms are 'live' and 'textbook'")
+    if activation not in ("relu", "slu"):
+        raise CompileError(f"an automaton is compiled with activation 'relu' or 'slu', not {activation!r}")
+    transitions = _all_transitions(dfa)
+    if form == "textbook":
+        return _network(dfa, transitions, None, activation)
+    reachable = _reachable(dfa)
+    transitions = transitions.where(reachable[transitions.sources])
+    sink = _sink(dfa, transitions, reachable)
+    if sink is not None and sink == dfa.start_code:
+        return _empty_language(dfa, sink, activation)
+    if sink is not None:
+        transitions = transitions.where(transitions.targets != sink)
+    network = _network(dfa, transitions, sink, activation)
+    back = np.flatnonzero(transitions.targets == dfa.start_code)
+    return _without_flag(network, int(back[0])) if len(back) else network
+
+
+def _all_transitions(dfa: DFA) -> Transitions:
+    sources, symbols = np.indices(dfa.table.shape).reshape(2, -1)
+    return Transitions(sources, symbols, dfa.table.reshape(-1).astype(np.int64))
+
+
+def _reachable(dfa: DFA) -> np.ndarray:
+    """Which states a word can lead to."""
+    found = np.zeros(len(dfa.states), dtype=bool)
+    frontier = np.array([dfa.start_code])
+    while len(frontier):
+        found[frontier] = True
+        targets = np.unique(dfa.table[frontier])
+        frontier = targets[~found[targets]]
+    return found
+
+
+def _sink(dfa: DFA, transitions: Transitions, reachable: np.ndarray) -> int | None:
+    """The state that the zero vector can stand for: it rejects and is never left. Of several, the most entered one."""
+    stays = (dfa.table == np.arange(len(dfa.states))[:, None]).all(axis=1)
+    sinks = np.flatnonzero(~dfa.accepting & stays & reachable)
+    entered = np.bincount(transitions.targets, minlength=len(dfa.states))
+    return int(sinks[np.argmax(entered[sinks])]) if len(sinks) else None
+
+
+def _network(dfa: DFA, transitions: Transitions, sink: int | None, activation: str) -> SimpleRNN:
+    """g[q, a] = σ(h[q] + x[a] − 1), h[r] = Σ g[q, a] over the transitions (q, a) into r; then Lemma 4.5."""
+    states, symbols, units = len(dfa.states), len(dfa.alphabet), len(transitions.sources)
+    each, ones, start = np.arange(units), np.ones(units, dtype=np.int64), dfa.start_code
+    accepting = np.flatnonzero(dfa.accepting)
+    step = TwoLayerStep(
+        recurrent=ExactMatrix.from_parts((units, states), each, transitions.sources, ones),
+        inputs=ExactMatrix.from_parts((units, symbols), each, transitions.symbols, ones),
+        bias=ExactMatrix.from_parts((units, 1), each, each * 0, -ones),
+        outer=ExactMatrix.from_parts((states, units), transitions.targets, each, ones),
+        outer_bias=ExactMatrix.zeros(states),
+        start=ExactMatrix.from_entries((states, 1), {(start, 0): 1}),
+        readout=ExactMatrix.from_parts((1, states), accepting * 0, accepting, np.ones_like(accepting)),
+        readout_bias=ExactMatrix.zeros(1),
+    )
+    reading = StateReading(_labels(dfa), (start, *transitions.targets.tolist()), sink)
+    return as_simple_rnn(step, activation=activation, alphabet=dfa.alphabet, reading=reading)
+
+
+def _without_flag(network: Any, unit: int) -> SimpleRNN:
+    """The network without its start flag; `unit`, which speaks for the same state, is live at the start instead."""
+    reading = StateReading(network.reading.states, network.reading.units[1:], network.reading.dead)
+    return SimpleRNN(
+        recurrent=network.recurrent.without_first(1, 1),
+        inputs=network.inputs.without_first(1, 0),
+        bias=network.bias.without_first(1, 0),
+        start=ExactMatrix.from_entries((network.hidden_units - 1, 1), {(unit, 0): 1}),
+        readout=network.readout.without_first(0, 1),
+        readout_bias=network.readout_bias,
+        **(network.description() | {"reading": reading}),
+    )
+
+
+def _empty_language(dfa: DFA, sink: int, activation: Any) -> SimpleRNN:
+    """A network of one unit that is never live: no word is accepted, and the start is never left."""
+    return SimpleRNN(
+        recurrent=ExactMatrix.zeros(1, 1),
+        inputs=ExactMatrix.zeros(1, len(dfa.alphabet)),
+        bias=ExactMatrix.zeros(1),
+        start=ExactMatrix.zeros(1),
+        readout=ExactMatrix.zeros(1, 1),
+        readout_bias=ExactMatrix.zeros(1),
+        activation=activation,
+        alphabet=dfa.alphabet,
+        reading=StateReading(_labels(dfa), (sink,), sink),
+    )
+
+
+def _labels(dfa: DFA) -> tuple[str, ...]:
+    return tuple(str(state) for state in dfa.states)

@@ -1,0 +1,1 @@
+"""Circuits into the weights of an NRAM."""

@@ -1,0 +1,1 @@
+"""From a recurrent network back to a finite automaton."""

@@ -1,0 +1,1 @@
+"""Transformer programs taken apart."""

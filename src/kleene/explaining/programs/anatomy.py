@@ -1,0 +1,180 @@
+"""What a transformer program costs, variable by variable, and which of its cases fire on given inputs."""
+
+import linecache
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kleene.compiling.alta.units import compact_units
+from kleene.programs.alta.cases import Case, Constant, Feature, Lookup
+from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.variables import Categorical, Numeric, SetValued
+from kleene.traces import Trace
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one variable takes up: dimensions of the residual stream, hidden units, the paper's rules."""
+
+    variable: str
+    residual_dims: int
+    hidden_units: int
+    rules: int
+
+
+@dataclass(frozen=True)
+class Fired:
+    """One case: when it holds, what it writes, the source line behind it, and how often it held."""
+
+    variable: str
+    where: str
+    writes: str
+    line: int
+    source: str
+    fired: int
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A program taken apart."""
+
+    program: str
+    costs: tuple[Cost, ...]
+    cases: tuple[Fired, ...]
+    inputs: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
+    """The costs of the program's variables, and how often each of its cases holds on the inputs.
+
+    >>> from kleene.programs.alta.library import parity
+    >>> found = anatomy(parity.relative(), [[2, 1, 0, 1]])
+    >>> [(c.variable, c.residual_dims, c.hidden_units) for c in found.costs]
+    [('parity', 2, 2), ('done', 2, 1), ('parity_left', 2, 2), ('done_left', 2, 2)]
+    >>> [(c.variable, c.fired) for c in found.cases]
+    [('parity', 3), ('done', 3)]
+    """
+    traces = list(program.run_batch(inputs)) if len(inputs) else []
+    fired = Counter()
+    for trace in traces:
+        fired.update(_fired(program, trace))
+    cases = tuple(
+        Fired(
+            name, condition_text(program, c), action_text(program, name, c), c.line, _source(program, c), fired[name, i]
+        )
+        for name, found in program.updates.items()
+        for i, c in enumerate(found)
+    )
+    return Anatomy(program.name, _costs(program), cases, len(traces))
+
+
+def _costs(program: Program) -> tuple[Cost, ...]:
+    soft = frozenset(n for n, v in program.domains.items() if not isinstance(v, Categorical))
+    units = Counter(u.target for u in compact_units(program.updates, program.sizes, program.heads, soft).units)
+    rules = program.rules()
+    counted = Counter(rules.variables[t] for t in rules.targets.tolist())
+    found = []
+    for name, variable in program.domains.items():
+        dims = (
+            1
+            if isinstance(variable, Numeric)
+            else (variable.range if isinstance(variable, SetValued) else len(variable.domain))
+        )
+        clearing = 0 if name in program.variables else (2 if isinstance(variable, Numeric) else dims)
+        found.append(Cost(name, dims, units[name] + clearing, counted[name]))
+    return tuple(found)
+
+
+def _fired(program: Program, trace: Trace) -> Counter:
+    """How often each case held, over all layers and positions."""
+    count: Counter = Counter()
+    for layer in range(1, trace.steps + 1):
+        codes = {n: _codes(program, n, trace.data[n][layer - 1]) for n in program.variables}
+        codes |= {n: _codes(program, n, trace.data[n][layer]) for n in program.outputs}
+        view = View(codes)
+        for name, cases in program.updates.items():
+            for i, c in enumerate(cases):
+                count[name, i] += int(view.holds(c).sum())
+    return count
+
+
+def _codes(program: Program, name: str, entries: np.ndarray) -> np.ndarray:
+    variable = program.domains[name]
+    if isinstance(variable, Numeric):
+        return np.where(np.isnan(entries), -1, variable.bucket(np.nan_to_num(entries)))
+    if isinstance(variable, SetValued):
+        return np.array([variable.values.index(frozenset(np.flatnonzero(row).tolist())) for row in entries])
+    return entries
+
+
+def condition_text(program: Program, c: Case) -> str:
+    """The conditions of a case as a person would write them."""
+    return " and ".join(_feature_text(program, f, allowed) for f, allowed in c.where) or "always"
+
+
+def _feature_text(program: Program, feature: Feature, allowed: frozenset[int]) -> str:
+    if isinstance(feature, Sum):
+        return f"{_sum_text(feature)} in {_set_text(sorted(allowed))}"
+    domain = program.domains[feature].domain
+    values = [domain[i] for i in sorted(allowed)]
+    if len(values) == 1:
+        return f"{feature} = {_value_text(values[0])}"
+    if len(domain) - len(values) == 1:
+        missing = next(v for i, v in enumerate(domain) if i not in allowed)
+        return f"{feature} ≠ {_value_text(missing)}"
+    return f"{feature} in {_set_text(values)}"
+
+
+def _value_text(value: Any) -> str:
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float)
+        else (str(set(value) or "{}") if isinstance(value, frozenset) else str(value))
+    )
+
+
+def _set_text(values: list[Any]) -> str:
+    whole = all(isinstance(v, int) for v in values)
+    if whole and len(values) > 2 and values == list(range(values[0], values[-1] + 1)):
+        return f"{values[0]}..{values[-1]}"
+    shown = [_value_text(v) for v in values[:8]] + (["…"] if len(values) > 8 else [])
+    return "{" + ", ".join(shown) + "}"
+
+
+def _sum_text(total: Sum) -> str:
+    parts = []
+    for name, term in total.terms:
+        slope = term[1] - term[0] if len(term) > 1 else 0
+        straight = all(b - a == slope for a, b in pairwise(term))
+        parts.append(
+            f"{'-' if slope < 0 else '+'} {'' if abs(slope) == 1 else f'{abs(slope)}·'}{name}"
+            if straight and slope
+            else f"+ f({name})"
+        )
+    return " ".join(parts).removeprefix("+ ")
+
+
+def action_text(program: Program, target: str, c: Case) -> str:
+    """What a case writes, in words."""
+    domain = program.domains[target].domain
+    if isinstance(c.action, Constant):
+        return f"{target} := {_value_text(domain[c.action.code])}"
+    if isinstance(c.action, Lookup):
+        of = c.action.feature if isinstance(c.action.feature, str) else _sum_text(c.action.feature)
+        same = isinstance(c.action.feature, str) and all(a == b for a, b in c.action.codes)
+        return f"{target} := {of}" if same else f"{target} := f({of})"
+    return f"{target} := f({', '.join(c.action.support)})"
+
+
+def _source(program: Program, c: Case) -> str:
+    code = getattr(program.mlp, "__code__", None)
+    return linecache.getline(code.co_filename, c.line).strip() if code is not None and c.line else ""

@@ -1,0 +1,256 @@
+"""The LSTM (Hochreiter and Schmidhuber, 1997): tokens are embedded, pass through layers of gates, and are read out."""
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+
+SEGMENT = 16  # steps to a jitted call; long words take several, so that a new length compiles nothing
+ROWS = (16, 128, 1024)  # a batch is filled up to one of these, for the same reason
+
+Token = Hashable
+
+
+class Memory(eqx.Module):
+    """What an LSTM carries from step to step."""
+
+    hidden: Float[Array, "*batch layers hidden"]
+    cell: Float[Array, "*batch layers hidden"]
+
+
+class Layer(eqx.Module):
+    """One layer; rows of the weights are the gates i, f, g, o one after another, as in `torch.nn.LSTM`.
+
+    c' = σ(f)·c + σ(i)·tanh(g) and h' = σ(o)·tanh(c'). PyTorch's two biases are one here, their sum.
+    """
+
+    inputs: Float[Array, "gates entry"]
+    recurrent: Float[Array, "gates hidden"]
+    bias: Float[Array, " gates"]
+
+    def __call__(
+        self, hidden: Float[Array, " hidden"], cell: Float[Array, " hidden"], entry: Float[Array, " entry"]
+    ) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
+        gates = self.inputs @ entry + self.recurrent @ hidden + self.bias
+        write, keep, candidate, read = jnp.split(gates, 4)
+        cell = jax.nn.sigmoid(keep) * cell + jax.nn.sigmoid(write) * jnp.tanh(candidate)
+        return jax.nn.sigmoid(read) * jnp.tanh(cell), cell
+
+
+class LSTM(eqx.Module):
+    """An LSTM over a vocabulary of tokens. The call is one unbatched step; batch with `jax.vmap`.
+
+    With one output it is an acceptor: a word is accepted when its output is above `threshold`. With an output for
+    every token, and that is the default, it is a language model. The output of the empty word is that of `start`.
+
+    >>> network = LSTM.random("ab", 4, outputs=1, key=jax.random.key(0))
+    >>> network.outputs("abba").shape  # before the first token, and after each
+    (5, 1)
+    >>> network.accepts_batch(["", "ab"]).shape
+    (2,)
+    """
+
+    embedding: Float[Array, "symbols embedding"]
+    layers: tuple[Layer, ...]
+    start: Memory
+    decoder: Float[Array, "outputs hidden"]
+    decoder_bias: Float[Array, " outputs"]
+    vocabulary: tuple[Token, ...] = eqx.field(static=True)
+    threshold: float = eqx.field(static=True, default=0.0)
+
+    @classmethod
+    def random(
+        cls,
+        vocabulary: Sequence[Token] | int,
+        hidden: int,
+        layers: int = 1,
+        *,
+        outputs: int | None = None,
+        embedding: int | None = None,
+        threshold: float = 0.0,
+        key: PRNGKeyArray,
+    ) -> "LSTM":
+        """A network to be trained, initialised as PyTorch does: U(-1/√hidden, 1/√hidden), embeddings N(0, 1).
+
+        `vocabulary` may be a number: the tokens are then 0, 1, 2… An embedding is as wide as the hidden layer, and
+        there is an output for every token, unless told otherwise.
+        """
+        tokens = tuple(range(vocabulary)) if isinstance(vocabulary, int) else tuple(vocabulary)
+        if not tokens or len(set(tokens)) != len(tokens) or min(hidden, layers) < 1:
+            raise InputError(
+                f"an LSTM needs different tokens, a hidden unit and a layer at least; it was given {len(tokens)} "
+                f"tokens, {len(set(tokens))} of them different, hidden={hidden}, layers={layers}"
+            )
+        width = hidden if embedding is None else embedding
+        read = len(tokens) if outputs is None else outputs
+        shapes = [(read, hidden), (read,)]
+        for entry in [width] + [hidden] * (layers - 1):
+            shapes += [(4 * hidden, entry), (4 * hidden, hidden), (4 * hidden,)]
+        first, second = jax.random.split(key)
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+        drawn = jax.random.uniform(first, (int(ends[-1]),), minval=-(hidden**-0.5), maxval=hidden**-0.5)  # all at once
+        # numpy splits without compiling anything, but not under jit
+        parts = jnp.split(drawn, ends[:-1]) if isinstance(drawn, Tracer) else np.split(np.asarray(drawn), ends[:-1])
+        weights = [jnp.asarray(part.reshape(shape)) for part, shape in zip(parts, shapes)]
+        still = jnp.zeros((layers, hidden))
+        return cls(
+            embedding=jax.random.normal(second, (len(tokens), width)),
+            layers=tuple(Layer(*weights[i : i + 3]) for i in range(2, len(weights), 3)),
+            start=Memory(still, still),
+            decoder=weights[0],
+            decoder_bias=weights[1],
+            vocabulary=tokens,
+            threshold=threshold,
+        )
+
+    def __call__(self, state: Memory, token: Int[Array, ""]) -> Memory:
+        """The memory after one more token, given as its place in the vocabulary."""
+        entry, after = self.embedding[token], []
+        for layer, hidden, cell in zip(self.layers, state.hidden, state.cell):
+            after.append(layer(hidden, cell, entry))
+            entry = after[-1][0]
+        return Memory(jnp.stack([h for h, _ in after]), jnp.stack([c for _, c in after]))
+
+    def read_out(self, state: Memory) -> Float[Array, " outputs"]:
+        """What the network says in a state: the decoder applied to the last layer's hidden vector."""
+        return self.decoder @ state.hidden[-1] + self.decoder_bias
+
+    @property
+    def alphabet(self) -> tuple[Token, ...]:
+        return self.vocabulary
+
+    def memories(self, word: Sequence[Token]) -> Memory:
+        """The start and the memory after each token of a word, in numpy: hidden and cell are [step, layer, unit]."""
+        tokens = encoded([word], self.vocabulary)[0]
+        padded = np.pad(tokens, (0, -len(tokens) % SEGMENT)).reshape(-1, SEGMENT)
+        found = [jax.tree.map(lambda leaf: leaf[None], self.start)]
+        for segment in padded:
+            found.append(_recorded(self, jax.tree.map(lambda leaf: leaf[-1], found[-1]), jnp.asarray(segment)))
+        return jax.tree.map(lambda *parts: np.concatenate(parts)[: len(tokens) + 1], *found)
+
+    def hidden(self, word: Sequence[Token]) -> np.ndarray:
+        """The hidden vectors at the start and after each token of a word: [step, layer, unit]."""
+        return np.asarray(self.memories(word).hidden)
+
+    def outputs(self, word: Sequence[Token]) -> np.ndarray:
+        """What the network says at the start and after each token of a word: [step, output]."""
+        return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+
+    def outputs_batch(self, words: Sequence[Sequence[Token]]) -> np.ndarray:
+        """What the network says at the end of each of many words of unequal length: [word, output]."""
+        rows = encoded(words, self.vocabulary)
+        parts = [self._last_outputs(rows[i : i + ROWS[-1]]) for i in range(0, len(rows), ROWS[-1])]
+        return np.concatenate([np.zeros((0, len(self.decoder_bias)), np.float32), *parts])
+
+    def _last_outputs(self, words: list[np.ndarray]) -> np.ndarray:
+        rows = next(size for size in ROWS if size >= len(words))
+        lengths = np.array([len(tokens) for tokens in words] + [0] * (rows - len(words)))
+        padded = np.zeros((rows, -(-int(lengths.max()) // SEGMENT) * SEGMENT), dtype=np.int32)
+        for row, tokens in zip(padded, words):
+            row[: len(tokens)] = tokens
+        memory = jax.tree.map(lambda leaf: jnp.asarray(np.broadcast_to(leaf, (rows, *leaf.shape))), self.start)
+        for first in range(0, padded.shape[1], SEGMENT):
+            going = np.arange(first, first + SEGMENT) < lengths[:, None]
+            memory = _advanced(self, memory, jnp.asarray(padded[:, first : first + SEGMENT]), jnp.asarray(going))
+        last = np.asarray(memory.hidden)[: len(words), -1]
+        return last @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+
+    def accepts(self, word: Sequence[Token]) -> bool:
+        """Whether the network's output at the end of the word is above the threshold."""
+        return bool(self.accepts_batch([word])[0])
+
+    def accepts_batch(self, words: Sequence[Sequence[Token]]) -> np.ndarray:
+        """Which of many words the network accepts."""
+        if len(self.decoder_bias) != 1:
+            raise InputError(
+                f"this LSTM has {len(self.decoder_bias)} outputs, and an acceptor has one: make it with outputs=1, "
+                f"or look at its `outputs`"
+            )
+        return self.outputs_batch(words)[:, 0] > self.threshold
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the network. Tokens must be strings or whole numbers."""
+        from kleene.machines.lstm.storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "LSTM":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.lstm.storage import load
+
+        return load(path)
+
+    @staticmethod
+    def from_torch(
+        source: Any,
+        *,
+        vocabulary: Sequence[Token] | None = None,
+        embedding: str | None = None,
+        decoder: str | None = None,
+    ) -> "LSTM":
+        """The network of a PyTorch language model: a module, its state dict, or a safetensors file of that.
+
+        Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
+        `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
+        single, unless jax has been told to keep it (`jax_enable_x64`).
+        """
+        from kleene.machines.lstm.pytorch import from_torch
+
+        return from_torch(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder)
+
+    def to_torch(self) -> dict[str, Any]:
+        """The weights as tensors, named as in PyTorch's word_language_model example. Needs the extra `torch`."""
+        from kleene.machines.lstm.pytorch import to_torch
+
+        return to_torch(self)
+
+
+def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:
+    """The places of each word's tokens in the vocabulary."""
+    places = {token: place for place, token in enumerate(vocabulary)}
+    found = []
+    for number, word in enumerate(words):
+        try:
+            found.append(np.array([places[token] for token in word], dtype=np.int32))
+        except KeyError as error:
+            at = next(i for i, token in enumerate(word) if token not in places)
+            shown = ", ".join(map(repr, vocabulary[:20])) + (", …" if len(vocabulary) > 20 else "")
+            raise InputError(
+                f"token {at} of word {number} is {error.args[0]!r}, and the network's vocabulary is {shown}"
+            ) from None
+    return found
+
+
+@eqx.filter_jit
+def _recorded(network: LSTM, start: Memory, tokens: Int[Array, " step"]) -> Memory:
+    """The memory after each token of one segment."""
+
+    def step(memory, token):
+        memory = network(memory, token)
+        return memory, memory
+
+    return jax.lax.scan(step, start, tokens)[1]
+
+
+@eqx.filter_jit
+def _advanced(
+    network: LSTM, memory: Memory, tokens: Int[Array, "batch step"], going: Bool[Array, "batch step"]
+) -> Memory:
+    """The memories of a batch after one segment; a word that has ended keeps its own."""
+
+    def step(memory, now):
+        token, is_going = now
+        after = jax.vmap(network)(memory, token)
+        keep = is_going[:, None, None]
+        return jax.tree.map(lambda new, old: jnp.where(keep, new, old), after, memory), None
+
+    return jax.lax.scan(step, memory, (jnp.transpose(tokens), jnp.transpose(going)))[0]

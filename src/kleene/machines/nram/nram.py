@@ -1,0 +1,239 @@
+"""The neural random-access machine (Kurach et al. 2016; Appendix B of the partial-traces paper) as a ∂NCM.
+
+At each step the controller sees how probable it is that each register is 0, and wires up a circuit of modules; the
+processor runs it on the registers and the memory, all of whose entries are distributions over the integers modulo M.
+"""
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.machines.ncm import Start, run
+from kleene.machines.nram.modules import BINARY, CONSTANTS, UNARY, constant, one_hot
+from kleene.machines.quick_compiling import compiler_options
+from kleene.notation.wiring import Steps, Wiring, check_run, check_steps, module_sequence
+from kleene.traces import Trace
+
+NEVER = -1e9  # the log-probability of a source that a connection cannot have; finite, so that 0 times it is 0
+
+
+class Store(eqx.Module):
+    """What the processor works on. `size` is M; cells and values from M on are padding."""
+
+    registers: Float[Array, "registers cells"]
+    cells: Float[Array, "cells cells"]
+    size: Int[Array, ""]
+
+
+class NRAM(eqx.Module):
+    """A controller of two ReLU layers over P(register = 0), which wires a circuit. Batch with `jax.vmap`.
+
+    Its command is the log-probability of every source for every connection of the wiring: the modules' arguments that
+    are used, then the registers. Its output is the probability of stopping now.
+
+    >>> machine = NRAM.random(2, "def+R", hidden=8, key=jax.random.key(0))
+    >>> trace = run(machine, machine.start(jnp.array([2, 1, 0]), 3), jnp.arange(5))
+    >>> trace["memory"].cells.shape, trace["output"].shape  # five steps of three cells
+    ((5, 3, 3), (5,))
+    """
+
+    first: Float[Array, "hidden registers"]
+    first_bias: Float[Array, " hidden"]
+    second: Float[Array, "hidden hidden"]
+    second_bias: Float[Array, " hidden"]
+    circuit: Float[Array, "connections sources hidden"]
+    circuit_bias: Float[Array, "connections sources"]
+    stop: Float[Array, " hidden"]
+    stop_bias: Float[Array, ""]
+    wiring: Wiring = eqx.field(static=True)
+    steps: Steps | None = eqx.field(static=True, default=None)  # for `run` without steps
+
+    @classmethod
+    def random(
+        cls, registers: int, modules: str | Sequence[str] = "def", *, hidden: int = 32, key: PRNGKeyArray
+    ) -> "NRAM":
+        """A machine to be trained: weights U(-1/√n, 1/√n) for a layer of n inputs, as PyTorch's linear layers."""
+        wiring = Wiring(registers, module_sequence(modules) if isinstance(modules, str) else tuple(modules))
+        outputs = (len(wiring.connections), len(wiring.sources))
+        keys = iter(jax.random.split(key, 8))
+
+        def drawn(inputs: int, *shape: int) -> Array:
+            # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+            flat = jax.random.uniform(next(keys), (math.prod(shape),), minval=-(inputs**-0.5), maxval=inputs**-0.5)
+            return flat.reshape(shape)
+
+        return cls(
+            first=drawn(registers, hidden, registers),
+            first_bias=drawn(registers, hidden),
+            second=drawn(hidden, hidden, hidden),
+            second_bias=drawn(hidden, hidden),
+            circuit=drawn(hidden, *outputs, hidden),
+            circuit_bias=drawn(hidden, *outputs),
+            stop=drawn(hidden, hidden),
+            stop_bias=drawn(hidden),
+            wiring=wiring,
+        )
+
+    def start(self, memory: Int[Array, " cells"], size: Int[Array, ""] | int) -> Start:
+        """A memory of certain values, of which `size` count, and register i at i."""
+        cells, size = memory.shape[0], jnp.asarray(size)
+        registers = jax.vmap(lambda i: one_hot(i % size, cells))(jnp.arange(self.wiring.registers))
+        values = jnp.where(jnp.arange(cells) < size, memory, 0)
+        store = Store(registers, jax.vmap(lambda value: one_hot(value, cells))(values), size)
+        return Start(feedback=registers[:, 0], state=(), memory=store)
+
+    def control(
+        self, feedback: Float[Array, " registers"], state: tuple, entry: Array
+    ) -> tuple[Float[Array, "connections sources"], tuple, Float[Array, ""]]:
+        """The wiring of this step, and the probability of stopping after it. The entry says nothing."""
+        hidden = jax.nn.relu(self.first @ feedback + self.first_bias)
+        hidden = jax.nn.relu(self.second @ hidden + self.second_bias)
+        scores = self.circuit @ hidden + self.circuit_bias
+        allowed = jnp.asarray(self.wiring.allowed)
+        chances = jax.nn.log_softmax(jnp.where(allowed, scores, NEVER), axis=-1)
+        return chances, state, jax.nn.sigmoid(self.stop @ hidden + self.stop_bias)
+
+    def process(
+        self, command: Float[Array, "connections sources"], memory: Store
+    ) -> tuple[Float[Array, " registers"], Store]:
+        """The circuit run once; registers change together at its end.
+
+        Every connection's value is a mixture of sources. It is summed up as the sources come to be known, so that
+        nothing but their values has to be kept for the gradient.
+        """
+        wiring, cells, size = self.wiring, memory.cells, memory.size
+        columns = dict(zip(wiring.sources, jnp.split(jnp.exp(command), len(wiring.sources), axis=1)))
+        known = _known(memory, wiring)
+        mixed = jnp.sum(
+            jnp.stack([columns.pop(name) for name in known]) * jnp.stack([*known.values()])[:, None], axis=0
+        )
+        for kind, name, places in zip(wiring.modules, wiring.names, wiring.places):
+            arguments, mixed = mixed[: len(places)], mixed[len(places) :]  # the connections come in this order
+            output = None
+            if kind in UNARY:
+                output = UNARY[kind](*arguments, size)
+            elif kind in BINARY:
+                output = BINARY[kind](*arguments, size)
+            elif kind == "READ":
+                output = jnp.sum(arguments[0][:, None] * cells, axis=0)
+            elif kind == "WRITE":
+                where, what = arguments
+                cells = (1.0 - where)[:, None] * cells + where[:, None] * what
+            if output is not None:
+                mixed = mixed + columns[name][-len(mixed) :] * output
+        return mixed[:, 0], Store(mixed, cells, size)
+
+    def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
+        """What the machine most probably does in so many steps: the channels of a circuit's run (`Circuit.run`)."""
+        return self.run_batch([memory], None if steps is None else [steps])[0]
+
+    def run_batch(self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None) -> list[Trace]:
+        """The runs on many memories, which may be of different sizes, at once: compiled for the largest.
+
+        It is a list, for the channels of a run are of the size of its memory.
+        """
+        checked = [_checked(memory) for memory in memories]
+        check_steps(steps, len(checked))
+        taken = [self._steps_on(memory, steps, row) for row, memory in enumerate(checked)]
+        if not checked:
+            return []
+        most = max(map(len, checked))
+        check_run(taken, len(checked) * most * (most + self.wiring.registers))  # distributions over as many values
+        padded = jnp.array([memory + [0] * (most - len(memory)) for memory in checked], jnp.int32)
+        found = _compiled_runs()(self, padded, jnp.array([len(memory) for memory in checked]), steps=max(taken))
+        cells, registers, chosen = (np.asarray(part) for part in found)
+        return [
+            Trace(
+                self.wiring.channels(len(memory)),
+                self.wiring.entries(
+                    cells[row, : last + 1, : len(memory)], registers[row, : last + 1], chosen[row, :last]
+                ),
+                "memory",
+                source="network",
+            )
+            for row, (memory, last) in enumerate(zip(checked, taken))
+        ]
+
+    def _steps_on(self, memory: list[int], steps: Sequence[int] | None, row: int) -> int:
+        if steps is None and self.steps is None:
+            raise InputError("this machine does not say how many steps it runs; give steps=")
+        return int(self.steps(memory) if steps is None and self.steps is not None else (steps or [])[row])
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the machine."""
+        from kleene.machines.nram.storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "NRAM":
+        """The machine in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.nram.storage import load
+
+        return load(path)
+
+
+def _checked(memory: Sequence[int]) -> list[int]:
+    values = np.asarray(memory)
+    whole = values.ndim == 1 and len(values) >= 2 and np.issubdtype(values.dtype, np.integer)
+    if not whole or values.min() < 0 or values.max() >= len(values):
+        raise InputError(
+            f"a memory of M cells, two or more, holds whole numbers from 0 to M - 1; it was given {list(memory)!r}"
+        )
+    return values.tolist()
+
+
+def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
+    """The sources whose values are known before anything runs: registers, constants, and WRITE, which says 0.
+
+    Connections that cannot have them yet have no weight on them.
+    """
+    constants = CONSTANTS | {"WRITE": 0}
+    fixed = {value: constant(value, memory.cells.shape[0], memory.size) for value in (0, 1, 2)}
+    known = dict(zip(wiring.sources, memory.registers))
+    return known | {
+        name: fixed[constants[kind]] for kind, name in zip(wiring.modules, wiring.names) if kind in constants
+    }
+
+
+def _likeliest_runs(
+    machine: NRAM, memories: Int[Array, "batch cells"], sizes: Int[Array, " batch"], *, steps: int
+) -> tuple[Int[Array, "batch _ cells"], Int[Array, "batch _ registers"], Int[Array, "batch step connections"]]:
+    """The likeliest memory and registers at the start and after each step, and each step's likeliest connections."""
+
+    def one(memory: Array, size: Array) -> tuple[Array, Array, Array]:
+        start = machine.start(memory, size)
+        recorded = run(machine, start, jnp.arange(steps))
+        first, rest = start.memory, recorded["memory"]
+        cells = jnp.concatenate([first.cells[None], rest.cells])
+        registers = jnp.concatenate([first.registers[None], rest.registers])
+        return jnp.argmax(cells, axis=-1), jnp.argmax(registers, axis=-1), jnp.argmax(recorded["command"], axis=-1)
+
+    return jax.vmap(one)(memories, sizes)
+
+
+@functools.cache
+def _compiled_runs() -> Any:
+    # The modules make a long program, which is run once or twice.
+    return jax.jit(_likeliest_runs, static_argnames="steps", compiler_options=compiler_options())
+
+
+def stopping(chances: Float[Array, " step"], live: Bool[Array, " step"]) -> Float[Array, " step"]:
+    """The probability that a run ends with each step: p_t = f_t · Π(1 - f_i), and the last live step takes the rest.
+
+    >>> stopping(jnp.array([0.5, 0.5, 0.5, 0.9]), jnp.array([True, True, True, False])).tolist()
+    [0.5, 0.25, 0.25, 0.0]
+    """
+    last = live & ~jnp.append(live[1:], False)
+    ending = jnp.where(last, 1.0, jnp.where(live, chances, 0.0))
+    going = jnp.concatenate([jnp.ones(1), jnp.cumprod(1.0 - ending)[:-1]])
+    return ending * going

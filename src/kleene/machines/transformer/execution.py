@@ -1,0 +1,270 @@
+"""Running a network on a batch: start, layers until every sequence has halted, and the trace read back.
+
+One `Runnable` holds what a layer needs. Small batches run in numpy, layer by layer; large ones in jax, many layers to
+a jitted call. Either way a sequence that has halted leaves the batch.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.machines.transformer.layer import between, features_of, mlp, select, softmax, used
+from kleene.machines.transformer.plan import Plan, plan_of
+from kleene.machines.transformer.residual import Layout, Segment, is_clean, read_segment
+from kleene.machines.transformer.universal_transformer import Array, Probe, UniversalTransformer
+from kleene.notation.tokens import padded
+from kleene.traces import TraceBatch
+from kleene.traces.recorder import Recorder
+
+LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
+
+
+class Runnable(eqx.Module):
+    """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
+
+    plan: Plan | None
+    network: UniversalTransformer | None
+    mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
+    mlp_bias: Array
+    probe: Probe | None
+    halt: Array | None
+    layout: Layout = eqx.field(static=True)
+    activation: str = eqx.field(static=True)
+
+
+def place_of(runnable: Runnable, segment: Segment) -> slice:
+    """Where a segment stands in what the heads read, or in the state. (A method of a module would be wrapped at every
+    call, which costs more than a layer of a small network.)"""
+    plan = runnable.plan
+    if plan is None:
+        return slice(segment.start, segment.stop)
+    order = plan.read if segment.channel.per_step else plan.kept
+    first = order.index(segment.start)
+    return slice(first, first + segment.width)
+
+
+class Step(NamedTuple):
+    """After one layer: the state, what the heads read, why they are undefined, and where that is used."""
+
+    state: Any
+    read: Any
+    reasons: Any
+    used: Any
+
+
+def prepare(network: UniversalTransformer, attention: str) -> Runnable:
+    """What a run of the network needs, arranged once."""
+    plan = plan_of(network) if attention == "select" else None
+    probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
+    order = list(range(len(mlp_in)))
+    if plan is not None:
+        order = [*plan.kept, *plan.read, *range(network.layout.width, len(mlp_in))]
+        halt = None if halt is None else halt[list(plan.kept)]
+        mlp_in, mlp_bias = plan.mlp_in, plan.mlp_bias
+    if probe is not None:
+        mlp_in = np.concatenate([mlp_in, probe.rows[order]], axis=1)
+        mlp_bias = np.concatenate([mlp_bias, -probe.least.astype(mlp_bias.dtype)])
+    layout, activation = network.layout, network.activation
+    return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
+
+
+def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
+    """One layer for the whole batch."""
+    layout, activation = runnable.layout, runnable.activation
+    if runnable.plan is not None:
+        plan = runnable.plan
+        attended = select(xp, plan, layout, state, lengths)
+        x = xp.concatenate([state, attended.read], axis=-1)
+        expansion, mlp_out, base = plan.expansion, plan.mlp_out, state
+    else:
+        network = runnable.network
+        assert network is not None
+        attended = softmax(xp, network, state, lengths)
+        x = base = state + attended.read
+        e = network.expansion
+        expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
+        mlp_out = network.mlp_out
+        attended = attended._replace(read=x)
+    features, steps = features_of(xp, expansion, activation, x)
+    reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
+    return Step(base + change.astype(base.dtype), attended.read, reasons, looked)
+
+
+def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
+    """The reasons with one use more where the probe knows of faults: its guards alone say where it counts."""
+    if probe is None or probe.guarded.shape[1] == reasons.shape[-1]:
+        return reasons
+    more = xp.full((*reasons.shape[:-1], 1), int(Reason.FAULT), dtype=reasons.dtype)
+    return xp.concatenate([reasons, more], axis=-1)
+
+
+def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
+    inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
+    reasons = xp.where(inside, reasons, 0)
+    if xp is np:
+        return used(xp, probe, rows, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
+    import jax
+
+    return jax.lax.cond(
+        (reasons > 0).any(),
+        lambda: used(xp, probe, rows, reasons),
+        lambda: xp.zeros(reasons.shape, dtype=bool),
+    )
+
+
+def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """What every variable holds, (batch, position, …)."""
+    segments = runnable.layout.kept_segments
+    return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
+
+
+def entries(xp: Any, runnable: Runnable, step: Step) -> dict[str, Any]:
+    """What every channel holds after a layer, the heads' channels included."""
+    found = kept_entries(xp, runnable, step.state)
+    for head, segment in enumerate(runnable.layout.head_segments):
+        entry = read_segment(xp, segment.channel, step.read[..., place_of(runnable, segment)])
+        reason = step.reasons[..., head]
+        if segment.channel.kind == "category":
+            found[segment.channel.name] = xp.where(reason == 0, entry, -1)
+        else:  # an average between two declared values is still what was read
+            found[segment.channel.name] = xp.where((reason == 0) | (reason == int(Reason.BETWEEN)), entry, xp.nan)
+    return found
+
+
+def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
+    """Whether every kept channel of each sequence holds an exact value."""
+    clean = xp.ones(inside.shape, dtype=bool)
+    for segment in runnable.layout.kept_segments:
+        clean = clean & is_clean(xp, segment.channel, state[..., place_of(runnable, segment)])
+    if runnable.plan is None:
+        for segment in runnable.layout.head_segments:  # the MLP must have emptied these
+            clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
+    return (clean | ~inside).all(axis=1)
+
+
+def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
+    """Which sequences hold the halting value at every position."""
+    if runnable.halt is None:
+        return xp.zeros(lengths.shape, dtype=bool)
+    beyond = xp.arange(state.shape[1]) >= lengths[:, None]
+    return ((xp.matmul(state, runnable.halt) > 0.5) | beyond).all(axis=1)
+
+
+def execute(
+    network: UniversalTransformer,
+    sequences: Sequence[Sequence[Any]],
+    *,
+    max_layers: int | None,
+    record: bool,
+    attention: str,
+    backend: str,
+) -> TraceBatch:
+    """The traces of the network on a batch of inputs."""
+    layout = network.layout
+    if attention not in ("select", "softmax") or backend not in ("auto", "numpy", "jax"):
+        raise InputError(
+            f"attention is 'select' or 'softmax' and backend 'auto', 'numpy' or 'jax'; got {attention!r}, {backend!r}"
+        )
+    checked = [layout.check_input(sequence) for sequence in sequences]
+    tokens, lengths = padded(checked)
+    limit = layout.max_layers if max_layers is None else max_layers
+    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    runnable = prepare(network, attention)
+    state = network.tokens[tokens]
+    if network.positions is not None:
+        state = state + network.positions[: tokens.shape[1]]
+    if runnable.plan is not None:
+        state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
+    recorder.add(0, np.arange(len(lengths)), kept_entries(np, runnable, state))
+    if _runs_in_jax(network, backend, tokens.size):
+        from kleene.machines.transformer.jax_execution import run_layers
+    else:
+        run_layers = run_in_numpy
+    with np.errstate(over="ignore"):
+        run_layers(runnable, state, lengths, limit, recorder, record)
+    return recorder.batch()
+
+
+def _runs_in_jax(network: UniversalTransformer, backend: str, positions: int) -> bool:
+    if backend != "auto":
+        return backend == "jax"
+    if network.dtype == "bfloat16":
+        return True
+    import jax
+
+    if network.dtype == "float64":
+        return False
+    work = positions * network.mlp_in.size
+    return work > LARGE or (jax.default_backend() != "cpu" and work > LARGE // 64)
+
+
+def run_in_numpy(
+    runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
+) -> None:
+    """All layers, one after the other."""
+    rows = np.arange(len(lengths))
+    layer = 0
+    while True:
+        done = has_halted(np, runnable, state, lengths[rows])
+        ending = done if layer < limit else np.ones(len(rows), dtype=bool)
+        if ending.any():
+            inside = np.arange(state.shape[1]) < lengths[rows[ending]][:, None]
+            refuse_unclean(runnable, all_clean(np, runnable, state[ending], inside), layer, rows[ending])
+        if done.any():
+            recorder.finish(rows[done], layer, halted=True)
+            rows, state = rows[~done], state[~done]
+        if not len(rows) or layer >= limit:
+            break
+        layer += 1
+        state = state[:, : int(lengths[rows].max())]
+        step = advance(np, runnable, state, lengths[rows])
+        refuse_undefined(runnable, step, layer, rows)
+        state = step.state
+        recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
+    finish_rest(runnable, rows, layer, limit, recorder)
+
+
+def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """The output channel alone."""
+    segment = runnable.layout.segment(runnable.layout.output_name)
+    return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
+
+
+def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
+    """End the rows that are still running: an error where they should have halted."""
+    if len(rows) and runnable.layout.halts:
+        raise HaltError(runnable.layout.name, int(rows[0]), limit)
+    recorder.finish(rows, layer, halted=False)
+
+
+def refuse_undefined(runnable: Runnable, step: Step, layer: int, rows: np.ndarray) -> None:
+    if step.used is None or not step.used.any():
+        return
+    row, position, head = (int(i) for i in np.argwhere(step.used)[0])
+    raise undefined_error(
+        runnable.layout, layer, int(rows[row]), position, head, int(step.reasons[row, position, head])
+    )
+
+
+def undefined_error(layout: Layout, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
+    """The error for the use of a head that is undefined, or for a fault."""
+    if reason == Reason.FAULT:
+        problem = "a variable is set to a value outside its range, or to two at once; run the program to see which"
+        return WriteError(problem, program=layout.name, layer=layer, position=position, sequence=row)
+    return UndefinedAttentionError(
+        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
+    )
+
+
+def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    if not clean.all():
+        raise RunError(
+            f"{runnable.layout.name}: after layer {layer} the network's residual stream on input "
+            f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
+            f"of the compiled program: compile it again, or compare it with `kleene.check`."
+        )

@@ -1,0 +1,233 @@
+"""The layers of a network in jax: jitted segments of many layers.
+
+A run that keeps its trace goes through the layers with the whole batch. One that keeps only outputs has a fixed number
+of *slots*: a sequence that has halted gives its slot to the next, so that nothing waits for the slowest and only few
+shapes are ever compiled.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kleene.errors import HaltError
+from kleene.machines.transformer.execution import (
+    Runnable,
+    advance,
+    all_clean,
+    entries,
+    finish_rest,
+    has_halted,
+    outputs_of,
+    refuse_unclean,
+    undefined_error,
+)
+from kleene.traces.recorder import Recorder
+
+RECORDED = 16  # layers to a jitted call when every layer is kept
+UNRECORDED = 8  # layers between two looks at which sequences have halted
+SLOT_POSITIONS = {"cpu": 1 << 14}  # positions run at once; on a GPU, many more
+GPU_POSITIONS = 1 << 20
+
+
+def run_layers(
+    runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
+) -> None:
+    """All layers of all sequences."""
+    with _double_precision() if state.dtype == np.float64 else nullcontext():
+        weights = jax.tree.map(jnp.asarray, runnable)
+        with jax.default_matmul_precision("highest"):
+            if record:
+                _run_recorded(weights, jnp.asarray(state), lengths, limit, recorder)
+            else:
+                for rows, width in _widths(lengths):
+                    _run_in_slots(weights, state, lengths, rows, width, limit, recorder)
+
+
+def _double_precision() -> AbstractContextManager:
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # pyright: ignore  where older jax has it
+
+    return enable_x64()
+
+
+def _widths(lengths: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+    """The rows grouped by how many positions they are run with: at most a third more than they have, and few groups,
+    since every width is compiled by itself."""
+    rest = np.argsort(lengths, kind="stable")
+    while len(rest):
+        longest = int(lengths[rest[-1]])
+        taken = lengths[rest] * 4 > longest * 3
+        yield rest[taken], -(-longest // 8) * 8
+        rest = rest[~taken]
+
+
+def _run_in_slots(
+    runnable: Runnable,
+    state: np.ndarray,
+    lengths: np.ndarray,
+    rows: np.ndarray,
+    width: int,
+    limit: int,
+    recorder: Recorder,
+) -> None:
+    positions = SLOT_POSITIONS.get(jax.default_backend(), GPU_POSITIONS)
+    slots = min(1 << (len(rows) - 1).bit_length(), max(8, 1 << (positions // width).bit_length() - 1))
+    waiting = iter(rows.tolist())
+    holds = np.full(slots, -1)  # which row is in each slot
+    ran = np.zeros(slots, dtype=np.int64)  # for how many layers it has been there
+    block = np.zeros((slots, width, state.shape[2]), dtype=state.dtype)
+    extents = np.zeros(slots, dtype=np.int32)
+    running: Any = jnp.asarray(block)
+    free = np.arange(slots)
+    while True:
+        incoming = list(zip(free.tolist(), waiting))
+        if incoming:
+            into, taken = np.array([s for s, _ in incoming]), np.array([r for _, r in incoming])
+            holds[into], ran[into], extents[into] = taken, 0, lengths[taken]
+            fresh = np.zeros((len(into), width, state.shape[2]), dtype=state.dtype)
+            fresh[:, : min(width, state.shape[1])] = state[taken, :width]
+            running = _placed(running, into, fresh, slots)
+        busy = holds >= 0
+        if not busy.any():
+            return
+        size = min(UNRECORDED, int(limit - ran[busy].max())) if limit - ran[busy].max() > 0 else 0
+        result = _unrecorded(runnable, running, jnp.asarray(np.where(busy, extents, 0)), jnp.int32(size))
+        error = np.asarray(result.error)
+        if error[0] >= 0:
+            slot = int(error[1])
+            raise undefined_error(
+                runnable.layout, int(ran[slot] + 1 + error[0]), int(holds[slot]), *map(int, error[2:])
+            )
+        running, ended = result.state, np.asarray(result.ended)
+        layers = np.where(ended >= 0, ran + ended, ran + int(result.layers))
+        spent = busy & (ended < 0) & (layers >= limit)
+        if spent.any() and runnable.layout.halts:
+            raise HaltError(runnable.layout.name, int(holds[np.flatnonzero(spent)[0]]), limit)
+        free = np.flatnonzero((busy & (ended >= 0)) | spent | ~busy)
+        leaving = free[busy[free]]
+        if len(leaving):
+            refuse_unclean(runnable, np.asarray(result.clean)[leaving], int(layers[leaving[0]]), holds[leaving])
+            output = outputs_of(jnp, runnable, running)
+            recorder.add(1, holds[leaving], {n: np.asarray(e)[leaving] for n, e in output.items()})
+            for slot in leaving:
+                recorder.finish(holds[slot : slot + 1], int(layers[slot]), halted=bool(ended[slot] >= 0))
+        holds[leaving] = -1
+        ran = layers
+
+
+def _placed(running: Any, into: np.ndarray, fresh: np.ndarray, slots: int) -> Any:
+    """The running block with new sequences in some of its slots; always the same shapes, so that it compiles once."""
+    is_new = np.zeros(slots, dtype=bool)
+    is_new[into] = True
+    padded = np.zeros((slots, *fresh.shape[1:]), dtype=fresh.dtype)
+    padded[into] = fresh
+    return jnp.where(jnp.asarray(is_new)[:, None, None], jnp.asarray(padded), running)
+
+
+def _run_recorded(runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder) -> None:
+    rows = np.arange(len(lengths))
+    state, extents = _resized(state, lengths, rows)
+    ended = np.asarray(has_halted(jnp, runnable, state, extents))[: len(rows)]
+    recorder.finish(rows[ended], 0, halted=True)
+    state, extents = _resized(state, lengths[rows[~ended]], np.flatnonzero(~ended))
+    rows, layer = rows[~ended], 0
+    while len(rows) and layer < limit:
+        size = min(RECORDED, limit - layer)
+        result = _recorded(runnable, state, extents, size)
+        error = np.asarray(result.error)
+        if error[0] >= 0:
+            raise undefined_error(runnable.layout, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
+        refuse_unclean(runnable, np.asarray(result.clean)[: len(rows)], layer + size, rows)
+        ended = np.asarray(result.ended)[: len(rows)]  # after how many of these layers each sequence halted, or -1
+        kept = {n: np.asarray(e) for n, e in result.entries.items()}
+        for index in range(size):
+            running = np.flatnonzero((ended < 0) | (ended > index))
+            if len(running):
+                recorder.add(layer + index + 1, rows[running], {n: e[index][running] for n, e in kept.items()})
+        for index in np.unique(ended[ended >= 0]):
+            recorder.finish(rows[ended == index], layer + int(index), halted=True)
+        layer += size
+        going = np.flatnonzero(ended < 0)
+        rows = rows[going]
+        state, extents = _resized(result.state, lengths[rows], going)
+    finish_rest(runnable, rows, layer, limit, recorder)
+
+
+def _resized(state: Any, lengths: np.ndarray, going: np.ndarray) -> tuple[Any, Any]:
+    """The rows that go on, in a batch whose size is a power of two and a width that is a multiple of 8, so that few
+    shapes are ever compiled. What fills the batch up has length 0."""
+    size = 1 << (max(len(going), 1) - 1).bit_length()
+    width = -(-int(lengths.max(initial=1)) // 8) * 8
+    state = state[jnp.asarray(np.pad(going, (0, size - len(going))))] if len(going) else state[:1]
+    if state.shape[1] < width:
+        state = jnp.pad(state, ((0, 0), (0, width - state.shape[1]), (0, 0)))
+    return state[:, :width], jnp.asarray(np.pad(lengths, (0, size - len(lengths))), dtype=jnp.int32)
+
+
+class Segment(eqx.Module):
+    """The end of a jitted run of layers: `ended` says after how many of them each sequence halted, or -1."""
+
+    state: Any
+    ended: Any
+    error: Any
+    clean: Any
+    layers: Any
+    entries: Any
+
+
+def _start(runnable: Runnable, state: Any, lengths: Any) -> tuple[Any, ...]:
+    ended = jnp.where(has_halted(jnp, runnable, state, lengths) & (lengths > 0), 0, -1)
+    return state, ended, jnp.full(5, -1), jnp.int32(0)
+
+
+def _layer(runnable: Runnable, lengths: Any, carry: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    state, ended, error, index = carry
+    step = advance(jnp, runnable, state, lengths)
+    running = (ended < 0) & (lengths > 0)
+    if step.used is not None:
+        error = _first_error(error, step.used & running[:, None, None], step.reasons, index)
+    state = jnp.where(running[:, None, None], step.state, state)
+    halted = has_halted(jnp, runnable, state, lengths) & running
+    return (state, jnp.where(halted, index + 1, ended), error, index + 1), step
+
+
+def _first_error(error: Any, used: Any, reasons: Any, layer: Any) -> Any:
+    """The first use of an undefined head as (layer, row, position, head, reason); what was found before stays."""
+    place = jnp.unravel_index(jnp.argmax(used), used.shape)
+    found = jnp.stack([layer, *place, reasons[place]])
+    return jnp.where((error[0] < 0) & used.any(), found.astype(error.dtype), error)
+
+
+def _finished(runnable: Runnable, lengths: Any, carry: tuple[Any, ...], kept: Any) -> Segment:
+    state, ended, error, index = carry
+    inside = jnp.arange(state.shape[1]) < lengths[:, None]
+    return Segment(state, ended, error, all_clean(jnp, runnable, state, inside), index, kept)
+
+
+@eqx.filter_jit
+def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> Segment:
+    def step(carry, _):
+        carry, outcome = _layer(runnable, lengths, carry)
+        return carry, entries(jnp, runnable, outcome)
+
+    carry, kept = jax.lax.scan(step, _start(runnable, state, lengths), length=size)
+    return _finished(runnable, lengths, carry, kept)
+
+
+@eqx.filter_jit
+def _unrecorded(runnable: Runnable, state: Any, lengths: Any, size: Any) -> Segment:
+    def going(carry):
+        _, ended, error, index = carry
+        return (index < size) & ((ended < 0) & (lengths > 0)).any() & (error[0] < 0)
+
+    def step(carry):
+        return _layer(runnable, lengths, carry)[0]
+
+    carry = jax.lax.while_loop(going, step, _start(runnable, state, lengths))
+    return _finished(runnable, lengths, carry, {})

@@ -1,0 +1,170 @@
+"""A small Transformer language model: causal, with learned positions, layers normed before attention and MLP."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.machines.lstm.lstm import Token, encoded
+
+SEGMENT = 16  # words are filled up to a multiple of this many tokens, so that few lengths are compiled
+TINY = 1e-5  # added to the variance, as everyone does
+
+
+class Block(eqx.Module):
+    """One layer: x + attention(norm(x)), and that + mlp_out · gelu(mlp_in · norm(·) + mlp_bias) + out_bias."""
+
+    attention_gain: Float[Array, " width"]
+    query: Float[Array, "heads width key"]
+    key: Float[Array, "heads width key"]
+    value: Float[Array, "heads width key"]
+    out: Float[Array, "heads key width"]
+    mlp_gain: Float[Array, " width"]
+    mlp_in: Float[Array, "units width"]
+    mlp_bias: Float[Array, " units"]
+    mlp_out: Float[Array, "width units"]
+    out_bias: Float[Array, " width"]
+
+    def pattern(self, normed: Float[Array, "step width"]) -> Float[Array, "heads step step"]:
+        """How much each position looks at itself and at each before it."""
+        query, key = (jnp.einsum("td,hdk->htk", normed, weights) for weights in (self.query, self.key))
+        logits = jnp.einsum("htk,hjk->htj", query, key) / self.query.shape[-1] ** 0.5
+        return jax.nn.softmax(jnp.where(jnp.tri(len(normed), dtype=bool), logits, -jnp.inf), axis=-1)
+
+    def mix(
+        self, pattern: Float[Array, "heads step step"], normed: Float[Array, "step width"]
+    ) -> Float[Array, "step width"]:
+        """What attention with that pattern adds to the residual stream; it is linear in `normed`."""
+        value = jnp.einsum("td,hdk->htk", normed, self.value)
+        return jnp.einsum("htj,hjk,hkd->td", pattern, value, self.out)
+
+    def __call__(self, stream: Float[Array, "step width"]) -> Float[Array, "step width"]:
+        normed = centred(stream) * norm_scale(stream) * self.attention_gain
+        stream = stream + self.mix(self.pattern(normed), normed)
+        normed = centred(stream) * norm_scale(stream) * self.mlp_gain
+        return stream + jax.nn.gelu(normed @ self.mlp_in.T + self.mlp_bias) @ self.mlp_out.T + self.out_bias
+
+
+class TransformerLM(eqx.Module):
+    """A Transformer language model over a vocabulary of tokens. The call is one unbatched sentence.
+
+    >>> model = TransformerLM.random("ab", width=8, heads=2, layers=1, key=jax.random.key(0))
+    >>> model.outputs("abba").shape  # after each token, one output for every token of the vocabulary
+    (4, 2)
+    """
+
+    embedding: Float[Array, "symbols width"]
+    positions: Float[Array, "positions width"]
+    layers: tuple[Block, ...]
+    gain: Float[Array, " width"]
+    decoder: Float[Array, "outputs width"]
+    decoder_bias: Float[Array, " outputs"]
+    vocabulary: tuple[Token, ...] = eqx.field(static=True)
+
+    @classmethod
+    def random(
+        cls,
+        vocabulary: Sequence[Token] | int,
+        width: int,
+        heads: int,
+        layers: int,
+        *,
+        positions: int = 128,
+        key: PRNGKeyArray,
+    ) -> "TransformerLM":
+        """A network to be trained: weights N(0, 1/inputs), embeddings N(0, 1), MLPs of 4 × width units."""
+        tokens = tuple(range(vocabulary)) if isinstance(vocabulary, int) else tuple(vocabulary)
+        if not tokens or len(set(tokens)) != len(tokens) or min(width, heads, layers, positions) < 1 or width % heads:
+            raise InputError(
+                f"a Transformer needs different tokens, a layer and a position at least, and a width that its heads "
+                f"share evenly; it was given {len(tokens)} tokens, {len(set(tokens))} of them different, "
+                f"width={width}, heads={heads}, layers={layers}, positions={positions}"
+            )
+        keys = iter(jax.random.split(key, 6 * layers + 3))
+        each, ones = width // heads, jnp.ones(width)
+
+        def draw(*shape: int, inputs: int) -> Array:
+            return jax.random.normal(next(keys), shape) * inputs**-0.5
+
+        blocks = tuple(
+            Block(
+                attention_gain=ones,
+                query=draw(heads, width, each, inputs=width),
+                key=draw(heads, width, each, inputs=width),
+                value=draw(heads, width, each, inputs=width),
+                out=draw(heads, each, width, inputs=width),
+                mlp_gain=ones,
+                mlp_in=draw(4 * width, width, inputs=width),
+                mlp_bias=jnp.zeros(4 * width),
+                mlp_out=draw(width, 4 * width, inputs=4 * width),
+                out_bias=jnp.zeros(width),
+            )
+            for _ in range(layers)
+        )
+        embedding, places = draw(len(tokens), width, inputs=1), draw(positions, width, inputs=1)
+        decoder = draw(len(tokens), width, inputs=width)
+        return cls(embedding, places, blocks, ones, decoder, jnp.zeros(len(tokens)), tokens)
+
+    def entries(self, tokens: Int[Array, " step"]) -> Float[Array, "step width"]:
+        """The residual stream before the first layer. Beyond the last position it is that of the last."""
+        place = jnp.minimum(jnp.arange(len(tokens)), len(self.positions) - 1)
+        return self.embedding[tokens] + self.positions[place]
+
+    def __call__(self, tokens: Int[Array, " step"]) -> Float[Array, "step layers width"]:
+        """What each layer leaves at each token: its residual stream; the last layer's is normed, as it is decoded."""
+        stream, found = self.entries(tokens), []
+        for block in self.layers:
+            stream = block(stream)
+            found.append(stream)
+        found[-1] = centred(stream) * norm_scale(stream) * self.gain
+        return jnp.stack(found, 1)
+
+    @property
+    def alphabet(self) -> tuple[Token, ...]:
+        return self.vocabulary
+
+    def hidden(self, word: Sequence[Token]) -> np.ndarray:
+        """What each layer leaves at each token of a word: [step, layer, width]."""
+        tokens = encoded([word], self.vocabulary)[0]
+        if len(tokens) > len(self.positions):
+            raise InputError(f"a word of {len(tokens)} tokens is too long: there are {len(self.positions)} positions")
+        padded = np.pad(tokens, (0, -len(tokens) % SEGMENT))
+        return np.asarray(_recorded(self, jnp.asarray(padded)))[: len(tokens)]
+
+    def outputs(self, word: Sequence[Token]) -> np.ndarray:
+        """What the network says after each token of a word: [step, output]."""
+        return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+
+    def save(self, path: Any) -> Path:
+        """The path of the safetensors file now holding the network. Tokens must be strings or whole numbers."""
+        from kleene.machines.transformer_lm.storage import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "TransformerLM":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        from kleene.machines.transformer_lm.storage import load
+
+        return load(path)
+
+
+def centred(part: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
+    """A vector less its mean; it is linear."""
+    return part - jnp.mean(part, axis=-1, keepdims=True)
+
+
+def norm_scale(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch 1"]:
+    """By how much a layer norm scales what is centred."""
+    return jax.lax.rsqrt(jnp.var(stream, axis=-1, keepdims=True) + TINY)
+
+
+@eqx.filter_jit
+def _recorded(network: TransformerLM, tokens: Int[Array, " step"]) -> Float[Array, "step layers width"]:
+    return network(tokens)

@@ -1,0 +1,249 @@
+"""One tick of an exact network over numbers that are not known yet: which signs it must look at, and what comes out.
+
+A state is a set of coordinates, each a known small integer or unknown within bounds. Most rows of the network then have
+a sign that can be proven; the others are looked at (`Guard`), and each way that they turn out gives a linear map from
+the old coordinates to the new ones. Whatever is not proven here is looked at there: nothing is assumed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, inf, lcm
+from typing import Any
+
+from kleene.errors import CompileError
+from kleene.notation.exact import ExactMatrix
+
+Number = int | Fraction
+Bounds = tuple[Any, Any]  # numbers, or infinite
+SMALL = 4  # an integer up to this stays a known constant; others are treated as unknown, so that states repeat
+PATIENCE = 4  # how many sets of bounds are met with the same constants before those that grow are given up
+
+
+@dataclass(frozen=True)
+class Form:
+    """constant + Σ terms[k] · (old coordinate k)."""
+
+    constant: Number
+    terms: Mapping[int, Number]
+
+    def at(self, fixed: Mapping[int, Number]) -> "Form":
+        """The form with some coordinates replaced by what they are known to be."""
+        if self.terms.keys().isdisjoint(fixed):
+            return self
+        known = sum(c * fixed[k] for k, c in self.terms.items() if k in fixed)
+        return Form(self.constant + known, {k: c for k, c in self.terms.items() if k not in fixed})
+
+    def span(self, bounds: Mapping[int, Bounds]) -> Bounds:
+        """The least and the most that the form can be."""
+        low = high = self.constant
+        for k, c in self.terms.items():
+            ends = bounds[k] if c > 0 else bounds[k][::-1]
+            low, high = low + c * ends[0], high + c * ends[1]
+        return low, high
+
+    def numerator(self, values: Mapping[int, int], scale: int) -> Number:
+        """What the form is where the coordinates are values / scale, times the scale."""
+        return self.constant * scale + sum(c * values[k] for k, c in self.terms.items())
+
+
+@dataclass(frozen=True)
+class Layers:
+    """A network as two sparse layers: units = σ(inner · coordinates + inputs + bias), coordinates' = outer · units.
+
+    With the identity as `outer` the coordinates are the hidden units themselves. Units are counted `one` to 1, which
+    makes all weights of the first layer integers.
+    """
+
+    inner: tuple[tuple[tuple[int, int], ...], ...]  # for each coordinate the units it touches
+    outer: tuple[tuple[tuple[int, Number], ...], ...]  # for each unit the coordinates it touches
+    resting: tuple[dict[int, int], ...]  # for each symbol what inputs and bias give a unit
+    awake: tuple[tuple[int, ...], ...]  # for each symbol the units that are positive at rest
+    clips: bool
+    one: int
+    base: int  # every weight is an integer over this
+
+    @classmethod
+    def of(cls, network: Any, inner: ExactMatrix | None = None, outer: ExactMatrix | None = None) -> "Layers":
+        """The layers of a `SimpleRNN`; inner · outer, where given, must be its recurrent weights."""
+        if inner is not None and outer is not None and inner @ outer != network.recurrent:
+            raise CompileError("the two layers do not multiply to the network's recurrent weights")
+        if inner is None or outer is None:
+            recurrent: ExactMatrix = network.recurrent
+            inner, outer = recurrent, ExactMatrix.identity(network.hidden_units)
+        one = lcm(inner.denominator, network.inputs.denominator, network.bias.denominator)
+        resting = _resting(network, one)
+        return cls(
+            inner=_by_column(inner, inner.over(one)),
+            outer=_by_column(outer, [_simplest(Fraction(n, outer.denominator * one)) for n in outer.numerators]),
+            resting=resting,
+            awake=tuple(tuple(unit for unit, value in rest.items() if value > 0) for rest in resting),
+            clips=network.activation == "slu",
+            one=one,
+            base=lcm(one, outer.denominator),
+        )
+
+
+def _by_column(matrix: ExactMatrix, values: Sequence[Any]) -> tuple[tuple[tuple[int, Any], ...], ...]:
+    columns: list[list[tuple[int, Any]]] = [[] for _ in range(matrix.shape[1])]
+    for row, column, value in zip(matrix.rows.tolist(), matrix.columns.tolist(), values):
+        columns[column].append((row, value))
+    return tuple(map(tuple, columns))
+
+
+def _resting(network: Any, one: int) -> tuple[dict[int, int], ...]:
+    inputs, bias = network.inputs, network.bias
+    biases = dict(zip(bias.rows.tolist(), bias.over(one)))
+    resting = [dict(biases) for _ in network.alphabet]
+    for row, symbol, value in zip(inputs.rows.tolist(), inputs.columns.tolist(), inputs.over(one)):
+        resting[symbol][row] = resting[symbol].get(row, 0) + value
+    return tuple(resting)
+
+
+def _simplest(value: Fraction) -> Number:
+    return value.numerator if value.denominator == 1 else value
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a state: coordinates that are small integers (0 is left out), and bounds of the unknown ones."""
+
+    constants: Mapping[int, int]
+    bounds: Mapping[int, Bounds]
+
+    @classmethod
+    def of(cls, forms: Mapping[int, Form], bounds: Mapping[int, Bounds]) -> "Known":
+        constants, unknown = {}, {}
+        for k, form in sorted(forms.items()):
+            low, high = form.span(bounds)
+            if form.terms or low.denominator != 1 or abs(low) > SMALL:
+                # Bounds are rounded outwards to integers, so that the same ones come back.
+                unknown[k] = (floor(low) if low != -inf else low, ceil(high) if high != inf else high)
+            elif low:
+                constants[k] = int(low)
+        return cls(constants, unknown)
+
+    def covers(self, other: "Known") -> bool:
+        """Whether all that the other allows is allowed here, given the same constants."""
+        if not self.bounds.keys() >= other.bounds.keys():
+            return False
+        pairs = ((b, other.bounds.get(k, (0, 0))) for k, b in self.bounds.items())
+        return all(mine[0] <= theirs[0] and theirs[1] <= mine[1] for mine, theirs in pairs)
+
+    def joined(self, others: list["Known"]) -> "Known":
+        """What covers this and the others too; an end of bounds that still moves after some of them is given up."""
+        keys = sorted(self.bounds.keys() | {k for other in others for k in other.bounds})
+        bounds = {}
+        for k in keys:
+            lows, highs = zip(*(other.bounds.get(k, (0, 0)) for other in others))
+            low, high = self.bounds.get(k, (0, 0))
+            tired = len(others) >= PATIENCE
+            low = -inf if tired and low < min(lows) else min(low, *lows)
+            high = inf if tired and high > max(highs) else max(high, *highs)
+            bounds[k] = (low, high)
+        return Known(self.constants, bounds)
+
+    def forms(self) -> dict[int, Form]:
+        return {k: Form(c, {}) for k, c in self.constants.items()} | {k: Form(0, {k: 1}) for k in self.bounds}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A form whose sign decides: -1, 0 or 1. Where it may be `one`, that is told apart from other positive numbers."""
+
+    form: Form
+    one: int | None
+
+
+ONE = 2  # the outcome of a guard whose form is exactly one: a gate that is open, which fixes the coordinate in it
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One way that a tick turns out: what was looked at, and the coordinates before and after it."""
+
+    guards: tuple[tuple[Guard, int], ...]
+    before: dict[int, Form]
+    after: dict[int, Form]
+    known: Known
+
+
+def traced(layers: Layers, known: Known, symbol: int, outcome: Callable[[Guard], int]) -> Tick:
+    """The tick as it turns out where guards have that `outcome`; every form that is not decided becomes one."""
+    looking = _Looking(dict(known.bounds), outcome, layers.one)
+    rest = layers.resting[symbol]
+    sums: dict[int, list[Any]] = {unit: [0, {}] for unit in layers.awake[symbol]}
+    for k, form in known.forms().items():
+        for unit, weight in layers.inner[k]:
+            at = sums.setdefault(unit, [0, {}])
+            at[0] += weight * form.constant
+            if form.terms:
+                at[1][k] = at[1].get(k, 0) + weight
+    live, bounds = {}, known.bounds
+    for unit, (constant, terms) in sums.items():
+        constant += rest.get(unit, 0)
+        if terms:
+            if constant + sum(c * bounds[k][c > 0] for k, c in terms.items()) <= 0:
+                continue
+            found = looking.activation(Form(constant, terms), layers.clips)
+        else:  # the quick way for most units
+            found = Form(min(constant, layers.one) if layers.clips else constant, {}) if constant > 0 else None
+        if found is not None:
+            live[unit] = found
+    after = _outer(layers, live, looking.fixed)
+    before = {k: form.at(looking.fixed) for k, form in known.forms().items()}
+    return Tick(tuple(looking.guards), before, after, Known.of(after, looking.bounds))
+
+
+def _outer(layers: Layers, live: dict[int, Form], fixed: Mapping[int, Number]) -> dict[int, Form]:
+    sums: dict[int, list[Any]] = {}
+    for unit, form in live.items():
+        form = form.at(fixed)
+        for k, weight in layers.outer[unit]:
+            at = sums.setdefault(k, [0, {}])
+            at[0] += weight * form.constant
+            for term, c in form.terms.items():
+                at[1][term] = at[1].get(term, 0) + weight * c
+    return {k: Form(constant, {t: c for t, c in terms.items() if c}) for k, (constant, terms) in sums.items()}
+
+
+class _Looking:
+    """The signs seen so far in a tick, and what they tell of the coordinates."""
+
+    def __init__(self, bounds: dict[int, Bounds], outcome: Callable[[Guard], int], one: int):
+        self.bounds, self.outcome, self.one = bounds, outcome, one
+        self.fixed: dict[int, Number] = {}
+        self.guards: list[tuple[Guard, int]] = []
+
+    def activation(self, form: Form, clips: bool) -> Form | None:
+        """The form after ReLU or SLU; None where that is 0."""
+        form = form.at(self.fixed)
+        low, high = form.span(self.bounds)
+        if high <= 0 or (low < 0 and self.look(form) <= 0):
+            return None
+        if not clips:
+            return form
+        form = form.at(self.fixed)
+        low, high = form.span(self.bounds)
+        if high <= self.one:
+            return form
+        above = Form(form.constant - self.one, form.terms)
+        return Form(self.one, {}) if low >= self.one or self.look(above) >= 0 else form
+
+    def look(self, form: Form) -> int:
+        """How the guard turned out, remembered; with one coordinate in its form, it narrows or fixes that one."""
+        alone = len(form.terms) == 1
+        guard = Guard(form, self.one if alone and form.span(self.bounds)[1] > self.one else None)
+        outcome = self.outcome(guard)
+        self.guards.append((guard, outcome))
+        if alone:
+            ((k, c),) = form.terms.items()
+            low, high = self.bounds[k]
+            edge = Fraction(self.one * (outcome == ONE) - form.constant) / c
+            if outcome in (0, ONE):
+                self.fixed[k] = _simplest(edge)
+            elif outcome * c > 0:
+                self.bounds[k] = (max(low, edge), high)
+            else:
+                self.bounds[k] = (low, min(high, edge))
+        return outcome

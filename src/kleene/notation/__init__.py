@@ -1,0 +1,1 @@
+"""What programs and machines both speak of: words, tokens, tapes, wirings and exact numbers."""

@@ -1,0 +1,1 @@
+"""State diagrams of automata and Turing machines."""

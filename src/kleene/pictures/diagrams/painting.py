@@ -1,0 +1,84 @@
+"""A drawing as a figure, in the SVG's colours for a light page: for files of pixels and of pages."""
+
+from typing import Any
+
+import numpy as np
+
+from kleene.pictures.diagrams.graphs import Arrow, Graph, Node, Walk
+from kleene.pictures.diagrams.routing import LINE, RADIUS, Drawing, label_sizes
+from kleene.pictures.diagrams.svg import head_of, page_of
+from kleene.pictures.figures import new_figure
+
+PIXEL = 1 / 72  # inches: a pixel of the drawing is a point of the figure
+NAME, LABEL, CAPTION = 12.5, 11.0, 10.5  # points; the figure's letters are wider than a browser's
+EDGE, TAKEN, INK, QUIET = "#64748b", "#ea580c", "#0f172a", "#475569"
+SHAPE, ACCEPTING, REJECTING, LAST = "#f1f5f9", "#dcfce7", "#fee2e2", "#fed7aa"
+GREEN, RED = "#15803d", "#b91c1c"
+
+
+def painted(graph: Graph, drawing: Drawing, walk: Walk) -> Any:
+    """The figure of a drawing, its caption below it."""
+    page = page_of(graph, drawing, walk)
+    figure = new_figure(page.wide * PIXEL, page.tall * PIXEL)
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set_xlim(page.left, page.left + page.wide)
+    ax.set_ylim(page.top + page.tall, page.top)  # downwards, as in an SVG
+    ax.axis("off")
+    taken = [(arrow.source, arrow.target) in walk.arrows for arrow in graph.arrows]
+    _arrow(ax, drawing.start, taken=walk.last is not None)
+    for curve, is_taken in zip(drawing.curves, taken):
+        _arrow(ax, curve, taken=is_taken)
+    for arrow, middle, size, is_taken in zip(graph.arrows, drawing.labels, label_sizes(graph), taken):
+        _label(ax, arrow, middle, size, taken=is_taken)
+    for number, (node, place, half_width) in enumerate(zip(graph.nodes, drawing.places, drawing.half_widths)):
+        _node(ax, node, place, float(half_width), visited=number in walk.visits, last=number == walk.last)
+    for x, y, line in page.caption:
+        _text(ax, x, y, line, CAPTION, QUIET)
+    return figure
+
+
+def _arrow(ax: Any, curve: np.ndarray, *, taken: bool) -> None:
+    from matplotlib.patches import PathPatch, Polygon
+    from matplotlib.path import Path
+
+    colour, width = (TAKEN, 2.8) if taken else (EDGE, 1.6)
+    corners, end = head_of(curve)
+    line = Path([*curve[:3], end], [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+    ax.add_patch(PathPatch(line, fill=False, edgecolor=colour, linewidth=width, capstyle="round"))
+    ax.add_patch(Polygon(corners, facecolor=colour, edgecolor="none"))
+
+
+def _label(ax: Any, arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner, (wide, high) = tuple(middle - size / 2), size
+    ax.add_patch(Rectangle(corner, wide, high, facecolor="white", edgecolor="none", alpha=0.9))
+    first = middle[1] - (len(arrow.lines) - 1) / 2 * LINE
+    for row, line in enumerate(arrow.lines):
+        colour, weight = ("#c2410c", "bold") if taken else (INK, "normal")
+        _text(ax, middle[0], first + row * LINE, line, LABEL, colour, weight=weight)
+
+
+def _node(ax: Any, node: Node, place: np.ndarray, half_width: float, *, visited: bool, last: bool) -> None:
+    fill, line = (ACCEPTING, GREEN) if node.is_accepting else (REJECTING, RED) if node.is_rejecting else (SHAPE, QUIET)
+    line, width = (TAKEN, 3.2) if visited else (line, 1.6)
+    _outline(ax, place, half_width, 0, facecolor=LAST if last else fill, edgecolor=line, linewidth=width)
+    if node.is_accepting:
+        _outline(ax, place, half_width, 4, fill=False, edgecolor=GREEN, linewidth=1.4)
+    _text(ax, place[0], place[1], node.label, NAME, INK, weight="bold" if visited else "normal")
+
+
+def _outline(ax: Any, place: np.ndarray, half_width: float, inset: float, **look: Any) -> None:
+    """A state's shape: a circle drawn out to its width."""
+    from matplotlib.patches import Polygon
+
+    angles = np.linspace(0, 2 * np.pi, 121)
+    round_about = (RADIUS - inset) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    round_about[:, 0] += np.sign(np.round(np.cos(angles), 9)) * (half_width - RADIUS)
+    ax.add_patch(Polygon(place + round_about, **look))
+
+
+def _text(ax: Any, x: float, y: float, text: str, size: float, colour: str, *, weight: str = "normal") -> None:
+    look = {"fontsize": size, "color": colour, "fontweight": weight, "parse_math": False}
+    ax.text(x, y, text, ha="center", va="center", **look)
