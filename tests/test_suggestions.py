@@ -11,7 +11,7 @@ from tests.command_line import assert_refused
     [
         (("run", "pariti", "1"), "did you mean parity_relative or parity_absolute or "),
         (("run", "dick1", "()"), "did you mean rnn:dyck1?"),
-        (("run", "rnn:dyck", "()"), "did you mean dyck1?"),
+        (("run", "rnn:dyck", "()"), "did you mean rnn:dyck1?"),
         (("compile", "tm:adition"), "did you mean addition?"),
         (("check", "incremnt"), "did you mean increment or tm:increment?"),
         (("certify", "sortt"), "did you mean sort?"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kleene.compiling import compile as compile
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.alta.certificates import certify as certify
-    from kleene.compiling.alta.checking import check as check
+    from kleene.compiling.checking import check as check
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.loading import load as load
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
+    from kleene.running import run as run
 
 __version__ = "0.1.0"
 
@@ -36,12 +37,13 @@ __version__ = "0.1.0"
 _LATE = {
     "attack": "kleene.compiling.alta.attacks",
     "certify": "kleene.compiling.alta.certificates",
-    "check": "kleene.compiling.alta.checking",
+    "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
     "DFA": "kleene.programs.automata",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
     "LSTM": "kleene.machines.lstm.lstm",
+    "run": "kleene.running",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "TuringMachine": "kleene.programs.turing",
     "UniversalTransformer": "kleene.machines",

@@ -70,10 +70,10 @@ def test_a_check_that_fails_is_counted_in_json_too(run, tmp_path):
 def test_a_reference_that_says_otherwise_is_a_disagreement(run, monkeypatch):
     from dataclasses import replace
 
-    from kleene.programs.alta.library import catalog
+    from kleene.programs.alta import library
 
-    wrong = [replace(e, reference=lambda tokens: [0] * len(tokens)) for e in catalog._ENTRIES if e.name == "sort"]
-    monkeypatch.setattr(catalog, "_ENTRIES", tuple(wrong))
+    wrong = replace(library.get("sort"), reference=lambda tokens: [0] * len(tokens))
+    monkeypatch.setattr(library, "entries", lambda: {"sort": wrong})
     result = run("check", "sort", "--samples", "5", "--json")
     assert result.status == 1
     assert "but the plain reference says [0" in result.json["first_disagreement"]
@@ -142,11 +142,11 @@ def test_an_attack_that_succeeds_has_exit_status_one_and_shows_the_input(run, tm
     (tmp_path / "mean.py").write_text(MEAN_FILE)
     name = f"{tmp_path / 'mean.py'}:program"
     assert run("certify", name).status == 0
-    result = run("certify", name, "--length", "130", "--attack", "--json")
+    result = run("certify", name, "--length", "130", "--attack", "--seconds", "60", "--json")
     assert result.status == 1
     assert result.json["first_failure"] == "averages"
     assert len(result.json["attack"]["first_difference"]["input"]) >= 64
-    told = run("certify", name, "--length", "130", "--attack")
+    told = run("certify", name, "--length", "130", "--attack", "--seconds", "60")
     assert "program and " in told.out
     assert "differ on [" in told.out
 

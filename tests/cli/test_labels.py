@@ -68,9 +68,9 @@ def test_a_saved_network_reads_and_shows_the_same_labels(run):
 
 
 def _caesar():
-    from kleene.programs.lookup import find
+    from kleene.naming import find
 
-    return find("caesar.py")[0]
+    return find("caesar.py").subject
 
 
 def test_symbols_of_several_letters_have_spaces_between_them(run):

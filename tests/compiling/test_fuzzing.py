@@ -7,8 +7,8 @@ import pytest
 
 from kleene.compiling.alta import fuzzing
 from kleene.compiling.alta.certificates import certify
-from kleene.compiling.alta.checking import check_transformer
 from kleene.compiling.alta.compiler import compile_program
+from kleene.compiling.checking import check
 from kleene.errors import ModelFileError
 from kleene.programs.alta.random_programs import generate, random_inputs
 
@@ -84,7 +84,7 @@ def test_certificates_of_random_programs_stand_and_the_tally_adds_up(tmp_path):
 def test_programs_that_once_failed_agree(number):
     program = generate(number).program
     inputs = random_inputs(random.Random(number), program, 5, 7)
-    assert check_transformer(program, inputs=inputs), generate(number).source
+    assert check(program, inputs=inputs), generate(number).source
 
 
 def test_a_mean_on_an_edge_that_has_no_certificate_counts_as_refused():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.alta.checking import check
+from kleene.compiling.checking import check
 from kleene.errors import CompileError, HaltError, RunError, UndefinedAttentionError
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity

@@ -18,6 +18,7 @@ from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm.transformer_lm import TransformerLM
 from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
+from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
 from kleene.teaching.catalog import lesson
 from kleene.teaching.checkpoints import stored
@@ -55,7 +56,7 @@ def _checkpoint(path: Path) -> None:
 
 
 def _circuit(path: Path) -> None:
-    path.write_text(get_circuit("increment").text)
+    path.write_text(text_of("increment"))
 
 
 def _results(path: Path) -> None:

@@ -57,7 +57,7 @@ def test_every_kind_of_file_is_spoiled_and_used():
     ],
 )
 def test_a_fault_is_found(tmp_path, monkeypatch, fault, seconds, told):
-    import kleene.commands.listing as listing
+    import kleene.running as listing
 
     def spoiled() -> list[dict]:
         exec(fault)

@@ -1,5 +1,6 @@
 """Commands that say whether a network equals its program, and why: check, certify."""
 
+import os
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -20,7 +21,8 @@ from kleene.cli.options import (
     RulesOption,
     TransformerArgument,
 )
-from kleene.cli.printing import print_json
+from kleene.cli.printing import print_json, progress_bar
+from kleene.errors import InputError
 
 commands = typer.Typer()
 
@@ -70,8 +72,6 @@ def check(
     They have to have the same traces; the reference is independent of both: the library's own, or yours. Without one,
     program and network are still compared with an independent interpreter. Exit status 1 if they differ.
     """
-    from kleene.commands.checks import check_named
-
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
     if random_programs and reference is not None:
@@ -82,15 +82,8 @@ def check(
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     options |= {"form": form, "construction": construction}
-    reports = check_named(
-        program,
-        samples=samples,
-        max_length=max_length,
-        seed=seed,
-        progress=not as_json and sys.stderr.isatty(),
-        reference=reference,
-        **options,
-    )
+    asked = {"samples": samples, "max_length": max_length, "seed": seed}
+    reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
     first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
     if as_json:
@@ -98,14 +91,29 @@ def check(
         print_json({"agree": agree, "of": of, "first_disagreement": first, "programs": programs})
     else:
         for report in reports:
-            mark = "agree" if report else "DISAGREE"
-            mark += f", {report.refused} refused by network or program" if report.refused else ""
-            typer.echo(f"{report.program:26} {report.agree:5} of {report.of:5} {mark}  ({report.seconds:.1f} s)")
+            typer.echo(str(report))
         typer.echo(f"{agree} of {of} inputs: {_compared(reports)}")
         if first:
             typer.echo(f"first disagreement: {first}", err=True)
     if agree != of:
         raise typer.Exit(FAILED)
+
+
+def _reports(
+    program: str | None, reference: str | None, asked: dict[str, Any], options: dict[str, Any], *, shown: bool
+) -> list[Any]:
+    """The reports for one program, or for everything on the shelves, with a bar that shows how far they are."""
+    from kleene.compiling.checking import check_all, check_named
+    from kleene.naming import shelves
+
+    inputs = 2 * asked["samples"] * (1 if program is not None else len(shelves()))
+    with progress_bar(program or "checking", inputs, shown) as (bar, task):
+        asked |= {"on_input": lambda: bar.advance(task)}
+        if program is not None:
+            return [check_named(program, reference=reference, options=options, **asked)]
+        if reference is not None:
+            raise InputError("--reference is for one transformer program; give it with a PROGRAM, not --all")
+        return check_all(on_program=lambda name: bar.update(task, description=name), options=options, **asked)
 
 
 def _compared(reports: list[Any]) -> str:
@@ -119,10 +127,16 @@ def _compared(reports: list[Any]) -> str:
 def _check_random(
     programs: int, seed: int, workers: int | None, resume: str | None, attack: bool, as_json: bool
 ) -> None:
-    from kleene.commands.checks import fuzz_with_progress
+    from kleene.compiling.alta.fuzzing import fuzz
 
-    shown = not as_json and sys.stderr.isatty()
-    tally = fuzz_with_progress(programs, seed, workers, resume, attack=attack, progress=shown)
+    workers = workers or ((os.cpu_count() or 1) if programs > 500 else 1)
+    with progress_bar("random programs", programs, not as_json and sys.stderr.isatty()) as (bar, task):
+
+        def show(tally: Any) -> None:
+            found = f"{tally.agree:,} agree, {len(tally.failures)} fail"
+            bar.update(task, completed=tally.done, description=found)
+
+        tally = fuzz(programs, seed=seed, workers=workers, resume=resume, attack=attack, on_program=show)
     compared = tally.done - tally.refused
     if as_json:
         first = tally.failures[0]["what"] if tally.failures else None
@@ -169,11 +183,11 @@ def certify(
     ties, and means near where an answer changes. Exit status 1 if there is no certificate, or it did not stand.
     """
     import kleene
-    from kleene.commands.network_files import network_and_program
     from kleene.compiling.alta.attacks import attack as attack_certificate
+    from kleene.compiling.alta.pairs import pair_of
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
-    found = network_and_program(program, against, options)
+    found = pair_of(program, against, options)
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")

@@ -8,9 +8,9 @@ FILES = (".py", ".safetensors")
 
 def complete_program(incomplete: str) -> list[str]:
     """The names on the shelves that begin so, and files."""
-    from kleene.commands.listing import listed
+    from kleene.naming import listed_names
 
-    return _beginning(incomplete, (row["name"] for row in listed()))
+    return _beginning(incomplete, iter(listed_names()))
 
 
 def complete_transformer(incomplete: str) -> list[str]:

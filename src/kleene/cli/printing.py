@@ -1,7 +1,9 @@
-"""How commands print."""
+"""How commands print, and the bar that shows how far they are."""
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -15,3 +17,13 @@ def new_console() -> Any:
 
 def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+
+
+@contextmanager
+def progress_bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any]]:
+    """A bar on stderr and its task, which are silent unless `shown`."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        yield bar, bar.add_task(title, total=total)

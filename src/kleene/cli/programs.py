@@ -1,7 +1,7 @@
 """Commands about programs and the networks compiled from them: list, run, compile, decode, rules."""
 
 import shlex
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -26,7 +26,7 @@ commands = typer.Typer()
 @commands.command("list")
 def list_programs(as_json: JsonOption = False) -> None:
     """Show the programs of the libraries, each with an input."""
-    from kleene.commands.listing import listed
+    from kleene.running import listed
 
     found = listed()
     if as_json:
@@ -70,20 +70,20 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Run a program, or the network compiled from it, on an input."""
-    from kleene.commands.subjects import run_named
+    import kleene
 
     for word in words or ():
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
     given |= {"form": form, "construction": construction, "steps": steps}
-    outcome = run_named(program, words or (), compiled=compiled, **given)
+    outcome = kleene.run(program, words or (), compiled=compiled, **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
     console = new_console()
     if trace:
         console.print(outcome.table(), highlight=False, markup=False)
-    console.print(outcome.shown, highlight=False, soft_wrap=True, markup=False)
+    console.print(outcome.answer, highlight=False, soft_wrap=True, markup=False)
     console.print(outcome.closing, style="dim")
 
 
@@ -105,16 +105,15 @@ def compile_command(
     A transformer program becomes a Universal Transformer, an automaton or a Turing machine a simple RNN, and a circuit
     an NRAM.
     """
-    from kleene.commands.subjects import compile_named
+    from kleene.running import compiled
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
-    network, measured = compile_named(program, **options)
+    made = compiled(program, **options)
     if output is not None:
-        network.save(output)
-        measured["file"] = output
+        made = made.saved(output)
     if as_json:
-        return print_json(measured)
-    _print_facts(measured)
+        return print_json(made.as_json())
+    typer.echo(str(made))
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -133,13 +132,12 @@ def decode(
     as_json: JsonOption = False,
 ) -> None:
     """Run a program as a decoder, which writes token by token."""
-    from kleene.commands.transformers import decode_named
+    from kleene.compiling.alta.writing import decode as decoded
 
-    outcome = decode_named(program, words, compiled=compiled, tokens=tokens, cached=not uncached)
+    written = decoded(program, words, compiled=compiled, tokens=tokens, cached=not uncached)
     if as_json:
-        return print_json(outcome)
-    shown = outcome["output"]
-    typer.echo(_words(shown) if isinstance(shown, list) else str(shown))
+        return print_json(written.as_json())
+    typer.echo(str(written))
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -155,19 +153,20 @@ def rules(
 
     Says what each variable costs, when it is written and by which source line.
     """
-    from kleene.commands.network_files import check_weights, is_network_file, network_and_program
-    from kleene.commands.transformers import read_input
+    from kleene.compiling.alta.pairs import check_weights, pair_of
     from kleene.explaining import anatomy
-    from kleene.programs.lookup import find_transformer
+    from kleene.kinds import TRANSFORMERS
+    from kleene.naming import find_program
+    from kleene.running import typed_input
 
     compared = None
-    if is_network_file(program):
-        of_file = network_and_program(program, against, {})
-        check_weights(of_file)
-        found, entry, compared = of_file.program, of_file.entry, of_file.compared
+    if program.endswith(".safetensors"):
+        pair = pair_of(program, against)
+        check_weights(pair)
+        found, entry, compared = pair.program, pair.entry, pair.compared
     else:
-        found, entry = find_transformer(program)
-    inputs = [entry.read(words) if entry is not None else read_input(words, found)] if words else []
+        found, entry, _ = find_program(program, TRANSFORMERS)
+    inputs = [typed_input(words, found, entry)] if words else []
     taken = anatomy(found, inputs)
     if as_json:
         return print_json(taken.as_json() | ({} if compared is None else {"compared": compared}))
@@ -185,12 +184,3 @@ def rules(
     console.print(cases)
     if compared is not None:
         typer.echo(f"compared: {compared}; the weights are those that it is compiled to")
-
-
-def _print_facts(facts: dict[str, Any]) -> None:
-    for name, value in facts.items():
-        typer.echo(f"{name:16} {value:,}" if type(value) is int else f"{name:16} {value}")
-
-
-def _words(values: Any) -> str:
-    return " ".join(str(v) for v in values)

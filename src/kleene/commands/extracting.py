@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kleene.commands.subjects import find_subject
 from kleene.errors import InputError
+from kleene.naming import find
 from kleene.pictures.figures import ENDINGS as PICTURES
 from kleene.programs.automata.storage import ENDINGS, check_ending
 
@@ -73,7 +73,9 @@ def extract_named(
 
     if output is not None:  # before what may take long
         check_ending(Path(output), (*ENDINGS, *PICTURES))
-    subject, _, network = find_subject(name)
+    found_there = find(name)
+    subject = found_there.subject
+    network = not found_there.is_program
     options: dict[str, Any] = {} if max_states is None else {"max_states": max_states}
     found = _extracted(subject if network else compile(subject), method, seed, progress, options)
     if minimise:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kleene.commands.subjects import find_subject
-from kleene.commands.words import as_word
 from kleene.errors import InputError
+from kleene.naming import find
+from kleene.notation.console import typed_word
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
 
@@ -29,12 +29,13 @@ def save_drawn(name: str, word: str | None, path: str, *, dead: bool, force: boo
 
 def _machine(name: str, word: str | None) -> tuple[DFA | TuringMachine, Any]:
     """The machine to draw, and the word whose path is shown in it."""
-    subject, _, network = find_subject(name)
-    if network:
+    found = find(name)
+    subject = found.subject
+    if not found.is_program:
         from kleene.explaining.automata.extraction import extract
 
         subject = extract(subject)
     if not isinstance(subject, DFA | TuringMachine):
         raise InputError(f"{name!r} is a {type(subject).__name__}; kleene view draws automata and Turing machines")
     alphabet = subject.alphabet if isinstance(subject, DFA) else subject.input_alphabet
-    return subject, None if word is None else as_word([word], alphabet)
+    return subject, None if word is None else typed_word([word], alphabet)

@@ -1,15 +1,11 @@
 """From a program to a machine that does exactly the same, and the check that it does."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kleene.errors import CompileError
-
-OPTIONS = {
-    "transformer program": ("dtype", "rules", "activation"),
-    "DFA": ("form", "activation", "dtype"),
-    "TuringMachine": ("construction", "dtype"),
-    "Circuit": (),
-}
+from kleene import kinds
+from kleene.errors import CompileError, InputError
+from kleene.kinds import Kind
 
 
 def compile(program: Any, **options: Any) -> Any:
@@ -29,49 +25,28 @@ def compile(program: Any, **options: Any) -> Any:
     >>> network.run([1, 0, 1]) == parity.absolute(positions=8).run([1, 0, 1])
     True
     """
-    from kleene.programs.alta.compat import Program as AltaProgram
-    from kleene.programs.alta.program import Program
-    from kleene.programs.automata import DFA
-    from kleene.programs.circuits import Circuit
-    from kleene.programs.turing import TuringMachine
-
-    if isinstance(program, AltaProgram):
-        program = program.lowered
-    if isinstance(program, Program):
-        _check_options("transformer program", options)
-        from kleene.compiling.alta.compiler import compile_program
-
-        return compile_program(program, **options)
-    if isinstance(program, DFA):
-        _check_options("DFA", options)
-        return _compile_dfa(program, **options)
-    if isinstance(program, Circuit):
-        _check_options("Circuit", options)
-        from kleene.compiling.circuits.compiler import compile_circuit
-
-        return compile_circuit(program)
-    if isinstance(program, TuringMachine):
-        _check_options("TuringMachine", options)
-        from kleene.compiling.turing import compile_turing
-
-        return compile_turing(program, numbers=options.pop("dtype", "exact"), **options)
-    raise TypeError(
-        f"kleene.compile takes a program, such as alta.program_spec returns, a kleene.DFA or a kleene.TuringMachine, "
-        f"and got {type(program).__name__}"
-    )
-
-
-def _compile_dfa(dfa: Any, *, dtype: str = "exact", **options: Any) -> Any:
-    from kleene.compiling.automata.compiler import compile_dfa
-
-    if dtype not in ("exact", "float32", "float64"):
-        raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")
-    network = compile_dfa(dfa, **options)
-    return network if dtype == "exact" else network.to_float(dtype)
-
-
-def _check_options(kind: str, options: dict[str, Any]) -> None:
+    program = kinds.adopted(program)
+    kind = kinds.find(program)
+    if kind is None or kind.compiler is None or not kind.is_program(program):
+        raise TypeError(
+            f"kleene.compile takes a program, such as alta.program_spec returns, a kleene.DFA or a "
+            f"kleene.TuringMachine, and got {type(program).__name__}"
+        )
     for name in options:
-        if name not in OPTIONS[kind]:
-            known = ", ".join(OPTIONS[kind]) or "none"
-            raise CompileError(f"a {kind} is compiled without an option {name!r}; there are {known}")
+        if name not in kind.options:
+            known = ", ".join(kind.options) or "none"
+            raise CompileError(f"{_a(kind.name)} has no compile option {name!r}; its options are {known}")
+    return kind.compiler(program, **options)
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def check_options(kind: Kind, given: Mapping[str, Any], *, name: str, also: Sequence[str] = ()) -> None:
+    """Refuse an option that is for another kind of program than `name` is."""
+    known = (*also, *kind.options)
+    for key in given:
+        if key not in known:
+            there = ", ".join(f"--{option.replace('_', '-')}" for option in known)
+            raise InputError(f"--{key.replace('_', '-')} has no meaning for {name!r}; there are {there}")

@@ -66,12 +66,12 @@ def _nram(task: str, *, machine: str, **options: Any) -> Lesson:
 
 
 def _acceptor(task: str, *, machine: str, **options: Any) -> Lesson:
-    from kleene.programs.lookup import find
+    from kleene.naming import find
     from kleene.teaching.acceptor_lesson import AcceptorLesson
 
     if "learning_rate" in options:
         options["rate"] = options.pop("learning_rate")
-    return AcceptorLesson(find(task)[0], name=task.removeprefix("dfa:"), machine=machine, **options)
+    return AcceptorLesson(find(task).subject, name=task.removeprefix("dfa:"), machine=machine, **options)
 
 
 def _language(task: str, *, machine: str, vocabulary: int | None = None, **options: Any) -> Lesson:

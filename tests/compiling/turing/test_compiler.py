@@ -29,7 +29,7 @@ def bumper():
 @pytest.mark.parametrize("name", SHELF)
 def test_a_machine_of_the_shelf_and_its_network_have_the_same_configurations(name, construction):
     machine, network = machine_of[name], compile_turing(machine_of[name], construction=construction)
-    for word, verdict in get(name).examples:
+    for word, verdict in get(name).cases:
         done = network.run(word, max_steps=300)
         assert done.difference(machine.run(word, max_steps=300)) is None
         assert done.verdict == verdict

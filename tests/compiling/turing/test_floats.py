@@ -20,7 +20,7 @@ CASES = [(c, n) for c in ("compact", "merged") for n in ("float32", "float64")]
 @pytest.mark.parametrize(("construction", "numbers"), CASES)
 def test_up_to_the_limit_configurations_are_exact_and_past_it_the_run_is_refused(construction, numbers):
     machine = stored("ping_pong")
-    network = compile_turing(machine, construction=construction, numbers=numbers)
+    network = compile_turing(machine, construction=construction, dtype=numbers)
     most = network.reading.cells
     for cells in range(2, most + 1):
         word = ping_pong_word(cells)
@@ -35,7 +35,7 @@ def test_a_run_that_stays_within_the_cells_that_are_told_is_never_refused(constr
     rng, full = random.Random(3), 0
     for _ in range(12):
         machine = random_machine(rng, states=3)
-        network = compile_turing(machine, construction=construction, numbers="float32")
+        network = compile_turing(machine, construction=construction, dtype="float32")
         most = network.reading.cells
         for _ in range(6):
             word = [rng.choice(machine.input_alphabet) for _ in range(rng.randrange(most - 2, most + 1))]
@@ -48,7 +48,7 @@ def test_a_run_that_stays_within_the_cells_that_are_told_is_never_refused(constr
 
 
 def test_the_published_limits_hold_for_sipsers_machine():
-    limits = {(c, n): compile_turing(stored("sipser"), construction=c, numbers=n).reading.limit for c, n in CASES}
+    limits = {(c, n): compile_turing(stored("sipser"), construction=c, dtype=n).reading.limit for c, n in CASES}
     assert limits == {
         ("compact", "float32"): 9, ("compact", "float64"): 24, ("merged", "float32"): 7, ("merged", "float64"): 22,
     }  # fmt: skip
@@ -58,8 +58,8 @@ def test_the_published_limits_hold_for_sipsers_machine():
 def test_a_walk_past_the_limit_is_refused_and_not_answered(construction):
     machine = get("busy_beaver_4").build()
     with pytest.raises(RunError, match="outgrown"):
-        compile_turing(machine, construction=construction, numbers="float32").run("")
-    done = compile_turing(machine, construction=construction, numbers="float64").run("")
+        compile_turing(machine, construction=construction, dtype="float32").run("")
+    done = compile_turing(machine, construction=construction, dtype="float64").run("")
     assert done == machine.run("")
     assert done.steps == 117
 
@@ -69,7 +69,7 @@ def test_random_machines_are_right_or_refused(construction):
     rng, finished = random.Random(7), 0
     for _ in range(8):
         machine = random_machine(rng, states=3)
-        network = compile_turing(machine, construction=construction, numbers="float32")
+        network = compile_turing(machine, construction=construction, dtype="float32")
         word = random_input(rng, machine, longest=4)
         try:
             done = network.run(word, 60)
@@ -83,7 +83,7 @@ def test_random_machines_are_right_or_refused(construction):
 
 def test_every_number_of_a_run_is_the_exact_one():
     machine = stored("sipser")
-    exact, floating = (compile_turing(machine, numbers=n) for n in ("float64", "float32"))
+    exact, floating = (compile_turing(machine, dtype=n) for n in ("float64", "float32"))
     word = [*"111111", *[exact.end] * 40]
     hidden = floating.rnn.hidden(word)
     assert np.asarray(hidden).dtype == np.float32
@@ -93,7 +93,7 @@ def test_every_number_of_a_run_is_the_exact_one():
 
 
 def test_more_bits_allow_more_cells():
-    network = compile_turing(stored("sipser"), numbers="float64")
+    network = compile_turing(stored("sipser"), dtype="float64")
     exact = network_of(stored("sipser"), Compact.of(stored("sipser"), "⊣", 4), 2)
     assert tape_limit(exact, 53) == network.reading.limit
     assert tape_limit(exact, 113) == network.reading.limit + 30

@@ -88,7 +88,7 @@ def test_a_saved_network_is_loaded_exactly(name, construction, tmp_path):
 
 
 def test_a_saved_file_holds_integers_and_a_floating_one_floats(tmp_path):
-    exact, floating = (compile_turing(MACHINES["sipser"], numbers=n) for n in ("exact", "float32"))
+    exact, floating = (compile_turing(MACHINES["sipser"], dtype=n) for n in ("exact", "float32"))
     stored_exact = load_file(exact.save(tmp_path / "exact.safetensors"))
     assert {array.dtype for array in stored_exact.values()} == {np.dtype(np.int64)}
     loaded = TuringRNN.load(floating.save(tmp_path / "floating.safetensors"))
@@ -232,7 +232,7 @@ def with_a_wall() -> TuringMachine:
 def test_a_floating_network_does_not_take_up_a_tape_that_it_cannot_hold():
     machine = with_a_wall()
     word, near = "xy" + "e" * 40 + "y", "xyeey"
-    network = compile_turing(machine, numbers="float32")
+    network = compile_turing(machine, dtype="float32")
     with pytest.raises(OutgrownError, match="outgrown"):
         network.resume(machine.run(word, machine.run(word).steps - 1, record=False))
     done = network.resume(machine.run(near, machine.run(near).steps - 1, record=False))
@@ -255,7 +255,7 @@ def test_a_run_whose_steps_do_not_lead_to_its_end_is_told_to_the_user(monkeypatc
 
 
 def test_a_limit_beyond_the_number_type_is_refused(tmp_path):
-    path = compile_turing(MACHINES["sipser"], numbers="float32").save(tmp_path / "network.safetensors")
+    path = compile_turing(MACHINES["sipser"], dtype="float32").save(tmp_path / "network.safetensors")
     header, arrays = read_tensors(path, "turing rnn")
     header["reading"]["limit"] = 10**9
     write_tensors(path, "turing rnn", {k: v for k, v in header.items() if k != "kind"}, arrays)

@@ -61,7 +61,7 @@ def test_the_program_agrees_with_its_reference_on_random_inputs_of_every_size(na
 @pytest.mark.parametrize("name", NAMES)
 def test_the_program_agrees_with_its_reference_on_all_small_inputs(name, built):
     entry = get(name)
-    inputs = list(entry.all_inputs(SMALL.get(name, 3)))
+    inputs = list(entry.every(SMALL.get(name, 3)))
     assert len(inputs) == len({tuple(tokens) for tokens in inputs}) > 50
     assert outputs(built[name], inputs) == [entry.reference(tokens) for tokens in inputs]
 

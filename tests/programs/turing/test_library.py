@@ -14,7 +14,7 @@ SHELF = pytest.mark.parametrize("entry", entries().values(), ids=list(entries())
 def test_every_machine_gives_the_verdicts_that_its_entry_promises(entry):
     machine = entry.build()
     assert machine.name == entry.name
-    for word, verdict in entry.examples:
+    for word, verdict in entry.cases:
         done = machine.run(word)
         expected, configurations = naive_run(machine, word, 10_000)
         assert done.verdict == verdict == expected
@@ -26,8 +26,8 @@ def test_every_machine_decides_its_language_and_leaves_what_it_should(entry):
     machine = entry.build()
     longest = {1: 20, 2: 7, 3: 6}.get(len(machine.input_alphabet), 1)
     for word in words(machine.input_alphabet, longest):
-        if entry.contains is not None:
-            assert machine.accepts(word) == entry.contains(word)
+        if entry.reference is not None:
+            assert machine.accepts(word) == entry.reference(word)
         if entry.leaves is not None:
             assert machine.run(word).tape == entry.leaves(word)
 

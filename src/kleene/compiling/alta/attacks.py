@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.certificates import Certificate, certify, program_of
-from kleene.compiling.alta.checking import difference, outcomes
+from kleene.compiling.checking import difference, outcomes
 from kleene.errors import RunError
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program

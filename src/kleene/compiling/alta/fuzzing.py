@@ -16,8 +16,8 @@ from typing import Any
 
 from kleene.compiling.alta.attacks import attack as attack_certificate
 from kleene.compiling.alta.certificates import certify
-from kleene.compiling.alta.checking import check_transformer
 from kleene.compiling.alta.compiler import compile_program
+from kleene.compiling.checking import check
 from kleene.errors import CompileError, ModelFileError
 from kleene.files import MOST_TEXT, check_seal, read_bytes, sealed_json, write_atomically
 from kleene.programs.alta.program import Program
@@ -150,7 +150,7 @@ def _try(seed: int, index: int) -> Outcome:
     except CompileError:
         return Outcome(refused=True)
     inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
-    report = check_transformer(generated.program, network=network, inputs=inputs)
+    report = check(generated.program, network=network, inputs=inputs)
     if report:
         return Outcome(len(inputs))
     shortest = _shortest_failure(generated.program, network, inputs)
@@ -187,7 +187,7 @@ def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -
     """The smallest input on which the disagreement still shows: tokens are left out one by one while it does."""
 
     def fails(sequence: list[int]) -> bool:
-        return bool(sequence) and not check_transformer(program, network=network, inputs=[sequence])
+        return bool(sequence) and not check(program, network=network, inputs=[sequence])
 
     failing = min((s for s in inputs if fails(s)), key=len)
     shrunk = True

@@ -29,7 +29,11 @@ class Transitions:
 
 
 def compile_dfa(
-    dfa: DFA, *, form: Literal["live", "textbook"] = "live", activation: Literal["relu", "slu"] = "relu"
+    dfa: DFA,
+    *,
+    form: Literal["live", "textbook"] = "live",
+    activation: Literal["relu", "slu"] = "relu",
+    dtype: Literal["exact", "float32", "float64"] = "exact",
 ) -> SimpleRNN:
     """The network whose decoded trace is the automaton's, state by state, on every word; its output is 1 or 0.
 
@@ -48,6 +52,13 @@ def compile_dfa(
         raise CompileError(f"there is no form {form!r} of a compiled automaton; the forms are 'live' and 'textbook'")
     if activation not in ("relu", "slu"):
         raise CompileError(f"an automaton is compiled with activation 'relu' or 'slu', not {activation!r}")
+    if dtype not in ("exact", "float32", "float64"):
+        raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")
+    network = _exact_network(dfa, form, activation)
+    return network if dtype == "exact" else network.to_float(dtype)
+
+
+def _exact_network(dfa: DFA, form: str, activation: Literal["relu", "slu"]) -> SimpleRNN:
     transitions = _all_transitions(dfa)
     if form == "textbook":
         return _network(dfa, transitions, None, activation)

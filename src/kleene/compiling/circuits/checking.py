@@ -1,13 +1,11 @@
-"""The check of circuits: circuit, NRAM and plain references do the same on every memory."""
+"""What circuits are checked on, and by whom: a plain interpreter, and a reference if there is one."""
 
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from kleene.compiling.circuits.compiler import compile_circuit
-from kleene.compiling.reports import REFERENCE, Report
-from kleene.errors import RunError
+from kleene.compiling.checking import REFERENCE
+from kleene.notation.console import Entry
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.reference import reference_run
 from kleene.traces import Trace
@@ -15,78 +13,30 @@ from kleene.traces import Trace
 SMALLEST = 2  # the least M that a memory may have
 
 
-def check_circuit(
-    circuit: Circuit,
-    *,
-    name: str = "circuit",
-    expected: Callable[[Sequence[int]], list[int]] | None = None,
-    samples: int = 100,
-    max_length: int = 8,
-    seed: int = 0,
-    on_input: Callable[[], None] | None = None,
-) -> Report:
-    """Compare the traces of circuit and NRAM, their end with a plain interpreter's, and the memory with `expected`.
-
-    A circuit that solves a task of `kleene.tasks.memory` and brings `expected` is tried on random instances of it, any
-    other on random memories; `max_length` is the largest M, or the smallest that the task has. A memory on which the
-    circuit itself has no block for its registers is counted as refused.
-
-    >>> from kleene.programs.circuits.library import get
-    >>> bool(check_circuit(get("swap").build(), expected=get("swap").expected, samples=3))
-    True
-    """
-    started = time.perf_counter()
-    draw = random_memories if expected is None else instances
-    drawn = draw(circuit.name, 2 * samples, max_length, seed)
-    runs = [(memory, run) for memory in drawn if (run := _run(circuit, memory)) is not None]
-    memories = [memory for memory, _ in runs]
-    networks = compile_circuit(circuit).run_batch(memories)
-    problems = []
-    for (memory, mine), theirs in zip(runs, networks):
-        problem = mine.difference(theirs) or _disagreement(circuit, memory, mine, expected)
-        problems.append(problem and f"{name} on {memory}: {problem}")
-        if on_input is not None:
-            on_input()
-    agree, first = problems.count(None), next((problem for problem in problems if problem), None)
-    refused = len(drawn) - len(runs)
-    compared = ("circuit", "network", "independent interpreter", *([REFERENCE] if expected else []))
-    return Report(name, agree, len(runs), first, round(time.perf_counter() - started, 3), refused, compared)
-
-
-def _run(circuit: Circuit, memory: list[int]) -> Trace | None:
-    try:
-        return circuit.run(memory)
-    except RunError:
-        return None
-
-
-def _disagreement(circuit: Circuit, memory: list[int], mine: Trace, expected: Any) -> str | None:
-    registers = [int(mine[f"r{number}"][-1]) for number in range(circuit.wiring.registers)]
-    plain = reference_run(circuit, memory, mine.steps)
-    if (mine.output, registers) != plain:
-        return f"memory and registers end as {mine.output}, {registers}; the plain interpreter's are {plain}"
-    if expected is not None and list(expected(memory)) != mine.output:
-        return f"the memory ends as {mine.output}, but the plain reference says {expected(memory)}"
-    return None
-
-
-def random_memories(name: str, count: int, largest: int, seed: int) -> list[list[int]]:
-    """Memories of any values, of two cells and more."""
+def inputs(circuit: Circuit, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[list[int]]:
+    """Twice as many memories as samples, of up to `max_length` cells: the entry's own, or of any values."""
     chance = random.Random(seed)
-    sizes = [chance.randint(SMALLEST, max(SMALLEST, largest)) for _ in range(count)]
+    sizes = [chance.randint(SMALLEST, max(SMALLEST, max_length)) for _ in range(2 * samples)]
+    if entry is not None and entry.sample is not None:
+        return [entry.sample(chance, size) for size in sizes]
     return [[chance.randrange(size) for _ in range(size)] for size in sizes]
 
 
-def instances(name: str, count: int, largest: int, seed: int) -> list[list[int]]:
-    """Memories of the task that has that name, sizes spread over all from its smallest on."""
-    import jax
-    import jax.numpy as jnp
+def judges(circuit: Circuit, entry: Entry | None, reference: Callable[[Any], Any] | None) -> dict[str, Callable]:
+    """The plain interpreter, and the reference that was given or is the entry's own."""
+    reference = reference or (None if entry is None else entry.reference)
 
-    from kleene.tasks.memory import memory_task
+    def interpreter(memory: list[int], mine: Trace) -> str | None:
+        registers = [int(mine[f"r{number}"][-1]) for number in range(circuit.wiring.registers)]
+        plain = reference_run(circuit, memory, mine.steps)
+        if (mine.output, registers) == plain:
+            return None
+        return f"memory and registers end as {mine.output}, {registers}; the plain interpreter's are {plain}"
 
-    task = memory_task(name)
-    largest = max(task.smallest, largest)
-    sizes = [task.smallest + n % (largest - task.smallest + 1) for n in range(count)]
-    sample = jax.jit(jax.vmap(lambda key, size: task.sample(key, size, largest).memory))
-    drawn = sample(jax.random.split(jax.random.key(seed), count), jnp.array(sizes))
-    return [memory[:size] for memory, size in zip(drawn.tolist(), sizes)]
+    def expected(memory: list[int], mine: Trace) -> str | None:
+        assert reference is not None
+        answer = list(reference(memory))
+        same = answer == mine.output
+        return None if same else f"the memory ends as {mine.output}, but the plain reference says {answer}"
+
+    return {"independent interpreter": interpreter} | ({} if reference is None else {REFERENCE: expected})

@@ -19,7 +19,7 @@ MOST_MERGED = 5_000  # units; more would take minutes and gigabytes
 
 
 def compile_turing(
-    machine: TuringMachine, *, construction: Construction = "compact", numbers: Numbers = "exact"
+    machine: TuringMachine, *, construction: Construction = "compact", dtype: Numbers = "exact"
 ) -> TuringRNN:
     """The network that runs the machine: configuration by configuration the same.
 
@@ -36,19 +36,19 @@ def compile_turing(
     """
     if construction not in ("compact", "merged"):
         raise CompileError(f"the construction is {construction!r}; it can be 'compact' or 'merged'")
-    if numbers not in ("exact", "float32", "float64"):
-        raise CompileError(f"the numbers are {numbers!r}; they can be 'exact', 'float32' or 'float64'")
+    if dtype not in ("exact", "float32", "float64"):
+        raise CompileError(f"the numbers are {dtype!r}; they can be 'exact', 'float32' or 'float64'")
     if construction == "merged":
         _refuse_if_huge(machine)
-    base = 3 if numbers == "exact" else 4  # fourths are dyadic: floats hold them exactly
+    base = 3 if dtype == "exact" else 4  # fourths are dyadic: floats hold them exactly
     end = end_symbol(machine.input_alphabet)
     circuit = Compact.of(machine, end, base) if construction == "compact" else Merged(machine, end, base)
     network = network_of(machine, circuit, lead=2 if construction == "compact" else 1)
-    if numbers == "exact":
+    if dtype == "exact":
         return network
     from kleene.compiling.turing.floats import in_floats
 
-    return in_floats(network, numbers)
+    return in_floats(network, dtype)
 
 
 def _refuse_if_huge(machine: TuringMachine) -> None:

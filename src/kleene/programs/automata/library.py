@@ -2,26 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
-from kleene.errors import InputError, did_you_mean
+from kleene.errors import InputError, close_names
+from kleene.notation.console import Entry, Shelf
 from kleene.programs.automata.dfa import DFA
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An automaton of the shelf: `contains` says in plain Python which words are in the language.
-
-    >>> get("parity").build().accepts("1101")
-    True
-    """
-
-    name: str
-    summary: str
-    build: Callable[[], DFA]
-    contains: Callable[[str], bool]
-    example: str
+from kleene.programs.automata.storage import ENDINGS
 
 
 def parity() -> DFA:
@@ -103,61 +89,99 @@ def _divides(number: int) -> Callable[[str], bool]:
     return lambda word: int(word or "0", 2) % number == 0
 
 
-_ENTRIES = [
-    Entry("parity", "an odd number of 1s", parity, lambda w: w.count("1") % 2 == 1, "110"),
-    Entry("even_parity", "an even number of 1s", regex("(0|10*1)*"), lambda w: w.count("1") % 2 == 0, "110"),
-    Entry("tomita_1", "1s only", regex("1*"), lambda w: "0" not in w, "111"),
-    Entry("tomita_2", "10 again and again", regex("(10)*"), lambda w: w == "10" * (len(w) // 2), "1010"),
-    Entry("tomita_3", "no odd run of 1s before an odd run of 0s", tomita_3, _no_odd_runs, "1100"),
-    Entry(
-        "tomita_4",
-        "no three 0s in a row",
-        lambda: containing("000", "01").complement(),
-        lambda w: "000" not in w,
-        "1001",
+_SHELF = Shelf(
+    "automaton",
+    (
+        Entry("parity", "an odd number of 1s", parity, ("110",), reference=lambda w: w.count("1") % 2 == 1),
+        Entry(
+            "even_parity",
+            "an even number of 1s",
+            regex("(0|10*1)*"),
+            ("110",),
+            reference=lambda w: w.count("1") % 2 == 0,
+        ),
+        Entry("tomita_1", "1s only", regex("1*"), ("111",), reference=lambda w: "0" not in w),
+        Entry(
+            "tomita_2", "10 again and again", regex("(10)*"), ("1010",), reference=lambda w: w == "10" * (len(w) // 2)
+        ),
+        Entry("tomita_3", "no odd run of 1s before an odd run of 0s", tomita_3, ("1100",), reference=_no_odd_runs),
+        Entry(
+            "tomita_4",
+            "no three 0s in a row",
+            lambda: containing("000", "01").complement(),
+            ("1001",),
+            reference=lambda w: "000" not in w,
+        ),
+        Entry(
+            "tomita_5",
+            "0s and 1s both even in number",
+            lambda: counting(2, 2, lambda zeros, ones: zeros == ones == 0),
+            ("0101",),
+            reference=lambda w: w.count("0") % 2 == w.count("1") % 2 == 0,
+        ),
+        Entry(
+            "tomita_6",
+            "0s and 1s equal in number modulo 3",
+            lambda: counting(3, 3, lambda zeros, ones: zeros == ones).minimise(),
+            ("0101",),
+            reference=lambda w: (w.count("0") - w.count("1")) % 3 == 0,
+        ),
+        Entry("tomita_7", "at most two turns: 0*1*0*1*", regex("0*1*0*1*"), ("0110",), reference=matching("0*1*0*1*")),
+        Entry(
+            "divisible_by_3", "binary numbers that 3 divides", lambda: divisible_by(3), ("110",), reference=_divides(3)
+        ),
+        Entry(
+            "divisible_by_5", "binary numbers that 5 divides", lambda: divisible_by(5), ("1010",), reference=_divides(5)
+        ),
+        Entry(
+            "divisible_by_20",
+            "binary numbers that 20 divides",
+            lambda: divisible_by(20),
+            ("10100",),
+            reference=_divides(20),
+        ),
+        Entry(
+            "contains_abba",
+            "words with abba in them",
+            lambda: containing("abba"),
+            ("babba",),
+            reference=lambda w: "abba" in w,
+        ),
+        Entry(
+            "third_from_end",
+            "words whose last symbol but two is a",
+            regex("(a|b)*a(a|b){2}", "ab"),
+            ("babb",),
+            reference=lambda w: w[-3:-2] == "a",
+        ),
+        Entry(
+            "brackets_3",
+            "brackets nested at most 3 deep",
+            lambda: brackets(3),
+            ("(()())",),
+            reference=lambda w: _nested(w, 3),
+        ),
     ),
-    Entry(
-        "tomita_5",
-        "0s and 1s both even in number",
-        lambda: counting(2, 2, lambda zeros, ones: zeros == ones == 0),
-        lambda w: w.count("0") % 2 == w.count("1") % 2 == 0,
-        "0101",
-    ),
-    Entry(
-        "tomita_6",
-        "0s and 1s equal in number modulo 3",
-        lambda: counting(3, 3, lambda zeros, ones: zeros == ones).minimise(),
-        lambda w: (w.count("0") - w.count("1")) % 3 == 0,
-        "0101",
-    ),
-    Entry("tomita_7", "at most two turns: 0*1*0*1*", regex("0*1*0*1*"), matching("0*1*0*1*"), "0110"),
-    Entry("divisible_by_3", "binary numbers that 3 divides", lambda: divisible_by(3), _divides(3), "110"),
-    Entry("divisible_by_5", "binary numbers that 5 divides", lambda: divisible_by(5), _divides(5), "1010"),
-    Entry("divisible_by_20", "binary numbers that 20 divides", lambda: divisible_by(20), _divides(20), "10100"),
-    Entry("contains_abba", "words with abba in them", lambda: containing("abba"), lambda w: "abba" in w, "babba"),
-    Entry(
-        "third_from_end",
-        "words whose last symbol but two is a",
-        regex("(a|b)*a(a|b){2}", "ab"),
-        lambda w: w[-3:-2] == "a",
-        "babb",
-    ),
-    Entry("brackets_3", "brackets nested at most 3 deep", lambda: brackets(3), lambda w: _nested(w, 3), "(()())"),
-]
+)
+entries, get = _SHELF.entries, _SHELF.get
 
 
-def entries() -> dict[str, Entry]:
-    """All automata by name."""
-    return {entry.name: entry for entry in _ENTRIES}
+def spelled(text: str) -> DFA:
+    """The automaton in a .json, .dot or .gv file, or that of a regular expression.
 
-
-def get(name: str) -> Entry:
-    """The automaton of that name, or an InputError that names those that come close."""
-    known = entries()
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise InputError(f"no automaton {name!r} on the shelf; {hint}")
-    return known[name]
+    >>> spelled("(a|b)*abb")
+    <DFA of 4 states over a b>
+    """
+    if text.endswith(ENDINGS):
+        return DFA.load(text)
+    close = close_names(text, entries()) if len(text) > 3 and text.isidentifier() else []
+    if close:  # hardly a language of one word
+        meant = " or ".join(f"dfa:{name}" for name in close)
+        raise InputError(
+            f"no automaton {text!r} in the library; did you mean {meant}? If these letters are a regular expression, "
+            f"put them into brackets: 'dfa:({text})'"
+        )
+    return DFA.from_regex(text)
 
 
 def words(alphabet: tuple[str, ...], longest: int) -> Iterator[str]:

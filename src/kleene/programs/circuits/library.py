@@ -1,41 +1,23 @@
 """A shelf of circuits by name, the five that the partial-traces paper teaches; they are texts in `texts/`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from random import Random
 
-from kleene.errors import InputError, did_you_mean
+from kleene.notation.console import Entry, Shelf
 from kleene.programs.circuits.circuit import Circuit
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A circuit of the shelf, a memory to show it with, and in plain Python what it leaves in a memory.
-
-    >>> increment = get("increment")
-    >>> increment.build().run(increment.example).output == increment.expected(increment.example)
-    True
-    """
-
-    name: str
-    summary: str
-    example: tuple[int, ...]
-    expected: Callable[[Sequence[int]], list[int]]
-
-    def build(self) -> Circuit:
-        return stored(self.name)
-
-    @property
-    def text(self) -> str:
-        """What stands in its file, comments included."""
-        return resources.files("kleene.programs.circuits").joinpath("texts", f"{self.name}.nram").read_text("utf-8")
 
 
 @cache
 def stored(name: str) -> Circuit:
     """The circuit in `texts/NAME.nram`."""
-    return Circuit.from_text(entries()[name].text, name)
+    return Circuit.from_text(text_of(name), name)
+
+
+def text_of(name: str) -> str:
+    """What stands in `texts/NAME.nram`, comments included."""
+    return resources.files("kleene.programs.circuits").joinpath("texts", f"{name}.nram").read_text("utf-8")
 
 
 def swap(memory: Sequence[int]) -> list[int]:
@@ -76,23 +58,91 @@ def merge(memory: Sequence[int]) -> list[int]:
     return [*memory[:out], *both, *memory[out + len(both) :]]
 
 
-_ENTRIES = [
-    Entry("swap", "a b p… 0: exchanges p[a] and p[b]", (0, 2, 7, 5, 6, 1, 1, 0), swap),
-    Entry("increment", "p… 0: adds one to every cell", (3, 1, 4, 1, 5, 0), increment),
-    Entry("permute", "a P… A…: P[i] becomes A[P[i]]", (4, 2, 0, 1, 5, 6, 4), permute),
-    Entry("list_k", "head k out (next, value)…: the value k hops down a list", (5, 1, 2, 0, 7, 3, 4, 8, 8), list_k),
-    Entry("merge", "a b c A… 0 B… 0 out…: merges two sorted lists", (3, 6, 9, 2, 5, 0, 1, 4, 0, 0, 0, 0, 0), merge),
-]
+def _values(chance: Random, count: int, low: int, high: int) -> list[int]:
+    return [chance.randrange(low, high) for _ in range(count)]
 
 
-def entries() -> dict[str, Entry]:
-    """Every circuit of the shelf by its name."""
-    return {entry.name: entry for entry in _ENTRIES}
+def _padded(memory: Sequence[int], size: int) -> list[int]:
+    return [*memory, *[0] * (size - len(memory))]
 
 
-def get(name: str) -> Entry:
-    """The entry of that name; an InputError suggests another where there is none."""
-    found = entries().get(name)
-    if found is None:
-        raise InputError(f"there is no circuit {name!r}; {did_you_mean(name, entries())}")
-    return found
+def a_swap(chance: Random, size: int) -> list[int]:
+    """A random memory of that size for `swap`; those below are for the other circuits."""
+    return [*_values(chance, 2, 0, size - 3), *_values(chance, size - 3, 1, size), 0]
+
+
+def an_increment(chance: Random, size: int) -> list[int]:
+    return [*_values(chance, size - 1, 1, size), 0]
+
+
+def a_permute(chance: Random, size: int) -> list[int]:
+    length = (size - 1) // 2
+    order = chance.sample(range(length), length)
+    return _padded([length + 1, *order, *_values(chance, length, 0, size)], size)
+
+
+def a_list_k(chance: Random, size: int) -> list[int]:
+    nodes = [3 + 2 * place for place in range((size - 3) // 2)]
+    order = chance.sample(nodes, len(nodes))
+    memory = _padded([order[0], chance.randrange(len(nodes)), 2], size)
+    for node, following in zip(order, [*order[1:], 0]):
+        memory[node : node + 2] = following, chance.randrange(size)
+    return memory
+
+
+def a_merge(chance: Random, size: int) -> list[int]:
+    both = (size - 5) // 2
+    first = chance.randrange(1, both)
+    left, right = (sorted(_values(chance, count, 1, size)) for count in (first, both - first))
+    return _padded([3, 4 + first, 5 + both, *left, 0, *right, 0], size)
+
+
+def _entry(
+    name: str,
+    summary: str,
+    example: str,
+    reference: Callable[[Sequence[int]], list[int]],
+    sample: Callable[[Random, int], list[int]],
+    smallest: int,
+) -> Entry:
+    """An entry that draws memories of any size, but none below the smallest that the circuit is made for."""
+    return Entry(
+        name,
+        summary,
+        lambda: stored(name),
+        tuple(example.split()),
+        reference=reference,
+        sample=lambda chance, size: sample(chance, max(smallest, size)),
+    )
+
+
+_SHELF = Shelf(
+    "circuit",
+    (
+        _entry("swap", "a b p… 0: exchanges p[a] and p[b]", "0 2 7 5 6 1 1 0", swap, a_swap, 5),
+        _entry("increment", "p… 0: adds one to every cell", "3 1 4 1 5 0", increment, an_increment, 3),
+        _entry("permute", "a P… A…: P[i] becomes A[P[i]]", "4 2 0 1 5 6 4", permute, a_permute, 3),
+        _entry(
+            "list_k",
+            "head k out (next, value)…: the value k hops down a list",
+            "5 1 2 0 7 3 4 8 8",
+            list_k,
+            a_list_k,
+            7,
+        ),
+        _entry(
+            "merge",
+            "a b c A… 0 B… 0 out…: merges two sorted lists",
+            "3 6 9 2 5 0 1 4 0 0 0 0 0",
+            merge,
+            a_merge,
+            9,
+        ),
+    ),
+)
+entries, get = _SHELF.entries, _SHELF.get
+
+
+def spelled(text: str) -> Circuit | None:
+    """The circuit in a .nram file; None for any other text."""
+    return Circuit.load(text) if text.endswith(".nram") else None

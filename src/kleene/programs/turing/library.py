@@ -1,38 +1,12 @@
 """A shelf of Turing machines by name; most are texts in `machines/`, easy to read and to start from."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
 
-from kleene.errors import InputError, did_you_mean
-from kleene.notation.computations import Verdict
+from kleene.errors import InputError
+from kleene.notation.console import Entry, Shelf
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A machine of the shelf, with words and the verdicts on them.
-
-    `contains` says in plain Python which words it accepts and `leaves` what it leaves on the tape, where that is the
-    point of the machine.
-
-    >>> get("palindrome").build().run("abba").verdict
-    'accept'
-    """
-
-    name: str
-    summary: str
-    build: Callable[[], TuringMachine]
-    examples: tuple[tuple[str, Verdict], ...]
-    contains: Callable[[str], bool] | None = None
-    leaves: Callable[[str], str] | None = None
-
-    @property
-    def example(self) -> str:
-        """The word to show the machine with."""
-        return self.examples[0][0]
 
 
 def stored(name: str) -> TuringMachine:
@@ -98,89 +72,91 @@ def _is_anbncn(word: str) -> bool:
     return word == "a" * third + "b" * third + "c" * third
 
 
-_ENTRIES = [
-    Entry(
-        "sipser",
-        "1s, as many as a power of two (Sipser's example, and the chapter's)",
-        lambda: stored("sipser"),
-        (("1111", "accept"), ("11", "accept"), ("111", "reject"), ("", "reject")),
-        lambda word: len(word).bit_count() == 1,
+_SHELF = Shelf(
+    "machine",
+    (
+        Entry(
+            "sipser",
+            "1s, as many as a power of two (Sipser's example, and the chapter's)",
+            lambda: stored("sipser"),
+            ("1111",),
+            reference=lambda word: len(word).bit_count() == 1,
+            cases=(("1111", "accept"), ("11", "accept"), ("111", "reject"), ("", "reject")),
+        ),
+        Entry(
+            "palindrome",
+            "words over a and b that read the same backwards",
+            lambda: stored("palindrome"),
+            ("abba",),
+            reference=lambda word: word == word[::-1],
+            cases=(("abba", "accept"), ("abab", "reject"), ("aba", "accept"), ("", "accept")),
+        ),
+        Entry(
+            "anbncn",
+            "as many a as b as c, in this order",
+            lambda: stored("anbncn"),
+            ("aabbcc",),
+            reference=_is_anbncn,
+            cases=(("aabbcc", "accept"), ("aabbc", "reject"), ("abcabc", "reject"), ("", "accept")),
+        ),
+        Entry(
+            "increment",
+            "adds one to a binary number, least bit first",
+            lambda: stored("increment"),
+            ("111101",),
+            reference=lambda word: True,
+            cases=(("111101", "accept"), ("", "accept"), ("111", "accept")),
+            leaves=_plus_one,
+        ),
+        Entry(
+            "copy",
+            "writes w#w for the word w",
+            lambda: stored("copy"),
+            ("abb",),
+            reference=lambda word: True,
+            cases=(("abb", "accept"), ("", "accept")),
+            leaves=lambda word: f"{word}#{word}",
+        ),
+        Entry(
+            "bump",
+            "an even number of 1s, found out at the left end of the tape",
+            lambda: stored("bump"),
+            ("1111",),
+            reference=lambda word: len(word) % 2 == 0,
+            cases=(("1111", "accept"), ("111", "reject"), ("", "accept")),
+            leaves=lambda word: "",
+        ),
+        Entry(
+            "walk_right",
+            "goes three cells to the right and accepts",
+            lambda: walk_right(3, name="walk_right"),
+            ("",),
+            reference=lambda word: True,
+            cases=(("", "accept"), ("1", "accept")),
+            leaves=lambda word: word,
+        ),
+        Entry(
+            "busy_beaver_4", "107 steps from an empty tape, and 13 ones", busy_beaver_4, ("",), cases=(("", "accept"),)
+        ),
+        Entry(
+            "universal",
+            "does what the machine in its word does; see kleene.programs.turing.universal for the code",
+            universal,
+            ("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l1",),
+            cases=(("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l1", "accept"), ("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l11", "reject")),
+        ),
+        Entry(
+            "ping_pong",
+            "runs to and fro between two x for ever",
+            lambda: stored("ping_pong"),
+            ("x11x",),
+            cases=(("x11x", "running"),),
+        ),
     ),
-    Entry(
-        "palindrome",
-        "words over a and b that read the same backwards",
-        lambda: stored("palindrome"),
-        (("abba", "accept"), ("abab", "reject"), ("aba", "accept"), ("", "accept")),
-        lambda word: word == word[::-1],
-    ),
-    Entry(
-        "anbncn",
-        "as many a as b as c, in this order",
-        lambda: stored("anbncn"),
-        (("aabbcc", "accept"), ("aabbc", "reject"), ("abcabc", "reject"), ("", "accept")),
-        _is_anbncn,
-    ),
-    Entry(
-        "increment",
-        "adds one to a binary number, least bit first",
-        lambda: stored("increment"),
-        (("111101", "accept"), ("", "accept"), ("111", "accept")),
-        lambda word: True,
-        _plus_one,
-    ),
-    Entry(
-        "copy",
-        "writes w#w for the word w",
-        lambda: stored("copy"),
-        (("abb", "accept"), ("", "accept")),
-        lambda word: True,
-        lambda word: f"{word}#{word}",
-    ),
-    Entry(
-        "bump",
-        "an even number of 1s, found out at the left end of the tape",
-        lambda: stored("bump"),
-        (("1111", "accept"), ("111", "reject"), ("", "accept")),
-        lambda word: len(word) % 2 == 0,
-        lambda word: "",
-    ),
-    Entry(
-        "walk_right",
-        "goes three cells to the right and accepts",
-        lambda: walk_right(3, name="walk_right"),
-        (("", "accept"), ("1", "accept")),
-        lambda word: True,
-        lambda word: word,
-    ),
-    Entry(
-        "busy_beaver_4",
-        "107 steps from an empty tape, and 13 ones",
-        busy_beaver_4,
-        (("", "accept"),),
-    ),
-    Entry(
-        "universal",
-        "does what the machine in its word does; see kleene.programs.turing.universal for the code",
-        universal,
-        (("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l1", "accept"), ("#*0Li;1R;:0RA;0Lii;:0RX;0Li;=l11", "reject")),
-    ),
-    Entry(
-        "ping_pong",
-        "runs to and fro between two x for ever",
-        lambda: stored("ping_pong"),
-        (("x11x", "running"),),
-    ),
-]
+)
+entries, get = _SHELF.entries, _SHELF.get
 
 
-def entries() -> dict[str, Entry]:
-    """All machines by name."""
-    return {entry.name: entry for entry in _ENTRIES}
-
-
-def get(name: str) -> Entry:
-    """The machine of that name, or an InputError that names those that come close."""
-    known = entries()
-    if name not in known:
-        raise InputError(f"no machine {name!r} on the shelf; {did_you_mean(name, known)}")
-    return known[name]
+def spelled(text: str) -> TuringMachine | None:
+    """The machine in a .tm file; None for any other text."""
+    return TuringMachine.load(text) if text.endswith(".tm") else None

@@ -8,8 +8,8 @@ import pytest
 import kleene
 from kleene.errors import InputError, ProgramError, RunError, UndefinedAttentionError, WriteError
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
+from kleene.naming import from_file
 from kleene.programs.alta import compat as pb
-from kleene.programs.lookup import from_file
 from tests.programs.alta.compat.files import addition, parity
 
 VARIABLES = {"a": pb.input_var(3), "b": pb.var(3, default=1), "c": pb.position_var(4)}

@@ -1,11 +1,9 @@
 """Every program of the library in one table: how to build it, feed it, check it and read what it says."""
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from kleene.errors import InputError, did_you_mean
+from kleene.notation.console import Entry, Shelf
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import (
     addition,
@@ -25,40 +23,6 @@ from kleene.programs.alta.library import (
 from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A program of the library. Inputs and outputs are tokens; `read` and `show` speak as people do.
-
-    >>> entry = get("addition")
-    >>> tokens = entry.read(["789", "456"])
-    >>> entry.show(tokens, entry.build().run(tokens).output)
-    1245
-    """
-
-    name: str
-    summary: str
-    build: Callable[..., Program]
-    reference: Callable[[Sequence[int]], list[int]]  # the whole output, computed without the program
-    sample: Callable[[random.Random, int], list[int]]
-    read: Callable[[Sequence[str]], list[int]]
-    show: Callable[[Sequence[int], Sequence[int]], Any]
-    example: tuple[str, ...]
-    all_inputs: Callable[[int], Iterator[list[int]]]
-
-
-def entries() -> dict[str, Entry]:
-    """All programs by name."""
-    return {entry.name: entry for entry in _ENTRIES}
-
-
-def get(name: str) -> Entry:
-    """The program of that name, or an InputError that names those that come close."""
-    known = entries()
-    if name not in known:
-        raise InputError(f"no program {name!r} in the library; {did_you_mean(name, known)}")
-    return known[name]
-
-
 def _entry(
     name: str,
     summary: str,
@@ -68,7 +32,11 @@ def _entry(
     show: Callable[[Sequence[int], Sequence[int]], Any],
     *example: str,
 ) -> Entry:
-    return Entry(name, summary, build, reference, inputs.sample, inputs.read, show, example, inputs.every)
+    """An entry whose inputs and outputs are tokens; `read` and `show` speak as people do."""
+    return Entry(
+        name, summary, build, example,
+        reference=reference, read=inputs.read, show=show, sample=inputs.sample, every=inputs.every,
+    )  # fmt: skip
 
 
 def _show_all(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
@@ -130,7 +98,7 @@ _NUMBERS = Integers(0, sort.VALUES - 1, 1, sort.POSITIONS, "3 5 4 2")
 _ADD = "9 11 3 11 10 6 11 11 -1 5 10 0"
 _MACHINES = Machines(subleq.SMALLEST, subleq.LARGEST, 3, subleq.REGISTERS, _ADD)
 
-_ENTRIES = (
+_SHELF = Shelf("program", (
     _entry(
         "parity_absolute", "running parity, one position a layer, neighbours found by position number",
         parity.absolute, parity.running_parity, _bits(parity.POSITIONS), _show_all, "1", "0", "1", "1",
@@ -201,4 +169,5 @@ _ENTRIES = (
         scan_shift_reduce.build, scan_shift_reduce.reference, Commands(scan_shift_reduce.tokens), scan.show,
         "jump twice after walk",
     ),
-)  # fmt: skip
+))  # fmt: skip
+entries, get = _SHELF.entries, _SHELF.get

@@ -8,6 +8,7 @@ import pytest
 
 import kleene
 from kleene.machines.ntm.ntm import NTM
+from kleene.programs.circuits.console import read
 from kleene.programs.circuits.library import entries, get
 from kleene.traces.storage import from_json
 from tests.command_line import assert_refused
@@ -26,7 +27,7 @@ def in_a_folder(tmp_path, monkeypatch):
 def test_every_circuit_is_listed_with_a_memory_to_try_it_on(run):
     listed = {row["name"]: row["example"] for row in run("list", "--json").json}
     for name, entry in entries().items():
-        assert run("run", name, *listed[name], "--json").json["output"] == entry.expected(entry.example)
+        assert run("run", name, *listed[name], "--json").json["output"] == entry.reference(read(entry.example))
 
 
 def test_a_circuit_is_run_on_a_memory(run):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kleene
-from kleene.commands.listing import COUNTERS
+from kleene.kinds import COUNTERS
 from kleene.machines.rnn.library import NETWORKS
 from kleene.traces.storage import from_json
 from tests.command_line import assert_refused
@@ -146,9 +146,9 @@ def test_automata_and_machines_are_checked(run):
 
 
 def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
-    assert list(COUNTERS) == list(NETWORKS)
-    for name, (_, example) in COUNTERS.items():
-        assert run("run", f"rnn:{name}", example, "--json").json["accepted"]
+    assert list(COUNTERS.shelf()) == list(NETWORKS)
+    for name, entry in COUNTERS.shelf().items():
+        assert run("run", f"rnn:{name}", *entry.example, "--json").json["accepted"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("run", "tm:palindrom", "a"), "did you mean tm:palindrome"),
         (("run", "tm:missing.tm", "a"), "missing.tm"),
         (("run", "tm:palindrome", "abc"), "'c'"),
-        (("run", "rnn:dyck2", "a"), "did you mean dyck1?"),
+        (("run", "rnn:dyck2", "a"), "did you mean rnn:dyck1?"),
         (("run", EVEN, "1", "--rules", "paper"), "--rules has no meaning"),
         (("run", EVEN, "1", "--compiled", "--form", "small"), "'small'"),
         (("compile", "tm:sipser", "--construction", "small"), "'small'"),

@@ -1,0 +1,184 @@
+"""The check that a program, its network and independent references agree: whole traces, not outputs alone."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from kleene import naming
+from kleene.compiling import check_options, compile
+from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
+from kleene.kinds import TRANSFORMERS
+from kleene.traces import Trace
+
+REFERENCE = "reference"
+Ended = Trace | RunError  # how a run ended: with a trace, or with an error
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """How many inputs were compared, on how many everything agreed, and the first disagreement in words.
+
+    `compared` are the parts that were held against each other, among them a reference if there was one. `refused` are
+    further inputs, on which nothing was compared: the network said that it cannot be exact, or the program itself that
+    it cannot run.
+    """
+
+    program: str
+    agree: int
+    of: int
+    first_disagreement: str | None
+    seconds: float
+    refused: int = 0
+    compared: tuple[str, ...] = ()
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether something was compared that knows nothing of the program but what it should do."""
+        return REFERENCE in self.compared
+
+    def __bool__(self) -> bool:
+        return self.agree == self.of
+
+    def __str__(self) -> str:
+        mark = "agree" if self else "DISAGREE"
+        mark += f", {self.refused} refused by network or program" if self.refused else ""
+        return f"{self.program:26} {self.agree:5} of {self.of:5} {mark}  ({self.seconds:.1f} s)"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def check(
+    program: Any,
+    *,
+    name: str | None = None,
+    samples: int = 100,
+    max_length: int = 8,
+    seed: int = 0,
+    network: Any = None,
+    reference: Callable[[Any], Any] | None = None,
+    inputs: Iterable[Any] | None = None,
+    on_input: Callable[[], None] | None = None,
+    **options: Any,
+) -> CheckReport:
+    """Compare a program, its network and independent references on all short inputs and on random longer ones.
+
+    `program` is a program of any kind, an entry of a shelf, which brings its own reference, or the name of one. Whole
+    traces are compared, and how runs end that end with an error. `reference` computes the output in its own way.
+    `on_input` is called after each input; `options` go to `kleene.compile`.
+
+    >>> bool(check("parity_relative", samples=5, max_length=4))
+    True
+    """
+    started = time.perf_counter()
+    found = naming.subject_of(program)
+    kind, built = found.kind, found.subject
+    if not found.is_program or kind.inputs is None:
+        raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
+    name = name or naming.name_of(program)
+    networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
+    tried = list(kind.inputs(built, found.entry, samples, max_length, seed) if inputs is None else inputs)
+    judges = {} if kind.judges is None else kind.judges(built, found.entry, reference)
+    by_program, *by_network = (outcomes(partial(one.run_batch, **kind.limits), tried) for one in (built, *networks))
+    problems: list[str | None] = []
+    for entered, mine, *theirs in zip(tried, by_program, *by_network):
+        exact = [run for run in theirs if not isinstance(run, OutgrownError)]
+        if exact and not (kind.partial and isinstance(mine, RunError)):
+            problem = _disagreement(entered, mine, exact, judges)
+            problems.append(problem and f"{name} on {_shown(entered)}: {problem}")
+        if on_input is not None:
+            on_input()
+    refused = len(tried) - len(problems)
+    if kind.whole is not None:
+        apart = [kind.whole(built, one) for one in networks]
+        problems += [problem and f"{name}: {problem}" for problem in apart]
+    compared = (*kind.compared, *([REFERENCE] if REFERENCE in judges else []))
+    first = next((problem for problem in problems if problem), None)
+    seconds = round(time.perf_counter() - started, 3)
+    return CheckReport(name, problems.count(None), len(problems), first, seconds, refused, compared)
+
+
+def check_named(
+    name: str, *, reference: str | None = None, options: Mapping[str, Any] | None = None, **asked: Any
+) -> CheckReport:
+    """The check of one program by its name; `reference` is FILE.py:NAME, `asked` as for `check`."""
+    found = naming.find(name)
+    if not found.is_program:
+        raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
+    if reference is not None and found.kind is not TRANSFORMERS:
+        raise InputError(f"--reference is for one transformer program; {name!r} is of another kind")
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    check_options(found.kind, given, name=name)
+    own = None if reference is None else naming.function_in_file(reference, "--reference")
+    in_a_file = name.partition(":")[0].endswith(".py")
+    shown = naming.name_of(found.subject) if in_a_file else name
+    return check(found.entry or found.subject, name=shown, reference=own, **asked, **given)
+
+
+def check_all(
+    *, on_program: Callable[[str], None] | None = None, options: Mapping[str, Any] | None = None, **asked: Any
+) -> list[CheckReport]:
+    """A report for every program of every shelf. An option that some kinds do not have is refused.
+
+    `asked` and `on_input` are as for `check`; `on_program` is called with each name. Kinds that are compiled in one way
+    only, such as circuits, go without options.
+    """
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    shelved = [(name, entry, kind) for name, entry, kind in naming.shelves() if kind.inputs is not None]
+    for key in given:
+        if not all(key in kind.options for _, _, kind in shelved if kind.options):
+            raise InputError(f"--{key} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
+    reports = []
+    for name, entry, kind in shelved:
+        if on_program is not None:
+            on_program(name)
+        meant = {key: value for key, value in given.items() if key in kind.options}
+        reports.append(check(entry, name=name, **asked, **meant))
+    return reports
+
+
+def _one_network(program: Any, **options: Any) -> Sequence[Any]:
+    return [compile(program, **options)]
+
+
+def _disagreement(entered: Any, mine: Ended, theirs: Sequence[Ended], judges: Any) -> str | None:
+    found = next((found for other in theirs if (found := difference(mine, other))), None)
+    return found or next((found for judge in judges.values() if (found := judge(entered, mine))), None)
+
+
+def _shown(entered: Any) -> str:
+    """A word as a text if its symbols are letters; everything else as a list."""
+    if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in entered):
+        return repr("".join(entered))
+    return repr(list(entered))
+
+
+def outcomes(run_batch: Callable[[Sequence[Any]], Iterable[Trace]], inputs: Sequence[Any]) -> list[Ended]:
+    """How the run on every input ended; only if one fails are they run one by one."""
+    try:
+        return list(run_batch(inputs))
+    except RunError:
+        return [_outcome(run_batch, entered) for entered in inputs]
+
+
+def _outcome(run_batch: Callable[[Sequence[Any]], Iterable[Trace]], entered: Any) -> Ended:
+    try:
+        return next(iter(run_batch([entered])))
+    except RunError as error:
+        return error
+
+
+def difference(a: Ended, b: Ended) -> str | None:
+    """How two runs differ: in their traces, or in the errors that they ended with."""
+    if not isinstance(a, RunError) and not isinstance(b, RunError):
+        return a.difference(b)
+    if not isinstance(a, RunError) or not isinstance(b, RunError):
+        return f"one run ended with an error and the other did not: {a!r}, {b!r}"
+    same = type(a) is type(b)
+    if isinstance(a, UndefinedAttentionError) and isinstance(b, UndefinedAttentionError):
+        same = (a.layer, a.position) == (b.layer, b.position)
+    elif isinstance(a, HaltError) and isinstance(b, HaltError):
+        same = a.max_layers == b.max_layers
+    return None if same else f"two runs ended with different errors: {a}; {b}"

@@ -1,0 +1,252 @@
+"""The kinds of programs: one record each, which is all that the verbs know of a kind.
+
+The records refer to classes and functions as "module:name", which is imported when it is first needed. So
+`kleene --help` is quick, no room imports another only to be named here, and this page shows the whole house.
+
+A kind of your own is one more record: `kinds.register(Kind("calculator", machine=Abacus, program=Calculator, …))`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from kleene.notation.console import Entry
+
+
+def resolved(reference: str) -> Any:
+    """The class or function that "module:name" refers to.
+
+    >>> resolved("kleene.programs.automata.dfa:DFA").__name__
+    'DFA'
+    """
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+@dataclass(frozen=True)
+class late:
+    """A function that imports the one referred to when it is first called.
+
+    >>> late("kleene.programs.automata.library:spelled")("1*")
+    <DFA of 2 states over 1>
+    """
+
+    reference: str
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return resolved(self.reference)(*args, **options)
+
+
+# How a kind is read, run, told and measured that does not say otherwise.
+_READ, _RUN = late("kleene.running:as_typed"), late("kleene.running:plain_run")
+_TELLING, _SIZES = late("kleene.running:plain_telling"), late("kleene.running:plain_sizes")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the verbs need to know of one kind. A *subject* is a program of the kind, or its machine.
+
+    Only `name` and `machine` are needed. A kind without `program`, such as a language model, is run and shown like all
+    others; it cannot be compiled or checked.
+    """
+
+    name: str  # as errors call one: "automaton"
+    machine: type | str  # a class, or "module:name"
+    program: type | str | None = None
+    relatives: tuple[str, ...] = ()  # classes of programs that `adopt` turns into `program`
+    adopt: Callable[[Any], Any] | None = None
+
+    # On the command line.
+    prefixes: tuple[str, ...] = ()  # before the names of the shelf; the first one is listed, and "" is none
+    shelf: Callable[[], Mapping[str, Entry]] | None = None
+    spelled: Callable[[str], Any] | None = None  # (what follows the prefix) -> program; None where it names nothing
+    noun: str = "program"  # what has run: "automaton read 3 symbols"
+    read: Callable[[Sequence[str], Any], Any] = _READ  # (typed words, subject) -> input
+    runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
+    telling: Callable[[Any], Any] = _TELLING  # (Outcome) -> Telling
+    run_options: tuple[str, ...] = ()
+
+    # Compiling, and checking that the machine does what its program does.
+    compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
+    sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
+    networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
+    inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
+    judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
+    compared: tuple[str, ...] = ("program", "network")  # what a report says was held against each other
+    limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
+    partial: bool = False  # whether a program may have no answer to an input, so that there is nothing to compare
+    whole: Callable[[Any, Any], str | None] | None = None  # (program, machine) -> a difference that no input shows
+
+    # What only some kinds have.
+    way_back: Callable[..., Any] | None = None  # (machine) -> program
+    picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
+    certifier: Callable[..., Any] | None = None  # (machine, …) -> Certificate
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes of programs and machines, as "module:name"."""
+        return tuple(_named(one) for one in (self.program, self.machine, *self.relatives) if one is not None)
+
+    def is_program(self, subject: Any) -> bool:
+        """Whether the subject is a program of this kind, and not its machine."""
+        return self.program is not None and _named(self.program) in _ancestry(subject)
+
+
+def _named(one: type | str) -> str:
+    return one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}"
+
+
+def _ancestry(subject: Any) -> tuple[str, ...]:
+    return tuple(_named(one) for one in type(subject).__mro__)
+
+
+TRANSFORMERS = Kind(
+    "transformer program",
+    program="kleene.programs.alta.program:Program",
+    machine="kleene.machines.transformer.universal_transformer:UniversalTransformer",
+    relatives=("kleene.programs.alta.compat.specs:Program",),
+    adopt=lambda program: program.lowered,
+    prefixes=("",),
+    shelf=late("kleene.programs.alta.library:entries"),
+    read=late("kleene.programs.alta.console:read"),
+    runner=late("kleene.programs.alta.console:run"),
+    telling=late("kleene.programs.alta.console:telling"),
+    run_options=("max_layers",),
+    compiler=late("kleene.compiling.alta.compiler:compile_program"),
+    options={
+        "dtype": ("float32", "float64", "bfloat16"),
+        "rules": ("compact", "paper"),
+        "activation": ("clipped", "relu"),
+    },
+    inputs=late("kleene.compiling.alta.checking:inputs"),
+    judges=late("kleene.compiling.alta.checking:judges"),
+    compared=("program", "independent interpreter", "network"),
+    certifier=late("kleene.compiling.alta.certificates:certify"),
+)
+AUTOMATA = Kind(
+    "automaton",
+    program="kleene.programs.automata.dfa:DFA",
+    machine="kleene.machines.rnn.simple_rnn:SimpleRNN",
+    prefixes=("dfa:",),
+    shelf=late("kleene.programs.automata.library:entries"),
+    spelled=late("kleene.programs.automata.library:spelled"),
+    noun="automaton",
+    read=late("kleene.programs.automata.console:read"),
+    telling=late("kleene.programs.automata.console:telling"),
+    compiler=late("kleene.compiling.automata.compiler:compile_dfa"),
+    options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
+    sizes=late("kleene.programs.automata.console:sizes"),
+    inputs=late("kleene.compiling.automata.checking:inputs"),
+    judges=late("kleene.compiling.automata.checking:judges"),
+    compared=("automaton", "network", "automata-lib"),
+    whole=late("kleene.compiling.automata.checking:extracted_difference"),
+    way_back=late("kleene.explaining.automata.extraction:extract"),
+)
+TURING_MACHINES = Kind(
+    "Turing machine",
+    program="kleene.programs.turing.machine:TuringMachine",
+    machine="kleene.machines.turing_rnn.turing_rnn:TuringRNN",
+    prefixes=("tm:",),
+    shelf=late("kleene.programs.turing.library:entries"),
+    spelled=late("kleene.programs.turing.library:spelled"),
+    noun="machine",
+    read=late("kleene.programs.turing.console:read"),
+    telling=late("kleene.programs.turing.console:telling"),
+    run_options=("max_steps",),
+    compiler=late("kleene.compiling.turing.compiler:compile_turing"),
+    options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
+    sizes=late("kleene.programs.turing.console:sizes"),
+    networks=late("kleene.compiling.turing.checking:networks"),
+    inputs=late("kleene.compiling.turing.checking:inputs"),
+    judges=late("kleene.compiling.turing.checking:judges"),
+    compared=("machine", "network"),
+    limits={"max_steps": 2_000},
+)
+CIRCUITS = Kind(
+    "circuit",
+    program="kleene.programs.circuits.circuit:Circuit",
+    machine="kleene.machines.nram.nram:NRAM",
+    prefixes=("", "circuit:"),
+    shelf=late("kleene.programs.circuits.library:entries"),
+    spelled=late("kleene.programs.circuits.library:spelled"),
+    noun="circuit",
+    read=late("kleene.programs.circuits.console:read"),
+    runner=late("kleene.programs.circuits.console:run"),
+    telling=late("kleene.programs.circuits.console:telling"),
+    run_options=("steps",),
+    compiler=late("kleene.compiling.circuits.compiler:compile_circuit"),
+    sizes=late("kleene.compiling.circuits.compiler:sizes"),
+    inputs=late("kleene.compiling.circuits.checking:inputs"),
+    judges=late("kleene.compiling.circuits.checking:judges"),
+    compared=("circuit", "network", "independent interpreter"),
+    partial=True,
+)
+
+
+def _counter(name: str, summary: str, example: str) -> Entry:
+    return Entry(name, summary, late(f"kleene.machines.rnn.library:{name}"), (example,))
+
+
+_COUNTERS = (
+    _counter("majority_relu", "a network: strictly more 1s than 0s, with three integer ReLU units", "0110111"),
+    _counter("majority_slu", "a network: the same with six SLU units over the rationals", "0110111"),
+    _counter("a_n_b_n", "a network: as many b as a, after them, with four integer ReLU units", "aaabbb"),
+    _counter("dyck1", "a network: balanced brackets of one kind, with three integer ReLU units", "(()())"),
+)
+COUNTERS = Kind(  # networks without a program; as subjects they are of the kind above that has their class
+    "network",
+    machine="kleene.machines.rnn.simple_rnn:SimpleRNN",
+    prefixes=("rnn:",),
+    shelf=lambda: {entry.name: entry for entry in _COUNTERS},
+)
+
+_KINDS: dict[str, Kind] = {kind.name: kind for kind in (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS)}
+
+
+def register(kind: Kind) -> Kind:
+    """Make a kind known to every verb and command; a kind of the same name is replaced."""
+    _KINDS[kind.name] = kind
+    return kind
+
+
+def forget(kind: Kind) -> None:
+    """Undo `register`."""
+    _KINDS.pop(kind.name, None)
+
+
+def known() -> tuple[Kind, ...]:
+    """Every kind, in the order in which they are listed."""
+    return tuple(_KINDS.values())
+
+
+def of(subject: Any) -> Kind:
+    """The kind of a program or machine, by its class; a TypeError names the kinds where there is none.
+
+    >>> from kleene.programs.automata import DFA
+    >>> of(DFA.from_regex("1*")).name
+    'automaton'
+    """
+    found = find(subject)
+    if found is None:
+        names = ", ".join(f"{kind.name}s" for kind in known())
+        raise TypeError(f"a {type(subject).__name__} is of no kind that Kleene knows; there are {names}")
+    return found
+
+
+def find(subject: Any) -> Kind | None:
+    """The kind of a program or machine; None for anything else."""
+    for ancestor in _ancestry(subject):
+        for kind in known():
+            if ancestor in kind.classes:
+                return kind
+    return None
+
+
+def adopted(subject: Any) -> Any:
+    """The subject, or the program of its kind that a relative stands for, such as a program in ALTA's own classes."""
+    kind = find(subject)
+    if kind is None or kind.adopt is None or not set(kind.relatives) & set(_ancestry(subject)):
+        return subject
+    return kind.adopt(subject)

@@ -1,0 +1,184 @@
+"""From what a person typed to a program or network: a name of a shelf, a regular expression, or a file."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kleene import kinds
+from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.files import MOST_TEXT, check_source
+from kleene.kinds import Kind
+from kleene.notation.console import Entry
+
+load = kinds.late("kleene.machines.loading:load")
+
+
+class Found(NamedTuple):
+    """A program or network, its entry if it is from a shelf, and its kind."""
+
+    subject: Any
+    entry: Entry | None
+    kind: Kind
+
+    @property
+    def is_program(self) -> bool:
+        return self.kind.is_program(self.subject)
+
+
+def find(name: str) -> Found:
+    """The program or network of that name.
+
+    `NAME` is a transformer program or circuit of the shelf, `FILE.py:NAME` a program in a file or a function there that
+    makes one, and `FILE.py` the only program in it. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json`,
+    `dfa:FILE.dot` or `dfa:FILE.gv` one in a file, and `dfa:REGEX` that of any other text; `tm:NAME` is a Turing machine
+    of the shelf, `tm:FILE.tm` one in a file, `circuit:FILE.nram` a circuit in a file. `rnn:NAME` is a network of the
+    shelf, `FILE.safetensors` one in a file. An error suggests what comes close, on any shelf.
+
+    >>> find("dfa:(a|b)*abb").subject
+    <DFA of 4 states over a b>
+    """
+    prefix, colon, rest = name.partition(":")
+    if name.endswith(".safetensors"):
+        return _found(load(name), None)
+    if prefix.endswith(".py"):
+        return _found(from_file(name), None)
+    entry = shelved().get(name)
+    if entry is not None:
+        return _found(entry.build(), entry)
+    for kind in kinds.known():
+        if colon and f"{prefix}:" in kind.prefixes and kind.spelled is not None:
+            subject = kind.spelled(rest)
+            if subject is not None:
+                return _found(subject, None)
+    raise InputError(f"no program {name!r} in the library; {did_you_mean(name, listed_names())}")
+
+
+def _found(subject: Any, entry: Entry | None) -> Found:
+    return Found(subject, entry, kinds.of(subject))
+
+
+def shelved() -> dict[str, Entry]:
+    """Every entry of every shelf by the names that a person may type; where two have one name, the first kind's."""
+    found: dict[str, Entry] = {}
+    for kind in kinds.known():
+        entries = {} if kind.shelf is None else kind.shelf()
+        for prefix in kind.prefixes:
+            found = {prefix + name: entry for name, entry in entries.items()} | found
+    return found
+
+
+def listed_names() -> list[str]:
+    """The names of all shelves, each once."""
+    return [name for name, _, _ in shelves()]
+
+
+def shelves() -> list[tuple[str, Entry, Kind]]:
+    """Every entry with its name and its kind's record, in the order of the kinds."""
+    with_shelf = [kind for kind in kinds.known() if kind.shelf is not None]
+    return [(kind.prefixes[0] + name, entry, kind) for kind in with_shelf for name, entry in kind.shelf().items()]  # type: ignore[misc]
+
+
+def find_program(name: str, kind: Kind) -> Found:
+    """The program of that name and kind; anything else is refused."""
+    found = find(name)
+    if found.kind is not kind or not found.is_program:
+        raise InputError(f"{name!r} is a {type(found.subject).__name__}; this command takes a {kind.name}")
+    return found
+
+
+def subject_of(given: Any) -> Found:
+    """What a verb was given: a name, an entry of a shelf, a program or a network."""
+    if isinstance(given, str):
+        return find(given)
+    if isinstance(given, Entry):
+        return _found(given.build(), given)
+    return _found(kinds.adopted(given), None)
+
+
+def name_of(given: Any) -> str:
+    """What messages call it: the name that was typed, its own, or that of its kind."""
+    if isinstance(given, str):
+        return given
+    return getattr(given, "name", None) or kinds.of(given).noun
+
+
+def from_file(place: str) -> Any:
+    """The program or network that `FILE.py:NAME` names, or the only one of `FILE.py`.
+
+    The file is run as Python, as `python FILE.py` would.
+    """
+    path, _, name = place.partition(":")
+    if not os.path.isfile(path):
+        raise InputError(
+            f"there is no file {path!r}; give FILE.py:NAME, NAME being a program or a function that makes one"
+        )
+    module = module_in(Path(path))
+    name = name or _only_program(path, module)
+    found = getattr(module, name, None)
+    if found is None:
+        raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
+    if callable(found) and kinds.find(found) is None:
+        found = _called(found, name, path)
+    if kinds.find(found) is None:
+        raise InputError(
+            f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns, "
+            f"or a kleene.DFA, a kleene.TuringMachine or a Circuit"
+        )
+    return kinds.adopted(found)
+
+
+def _called(function: Callable[[], Any], name: str, path: str) -> Any:
+    try:
+        return function()
+    except KleeneError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"calling {name}() in {path!r} raised {type(error).__name__}: {error}") from error
+
+
+def _only_program(path: str, module: Any) -> str:
+    """The name of the program of a file: `program`, or the only one there is."""
+    found = {name: value for name, value in vars(module).items() if kinds.find(value) is not None}
+    if hasattr(module, "program") or not found:
+        return "program"
+    if len({id(value) for value in found.values()}) > 1:
+        names = ", ".join(f"{path}:{name}" for name in found)
+        raise InputError(f"{path!r} has several programs; say which: {names}")
+    return next(iter(found))
+
+
+def function_in_file(place: str, option: str) -> Callable[..., Any]:
+    """The function that `FILE.py:NAME` names. The file is run as Python."""
+    path, colon, name = place.partition(":")
+    if not colon or not name or not path.endswith(".py"):
+        raise InputError(f"{option} is {place!r}; give FILE.py:NAME, NAME being a function in that file")
+    if not os.path.isfile(path):
+        raise InputError(f"{option} is {place!r}, and there is no file {path!r}")
+    found = getattr(module_in(Path(path)), name, None)
+    if not callable(found):
+        raise InputError(f"{option} is {place!r}, and {path!r} defines no function {name!r}")
+    return found
+
+
+def module_in(file: Path) -> Any:
+    """The module that a Python file makes when it is run; what it raises is an InputError."""
+    check_source(file, MOST_TEXT)
+    spec = importlib.util.spec_from_file_location(f"kleene_user_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # inspect finds the source of the functions through it
+    folder = str(file.parent.resolve())
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except KleeneError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{str(file)!r} could not be run: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    return module

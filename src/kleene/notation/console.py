@@ -1,0 +1,76 @@
+"""What the command line needs of every kind: shelves of examples, typed words, and how a run is told."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kleene.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One program: how to build it, an input to type, and in plain Python what it should answer.
+
+    An input is the program's own: tokens, a word, a memory. Only the first four fields are always there.
+
+    >>> double = Entry("double", "twice a number", lambda: None, ("21",), reference=lambda number: 2 * number)
+    >>> double.reference(21)
+    42
+    """
+
+    name: str
+    summary: str
+    build: Callable[..., Any]
+    example: tuple[str, ...]  # what a person types after `kleene run NAME`
+    cases: tuple[tuple[Any, Any], ...] = ()  # inputs with their outputs
+    # Functions, each None where the program has none of its own.
+    reference: Any = None  # (input) -> the output, computed without the program
+    leaves: Any = None  # (word) -> the tape that a Turing machine ends with
+    read: Any = None  # (typed words) -> input, if the kind's way of reading is not its own
+    show: Any = None  # (input, output) -> what a person wants to see
+    sample: Any = None  # (random.Random, size) -> an input of about that size
+    every: Any = None  # (size) -> all inputs of up to that size
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Entries in their order; `what` names one of them in errors."""
+
+    what: str
+    rows: tuple[Entry, ...]
+
+    def entries(self) -> dict[str, Entry]:
+        """Every entry by its name."""
+        return {entry.name: entry for entry in self.rows}
+
+    def get(self, name: str) -> Entry:
+        """The entry of that name; an InputError suggests another where there is none."""
+        found = self.entries().get(name)
+        if found is None:
+            raise InputError(f"no {self.what} {name!r} on the shelf; {did_you_mean(name, self.entries())}")
+        return found
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a kind says of a run: facts for JSON, the answer for a person, and what was done ("read 3 symbols")."""
+
+    facts: Mapping[str, Any]
+    answer: str
+    deed: str
+    remark: str = ""  # what a person should know besides
+    table: Callable[[], Any] | None = None  # the trace for the terminal, if not as a table of all channels
+    stored: Callable[[], dict[str, Any]] | None = None  # the trace for JSON, if not as `kleene.Trace` stores it
+
+
+def typed_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]:
+    """The word that a person typed: one text, or symbols with spaces between them where they are longer.
+
+    >>> typed_word(["11", "0"], ("0", "1")), typed_word(["one two"], ("one", "two"))
+    ('110', ['one', 'two'])
+    """
+    if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in alphabet):
+        typed = "".join(words)
+        return typed if " " in alphabet else typed.replace(" ", "")
+    spelled = {str(symbol): symbol for symbol in alphabet}  # tokens of a language model may be numbers
+    return [spelled.get(word, word) for word in " ".join(words).split()]

@@ -1,0 +1,200 @@
+"""Running a program, or the network compiled from it, on what a person typed; and what there is to run."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from kleene import kinds, naming
+from kleene.compiling import check_options, compile
+from kleene.errors import InputError
+from kleene.kinds import Kind
+from kleene.memory import peak_memory_mb
+from kleene.notation.console import Entry, Telling
+from kleene.traces import Trace
+from kleene.traces.storage import as_json
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run: the subject, the input in its own form, the trace, and how it reads for people and for programs.
+
+    >>> outcome = run("addition", "12 34", compiled=True)
+    >>> outcome.answer, outcome.trace.steps
+    ('46', 4)
+    """
+
+    name: str
+    kind: Kind
+    subject: Any
+    entry: Entry | None
+    input: Any
+    trace: Trace
+    seconds: float
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a network ran, and not its program."""
+        return not self.kind.is_program(self.subject)
+
+    @cached_property
+    def telling(self) -> Telling:
+        return self.kind.telling(self)
+
+    @property
+    def output(self) -> Any:
+        return self.telling.facts["output"]
+
+    @property
+    def answer(self) -> str:
+        """The output as a person wants to read it."""
+        return self.telling.answer
+
+    @property
+    def closing(self) -> str:
+        """A line on what was done and how long it took."""
+        runner = "network" if self.compiled else self.kind.noun
+        return f"{runner} {self.telling.deed} in {self.seconds * 1000:.1f} ms{self.telling.remark}"
+
+    def table(self) -> Any:
+        """The trace as a table for the terminal, or as lines of text."""
+        from kleene.traces.tables import as_table  # rich takes time to import
+
+        return as_table(self.trace) if self.telling.table is None else self.telling.table()
+
+    def as_json(self, *, with_trace: bool = False) -> dict[str, Any]:
+        typed = list(self.input) if isinstance(self.input, tuple) else self.input
+        facts = {"program": self.name, "input": typed} | dict(self.telling.facts)
+        facts |= {"compiled": self.compiled, "seconds": round(self.seconds, 6)}
+        if not with_trace:
+            return facts
+        return facts | ({"trace": as_json(self.trace)} if self.telling.stored is None else self.telling.stored())
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n{self.closing}"
+
+    def __repr__(self) -> str:
+        return f"<Outcome of {self.name}: {self.answer}>"
+
+    def _repr_html_(self) -> str:
+        return self.trace._repr_html_()
+
+
+def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any) -> Outcome:
+    """Run a program, the network compiled from it with `compiled`, or a network.
+
+    `subject` is a program or network, or what the command line calls one: "addition", "dfa:(a|b)*abb", "tm:copy",
+    "model.safetensors". `input` is the program's own (tokens, a word, a memory), or a text as on the command line.
+    Options are those of the kind's run (`max_layers`, `max_steps`, `steps`) and, if compiled, of `kleene.compile`.
+    """
+    found = naming.subject_of(subject)
+    name = naming.name_of(subject)
+    how, making = _split(name, found, options, compiled)
+    runner = compile(found.subject, **making) if compiled and found.is_program else found.subject
+    entered = typed_input(input, runner, found.entry)
+    started = time.perf_counter()
+    trace = found.kind.runner(runner, entered, name=name, **how)
+    seconds = time.perf_counter() - started
+    return Outcome(name, found.kind, runner, found.entry, entered, trace, seconds)
+
+
+def typed_input(given: Any, subject: Any, entry: Entry | None = None) -> Any:
+    """Typed words as an input of the subject; what is an input already stays as it is.
+
+    >>> typed_input("110", naming.find("dfa:1*0").subject), typed_input([1, 0], naming.find("sort").subject)
+    ('110', [1, 0])
+    """
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        return given
+    if entry is not None and entry.read is not None:
+        return entry.read(words)
+    return kinds.of(subject).read(words, subject)
+
+
+def _split(
+    name: str, found: naming.Found, options: Mapping[str, Any], compiled: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the run, and those of the compiler; refuses one that has no meaning here."""
+    given = {key: value for key, value in options.items() if value is not None}
+    check_options(found.kind, given, also=found.kind.run_options, name=name)
+    making = {key: value for key, value in given.items() if key not in found.kind.run_options}
+    if making and not found.is_program:
+        first = next(iter(making))
+        raise InputError(f"--{first} says how to compile a program, and {name!r} is a network already; leave it out")
+    if making and not compiled:
+        raise InputError(f"--{next(iter(making))} says how to compile a program; add --compiled to run the network")
+    return {key: value for key, value in given.items() if key not in making}, making
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A network, and how large it is and what compiling it took."""
+
+    network: Any
+    facts: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        facts = self.facts.items()
+        return "\n".join(f"{key:16} {value:,}" if type(value) is int else f"{key:16} {value}" for key, value in facts)
+
+    def __repr__(self) -> str:
+        return f"<Compiled {self.facts['program']}: {self.network!r}>"
+
+    def as_json(self) -> dict[str, Any]:
+        return dict(self.facts)
+
+    def saved(self, path: Any) -> "Compiled":
+        """The same, with the network in that file too."""
+        self.network.save(path)
+        return replace(self, facts={**self.facts, "file": str(path)})
+
+
+def compiled(subject: Any, **options: Any) -> Compiled:
+    """Compile, and measure: the network's size, the seconds and the memory."""
+    found = naming.subject_of(subject)
+    name = naming.name_of(subject)
+    if isinstance(found.kind.compiler, kinds.late):
+        kinds.resolved(found.kind.compiler.reference)  # imports take seconds the first time, and are not compiling
+    started = time.perf_counter()
+    if not found.is_program:
+        raise InputError(f"{name!r} is a network already; compile takes a program")
+    chosen = {key: value for key, value in options.items() if value is not None}
+    check_options(found.kind, chosen, name=name)
+    network = compile(found.subject, **chosen)
+    seconds = round(time.perf_counter() - started, 4)
+    defaults = {key: values[0] for key, values in found.kind.options.items()}
+    facts = {"program": name, **defaults, **chosen, **found.kind.sizes(network)}
+    return Compiled(network, facts | {"seconds": seconds, "peak_memory_mb": peak_memory_mb()})
+
+
+def listed() -> list[dict[str, Any]]:
+    """A row for every program and network of the shelves, with an input to try it on."""
+    return [
+        {"name": name, "summary": entry.summary, "example": list(entry.example), "kind": kind.name}
+        for name, entry, kind in naming.shelves()
+    ]
+
+
+def as_typed(words: Sequence[str], subject: Any) -> str:
+    """The words as they were typed: how a kind reads that does not say otherwise."""
+    return " ".join(words)
+
+
+def plain_run(subject: Any, entered: Any, *, name: str, **options: Any) -> Trace:
+    """The subject's own run."""
+    return subject.run(entered, **options)
+
+
+def plain_telling(outcome: Outcome) -> Telling:
+    """The output and the number of steps: what can be said of a run of any kind."""
+    output = outcome.trace.labelled_output
+    answer = " ".join(map(str, output)) if isinstance(output, list) else str(output)
+    facts = {"output": output, "steps": outcome.trace.steps}
+    return Telling(facts, answer, f"took {outcome.trace.steps} steps")
+
+
+def plain_sizes(network: Any) -> dict[str, Any]:
+    """What the machine says of its size."""
+    return asdict(network.size)
