@@ -1,7 +1,10 @@
 """What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
+import importlib
 import os
+import shutil
 import sys
+import tempfile
 from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -24,8 +27,20 @@ from tests.command_line import Result
 # themselves, with better words, and there are tests that they do.
 install_import_hook(["kleene.machines", "kleene.notation.exact"], "beartype.beartype")
 
+# What one test compiles, another loads: also in the other workers, and in the commands that tests start. The process
+# that starts the workers makes the folder, and removes it.
+_MADE = None if "PYTEST_XDIST_WORKER" in os.environ else tempfile.mkdtemp(prefix="kleene-tests-")
+if _MADE is not None:
+    os.environ["KLEENE_CACHE"] = _MADE
+importlib.import_module("kleene")  # before any test imports jax, so that Kleene's cache is used
+
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
+
+
+def pytest_unconfigure():
+    if _MADE is not None:
+        shutil.rmtree(_MADE, ignore_errors=True)
 
 
 @pytest.fixture

@@ -46,16 +46,24 @@ def run_doctest(text: str, names: dict, page: str) -> None:
 
 
 def run_commands(text: str, monkeypatch) -> None:
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
+    """Runs each `$ kleene …`: it prints what stands below it, and its exit status is 0 or what `$ echo $?` shows."""
+    parts = [part.partition("\n")[::2] for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]
+    for (command, expected), (following, shown) in zip(parts, [*parts[1:], ("", "")]):
         words = shlex.split(command)
         if words[0] != "kleene":
             continue
         monkeypatch.setattr(sys, "argv", words)
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
+        output, problems = io.StringIO(), io.StringIO()
+        with (
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(problems),
+            pytest.raises(SystemExit) as left,
+        ):
             main()
-        assert doctest.OutputChecker().check_output(expected, output.getvalue(), FLAGS), output.getvalue()
+        printed = output.getvalue()
+        assert doctest.OutputChecker().check_output(expected, printed, FLAGS), printed + problems.getvalue()
+        status = int(shown) if following == "echo $?" else 0
+        assert (left.value.code or 0) == status, f"{command}: exit status {left.value.code}\n{problems.getvalue()}"
 
 
 MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]
@@ -65,3 +73,21 @@ MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]
 def test_the_examples_in_docstrings_do_what_they_say(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert not result.failed
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("$ kleene run adition 1\n", "exit status 2"),
+        ("$ kleene run addition 1 2\n4\nprogram halted after ... layers\n", "3\n"),
+        ("$ kleene run adition 1\n$ echo $?\n1\n", "exit status 2"),
+        ("$ kleene run adition 1\n$ echo $?\n2\n", None),
+        ("$ kleene run addition 1 2\n3\n...\n", None),
+    ],
+)
+def test_a_command_of_a_page_must_print_and_end_as_it_says(text, fault, monkeypatch):
+    if fault is None:
+        run_commands(text, monkeypatch)
+    else:
+        with pytest.raises(AssertionError, match=fault):
+            run_commands(text, monkeypatch)

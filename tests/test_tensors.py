@@ -85,11 +85,13 @@ def described(dtype: str, shape: list[int], offsets: list[int]) -> bytes:
     return packed(json.dumps({"__metadata__": KLEENE, "a": array}).encode(), b"0000")
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 def test_a_file_described_rightly_is_read(tmp_path):
     (tmp_path / "x").write_bytes(described("I32", [1], [0, 4]))
     assert read_tensors(tmp_path / "x", "test")[1]["a"].tobytes() == b"0000"
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 @pytest.mark.parametrize(
     "content",
     [

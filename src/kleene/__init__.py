@@ -12,10 +12,8 @@ Write an algorithm, compile it into exact network weights, watch program and net
 
 from typing import TYPE_CHECKING, Any
 
+from kleene import caching as caching  # first: it notes whether jax was imported before Kleene
 from kleene.errors import KleeneError as KleeneError
-from kleene.traces import Channel as Channel
-from kleene.traces import Trace as Trace
-from kleene.traces import TraceBatch as TraceBatch
 
 if TYPE_CHECKING:
     from kleene.compiling import compile as compile
@@ -30,33 +28,43 @@ if TYPE_CHECKING:
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
+    from kleene.traces import Channel as Channel
+    from kleene.traces import Trace as Trace
+    from kleene.traces import TraceBatch as TraceBatch
 
 __version__ = "0.1.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
+    # verbs
     "attack": "kleene.compiling.alta.attacks",
     "certify": "kleene.compiling.alta.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
-    "DFA": "kleene.programs.automata",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
-    "LSTM": "kleene.machines.lstm.lstm",
     "run": "kleene.running",
+    # types
+    "Channel": "kleene.traces",
+    "DFA": "kleene.programs.automata",
+    "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
+    "Trace": "kleene.traces",
+    "TraceBatch": "kleene.traces",
     "TuringMachine": "kleene.programs.turing",
     "UniversalTransformer": "kleene.machines",
 }
+__all__ = ["KleeneError", "__version__", *_LATE]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATE:
         from importlib import import_module
 
-        return getattr(import_module(_LATE[name]), name)
+        globals()[name] = found = getattr(import_module(_LATE[name]), name)
+        return found
     raise AttributeError(f"module 'kleene' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATE])
+    return sorted({*globals(), *_LATE})

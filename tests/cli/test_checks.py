@@ -142,11 +142,11 @@ def test_an_attack_that_succeeds_has_exit_status_one_and_shows_the_input(run, tm
     (tmp_path / "mean.py").write_text(MEAN_FILE)
     name = f"{tmp_path / 'mean.py'}:program"
     assert run("certify", name).status == 0
-    result = run("certify", name, "--length", "130", "--attack", "--seconds", "60", "--json")
+    result = run("certify", name, "--length", "130", "--attack", "--seconds", "600", "--json")
     assert result.status == 1
     assert result.json["first_failure"] == "averages"
     assert len(result.json["attack"]["first_difference"]["input"]) >= 64
-    told = run("certify", name, "--length", "130", "--attack", "--seconds", "60")
+    told = run("certify", name, "--length", "130", "--attack", "--seconds", "600")
     assert "program and " in told.out
     assert "differ on [" in told.out
 

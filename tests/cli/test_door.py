@@ -129,6 +129,7 @@ def test_debug_shows_the_traceback():
     assert "InputError: no program 'adition'" in done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 def test_a_saved_trace_of_the_command_line_is_the_trace_of_the_library(tmp_path):
     done = kleene_command("run", "sort", "3", "1", "2", "--trace", "--json")
     file = tmp_path / "trace.json"

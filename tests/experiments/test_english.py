@@ -47,6 +47,7 @@ def test_a_language_model_is_taught_and_kept_with_what_was_measured(taught):
     assert content["unknown_words"] == pytest.approx(np.mean(told), abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:the model does not know")
 def test_means_are_those_of_the_interdependence_of_every_pair(taught):
     content, folder = taught
     model = LSTM.load(folder / "few.safetensors")

@@ -132,6 +132,7 @@ def test_a_network_file_with_something_after_its_end_is_refused(network, tmp_pat
         UniversalTransformer.load(path)
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 @given(data=st.data())
 def test_a_changed_byte_in_the_header_gives_a_network_or_is_refused(network, tmp_path_factory, data):
     path = saved(network, tmp_path_factory.mktemp("changed"))

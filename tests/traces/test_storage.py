@@ -162,6 +162,7 @@ def test_a_pickle_with_the_ending_npz_is_refused_and_nothing_is_run(tmp_path, mo
     assert not Path("sprung").exists()
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 def test_the_golden_trace_is_parity_carried_along_from_the_left():
     golden = Trace.load(GOLDEN)
     assert golden.channel("parity_left").per_step
@@ -171,6 +172,7 @@ def test_the_golden_trace_is_parity_carried_along_from_the_left():
     assert golden.halted
 
 
+@pytest.mark.filterwarnings("ignore:.* has no checksum")
 @pytest.mark.parametrize("make", [lambda program: program, kleene.compile], ids=["program", "network"])
 def test_program_and_network_reproduce_the_golden_trace(make):
     found = make(parity.absolute(positions=8)).run([1, 0, 1])

@@ -14,7 +14,8 @@ commands = typer.Typer()
 @commands.command()
 def bench(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach or interdependence.")
+        str,
+        typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach, interdependence or cold."),
     ] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
     plot: Annotated[

@@ -26,7 +26,7 @@ def test_a_mean_on_the_edge_of_the_strip_between_two_values_is_refused_with_its_
 
 
 def test_what_is_refused_does_differ():
-    found = attack(kleene.compile(mean_program([0, 0.1])), length=130, inputs=400, seconds=60)
+    found = attack(kleene.compile(mean_program([0, 0.1])), length=130, inputs=400, seconds=600)
     assert not found.certified
     assert found.first_difference is not None
 

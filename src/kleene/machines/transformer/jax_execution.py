@@ -2,11 +2,13 @@
 
 A run that keeps its trace goes through the layers with the whole batch. One that keeps only outputs has a fixed number
 of *slots*: a sequence that has halted gives its slot to the next, so that nothing waits for the slowest and only few
-shapes are ever compiled.
+shapes are ever compiled. All that runs on the device is in four jitted functions: outside of them each single operation
+would be compiled by itself, which on a GPU takes longer than a batch.
 """
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -39,10 +41,10 @@ def run_layers(
 ) -> None:
     """All layers of all sequences."""
     with _double_precision() if state.dtype == np.float64 else nullcontext():
-        weights = jax.tree.map(jnp.asarray, runnable)
+        weights = jax.device_put(runnable)
         with jax.default_matmul_precision("highest"):
             if record:
-                _run_recorded(weights, jnp.asarray(state), lengths, limit, recorder)
+                _run_recorded(weights, state, lengths, limit, recorder)
             else:
                 for rows, width in _widths(lengths):
                     _run_in_slots(weights, state, lengths, rows, width, limit, recorder)
@@ -81,23 +83,24 @@ def _run_in_slots(
     waiting = iter(rows.tolist())
     holds = np.full(slots, -1)  # which row is in each slot
     ran = np.zeros(slots, dtype=np.int64)  # for how many layers it has been there
-    block = np.zeros((slots, width, state.shape[2]), dtype=state.dtype)
     extents = np.zeros(slots, dtype=np.int32)
-    running: Any = jnp.asarray(block)
+    running: Any = None
     free = np.arange(slots)
     while True:
         incoming = list(zip(free.tolist(), waiting))
         if incoming:
             into, taken = np.array([s for s, _ in incoming]), np.array([r for _, r in incoming])
             holds[into], ran[into], extents[into] = taken, 0, lengths[taken]
-            fresh = np.zeros((len(into), width, state.shape[2]), dtype=state.dtype)
-            fresh[:, : min(width, state.shape[1])] = state[taken, :width]
-            running = _placed(running, into, fresh, slots)
+            fresh = np.zeros((slots, width, state.shape[2]), dtype=state.dtype)
+            fresh[into, : min(width, state.shape[1])] = state[taken, :width]
+            running = (
+                jax.device_put(fresh) if running is None else _placed(running, fresh, np.isin(np.arange(slots), into))
+            )
         busy = holds >= 0
         if not busy.any():
             return
         size = min(UNRECORDED, int(limit - ran[busy].max())) if limit - ran[busy].max() > 0 else 0
-        result = _unrecorded(runnable, running, jnp.asarray(np.where(busy, extents, 0)), jnp.int32(size))
+        result = _unrecorded(runnable, running, np.where(busy, extents, 0).astype(np.int32), np.int32(size))
         error = np.asarray(result.error)
         if error[0] >= 0:
             slot = int(error[1])
@@ -113,33 +116,22 @@ def _run_in_slots(
         leaving = free[busy[free]]
         if len(leaving):
             refuse_unclean(runnable, np.asarray(result.clean)[leaving], int(layers[leaving[0]]), holds[leaving])
-            output = outputs_of(jnp, runnable, running)
-            recorder.add(1, holds[leaving], {n: np.asarray(e)[leaving] for n, e in output.items()})
+            recorder.add(1, holds[leaving], {n: np.asarray(e)[leaving] for n, e in result.entries.items()})
             for slot in leaving:
                 recorder.finish(holds[slot : slot + 1], int(layers[slot]), halted=bool(ended[slot] >= 0))
         holds[leaving] = -1
         ran = layers
 
 
-def _placed(running: Any, into: np.ndarray, fresh: np.ndarray, slots: int) -> Any:
-    """The running block with new sequences in some of its slots; always the same shapes, so that it compiles once."""
-    is_new = np.zeros(slots, dtype=bool)
-    is_new[into] = True
-    padded = np.zeros((slots, *fresh.shape[1:]), dtype=fresh.dtype)
-    padded[into] = fresh
-    return jnp.where(jnp.asarray(is_new)[:, None, None], jnp.asarray(padded), running)
-
-
-def _run_recorded(runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder) -> None:
-    rows = np.arange(len(lengths))
-    state, extents = _resized(state, lengths, rows)
-    ended = np.asarray(has_halted(jnp, runnable, state, extents))[: len(rows)]
-    recorder.finish(rows[ended], 0, halted=True)
-    state, extents = _resized(state, lengths[rows[~ended]], np.flatnonzero(~ended))
-    rows, layer = rows[~ended], 0
-    while len(rows) and layer < limit:
+def _run_recorded(runnable: Runnable, state: np.ndarray, lengths: np.ndarray, limit: int, recorder: Recorder) -> None:
+    rows, layer = np.arange(len(lengths)), 0
+    size, width = _bucket(lengths)
+    block = np.zeros((size, width, state.shape[2]), dtype=state.dtype)
+    block[: len(rows), : state.shape[1]] = state[:, :width]
+    running: Any = jax.device_put(block)
+    while len(rows):
         size = min(RECORDED, limit - layer)
-        result = _recorded(runnable, state, extents, size)
+        result = _recorded(runnable, running, _filled_up(lengths[rows], len(running)), size)
         error = np.asarray(result.error)
         if error[0] >= 0:
             raise undefined_error(runnable.layout, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
@@ -147,27 +139,30 @@ def _run_recorded(runnable: Runnable, state: Any, lengths: np.ndarray, limit: in
         ended = np.asarray(result.ended)[: len(rows)]  # after how many of these layers each sequence halted, or -1
         kept = {n: np.asarray(e) for n, e in result.entries.items()}
         for index in range(size):
-            running = np.flatnonzero((ended < 0) | (ended > index))
-            if len(running):
-                recorder.add(layer + index + 1, rows[running], {n: e[index][running] for n, e in kept.items()})
+            active = np.flatnonzero((ended < 0) | (ended > index))
+            if len(active):
+                recorder.add(layer + index + 1, rows[active], {n: e[index][active] for n, e in kept.items()})
         for index in np.unique(ended[ended >= 0]):
             recorder.finish(rows[ended == index], layer + int(index), halted=True)
         layer += size
         going = np.flatnonzero(ended < 0)
-        rows = rows[going]
-        state, extents = _resized(result.state, lengths[rows], going)
+        rows, running = rows[going], result.state
+        if layer >= limit:
+            break
+        if len(going) and (len(going) < len(ended)):
+            size, width = _bucket(lengths[rows])
+            running = _shrunk(running, _filled_up(going, size), width)
     finish_rest(runnable, rows, layer, limit, recorder)
 
 
-def _resized(state: Any, lengths: np.ndarray, going: np.ndarray) -> tuple[Any, Any]:
-    """The rows that go on, in a batch whose size is a power of two and a width that is a multiple of 8, so that few
-    shapes are ever compiled. What fills the batch up has length 0."""
-    size = 1 << (max(len(going), 1) - 1).bit_length()
-    width = -(-int(lengths.max(initial=1)) // 8) * 8
-    state = state[jnp.asarray(np.pad(going, (0, size - len(going))))] if len(going) else state[:1]
-    if state.shape[1] < width:
-        state = jnp.pad(state, ((0, 0), (0, width - state.shape[1]), (0, 0)))
-    return state[:, :width], jnp.asarray(np.pad(lengths, (0, size - len(lengths))), dtype=jnp.int32)
+def _bucket(lengths: np.ndarray) -> tuple[int, int]:
+    """A batch size that is a power of two and a width that is a multiple of 8, so that few shapes are ever compiled."""
+    return 1 << (max(len(lengths), 1) - 1).bit_length(), -(-int(lengths.max(initial=1)) // 8) * 8
+
+
+def _filled_up(values: np.ndarray, size: int) -> np.ndarray:
+    """The values with zeros after them: what fills a batch up has length 0."""
+    return np.pad(values, (0, size - len(values))).astype(np.int32)
 
 
 class Segment(eqx.Module):
@@ -210,6 +205,18 @@ def _finished(runnable: Runnable, lengths: Any, carry: tuple[Any, ...], kept: An
     return Segment(state, ended, error, all_clean(jnp, runnable, state, inside), index, kept)
 
 
+@partial(jax.jit, donate_argnums=0)
+def _placed(running: Any, fresh: Any, is_new: Any) -> Any:
+    """The running block with new sequences in some of its slots."""
+    return jnp.where(is_new[:, None, None], fresh, running)
+
+
+@partial(jax.jit, static_argnums=2)
+def _shrunk(running: Any, going: Any, width: int) -> Any:
+    """The rows of the block that go on, at a width that suffices for them."""
+    return running[going, :width]
+
+
 @eqx.filter_jit
 def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> Segment:
     def step(carry, _):
@@ -230,4 +237,4 @@ def _unrecorded(runnable: Runnable, state: Any, lengths: Any, size: Any) -> Segm
         return _layer(runnable, lengths, carry)[0]
 
     carry = jax.lax.while_loop(going, step, _start(runnable, state, lengths))
-    return _finished(runnable, lengths, carry, {})
+    return _finished(runnable, lengths, carry, outputs_of(jnp, runnable, carry[0]))
