@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
+    from kleene.viewing import view as view
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _LATE = {
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "TuringMachine": "kleene.programs.turing",
     "UniversalTransformer": "kleene.machines",
+    "view": "kleene.viewing",
 }
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError, KleeneError, ProgramError
 from kleene.programs.automata import DFA
-from kleene.programs.automata.library import entries, words
-from kleene.programs.automata.random_automata import random_dfa, random_word
+from kleene.programs.automata.library import brackets, divisible_by, entries, get, words
+from tests.programs.automata.random_automata import random_dfa, random_word
 
 dfas = st.builds(random_dfa, st.randoms(use_true_random=False))
 PARITY = dict(
@@ -237,8 +237,6 @@ def test_every_automaton_of_the_shelf_accepts_its_language(entry):
 
 
 def test_a_name_that_is_not_on_the_shelf_gets_a_hint():
-    from kleene.programs.automata.library import brackets, divisible_by, get
-
     with pytest.raises(InputError, match="no automaton 'tomita3' on the shelf; did you mean tomita_3"):
         get("tomita3")
     with pytest.raises(InputError, match="there are parity"):
@@ -312,3 +310,31 @@ def test_a_word_may_be_an_iterator():
     assert dfa.accepts(iter("111"))
     assert dfa.accepts_batch(iter([iter("1"), "11"])).tolist() == [True, False]
     assert dfa.run_batch(iter(["1", iter("10")]))[1] == dfa.run("10")
+
+
+def test_in_a_notebook_it_is_a_table_with_every_name_escaped():
+    dfa = DFA.from_table([("<b>", "&", "<b>")], start="<b>", accept=["<b>"])
+    assert dfa._repr_html_() == (
+        "<table><tr><th></th><th></th><th>&amp;</th></tr><tr><td>→*</td><td>&lt;b&gt;</td><td>&lt;b&gt;</td></tr></table>"
+    )
+    long = get("divisible_by_20").build().union(DFA.from_regex("(0|1)*1(0|1){6}"))
+    assert f"… {len(long.states) - 60} more" in long._repr_html_()
+
+
+def test_what_is_built_from_another_automaton_is_an_automaton():
+    dfa = get("tomita_3").build()
+    made = [dfa.minimise(), dfa.complement(), dfa.union(dfa), DFA.from_json(dfa.to_json()), DFA.from_dot(dfa.to_dot())]
+    assert {type(one) for one in [*made, DFA.from_automata(dfa.to_automata()), DFA.from_regex("a*")]} == {DFA}
+
+
+def test_a_graph_has_every_state_and_arrow_and_the_walk_of_a_word():
+    dfa = DFA.from_regex("ab*")
+    graph = dfa.graph("ab", dead=False)
+    assert [node.name for node in graph.nodes] == ["q0", "q1"]
+    assert [(arrow.source, arrow.target, arrow.transitions) for arrow in graph.arrows] == [
+        (0, 1, ("a",)),
+        (1, 1, ("b",)),
+    ]
+    assert (graph.total, graph.start, graph.walk.visits, graph.walk.last) == (3, 0, {0: [0], 1: [1, 2]}, 1)
+    assert graph.walk.caption == "'ab' is accepted: q0 → q1 → q1"
+    assert dfa.graph(iter("ab")).walk.visits == graph.walk.visits

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
-from kleene.programs.automata import DFA, regex
+from kleene.programs.automata import DFA
 from kleene.programs.automata.library import words
+from kleene.programs.automata.regex import from_regex
 
 
 def bracketed(inner):
@@ -168,11 +169,9 @@ def test_counted_options_are_quick():
     assert DFA.from_regex("a{" + "0" * 6000 + "2}").accepts("aa")
 
 
-def test_an_automaton_that_grows_without_end_is_given_up(monkeypatch):
-    monkeypatch.setattr(regex, "MOST_STATES", 500)
-    assert len(DFA.from_regex("(a|b)*a(a|b){7}").states) == 256
+def test_an_automaton_that_grows_without_end_is_given_up():
+    assert len(from_regex("(a|b)*a(a|b){7}", most_states=500).states) == 256
     with pytest.raises(ProgramError, match=r"is given up after 50[0-9] states"):
-        DFA.from_regex("(a|b)*a(a|b){20}")
-    monkeypatch.setattr(regex, "MOST_WORK", 100)
+        from_regex("(a|b)*a(a|b){20}", most_states=500)
     with pytest.raises(ProgramError, match="is given up"):
-        DFA.from_regex("(a|b)*a(a|b){7}")
+        from_regex("(a|b)*a(a|b){7}", most_work=100)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kleene.errors import InputError, ModelFileError, ProgramError
 from kleene.programs.automata import DFA
 from kleene.programs.automata.library import entries, get, words
-from kleene.programs.automata.random_automata import random_dfa
+from tests.programs.automata.random_automata import random_dfa
 
 dfas = st.builds(random_dfa, st.randoms(use_true_random=False))
 ODD = [

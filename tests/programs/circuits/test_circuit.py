@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kleene.errors import InputError, ProgramError, RunError
 from kleene.notation.wiring import Wiring, module_sequence
 from kleene.programs.circuits import Block, Circuit
-from kleene.programs.circuits.circuit import HOLE
+from kleene.programs.circuits.blocks import HOLE
 from kleene.programs.circuits.library import get
 from kleene.programs.circuits.reference import reference_run
 

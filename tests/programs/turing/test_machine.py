@@ -12,8 +12,8 @@ from kleene.errors import InputError, ProgramError, RunError
 from kleene.notation.computations import Computation
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import get, ping_pong_word
-from kleene.programs.turing.random_machines import random_input, random_machine
 from tests.programs.turing.naive import naive_run
+from tests.programs.turing.random_machines import random_input, random_machine
 
 seeds = st.randoms(use_true_random=False)
 ODD = dict(
@@ -220,3 +220,17 @@ def test_a_budget_is_a_whole_number_of_any_kind_but_no_truth():
     for budget in (True, 2.0, "2", None):
         with pytest.raises(InputError, match="it is a number of steps, 0 or more"):
             machine.run("abba", max_steps=budget)
+
+
+def test_a_machine_prints_as_a_table_of_what_it_does():
+    machine = get("increment").build()
+    assert str(machine) == "          0         1          _\n→  carry  done 1 R  carry 0 R  done 1 R"
+    assert repr(machine) == "<TuringMachine increment: 3 states, tape symbols 0 1 _>"
+    assert machine._repr_html_().startswith("<table><tr><th></th><th></th><th>0</th>")
+
+
+def test_the_graph_of_a_machine_says_what_is_written_and_where_the_head_goes():
+    graph = get("increment").build().graph("1", dead=False)
+    assert [node.name for node in graph.nodes] == ["carry", "done"]
+    assert [arrow.lines for arrow in graph.arrows] == [("1 → 0, R",), ("0, _ → 1, R",)]
+    assert graph.walk.caption == "'1' is accepted: carry → carry → done"
