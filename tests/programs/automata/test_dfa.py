@@ -125,7 +125,7 @@ def test_it_prints_as_a_table():
         ({"states": ("q0", "q1", 1, "1")}, "two states are called 1: 1 and '1'"),
         ({"alphabet": ()}, "the alphabet is empty"),
         ({"alphabet": ("0", "1", "0")}, "the symbol '0' twice"),
-        ({"alphabet": ("0", 1)}, "the alphabet has 1; symbols are texts that are not empty: '1'"),
+        ({"alphabet": ("0", 1)}, "the alphabet has 1; symbols are strings that are not empty: '1'"),
         ({"alphabet": ("0", "1", "")}, "the alphabet has ''"),
         ({"alphabet": ("0", "1", "2")}, r"incomplete: there is no transition for \(q0, 2\), \(q1, 2\)\. Every state"),
         ({"states": [f"q{n}" for n in range(9)]}, r"\(q2, 0\), \(q2, 1\), \(q3, 0\), \(q3, 1\) and 10 more"),
@@ -296,9 +296,9 @@ def test_states_that_are_equal_under_two_names_are_refused():
 
 
 def test_states_that_cannot_be_looked_up_are_refused():
-    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+    with pytest.raises(ProgramError, match="name states with strings or numbers"):
         DFA(**PARITY | {"states": (("q0", []), "q1")})
-    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+    with pytest.raises(ProgramError, match="name states with strings or numbers"):
         DFA.from_table([("q", "a", "q")], start=["q"], accept=[])
     with pytest.raises(ProgramError, match="accept has"):
         DFA.from_table([("q", "a", "q")], start="q", accept=[["q"]])

@@ -143,7 +143,7 @@ def test_any_character_can_be_a_symbol(symbol):
         ("[\u0100-\u2000]{200}", r"more than 1,000,000 symbols in all its places"),
         ("(" + "[\u0100-\u1000]|" * 80 + "a)*", r"more than 20,000,000 ways from place to place"),
         ("a" * 500 + "(", r"a{200}'… cannot be read"),
-        (7, r"the regular expression is 7, and a text was expected"),
+        (7, r"the regular expression is 7, and a string was expected"),
     ],
 )
 def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, said):

@@ -275,5 +275,5 @@ def test_an_automaton_of_automata_lib_that_reads_numbers_is_refused():
     peer = Library(
         states={0}, input_symbols={"a", 1}, transitions={0: {"a": 0, 1: 0}}, initial_state=0, final_states={0}
     )
-    with pytest.raises(ProgramError, match="the alphabet has 1; symbols are texts"):
+    with pytest.raises(ProgramError, match="the alphabet has 1; symbols are strings"):
         DFA.from_automata(peer)

@@ -1,4 +1,4 @@
-"""Where the states of a diagram stand. Several ways are tried, and the drawing that is easiest to read is kept."""
+"""Where the states of a diagram stand. Several layouts are tried, and the drawing that is easiest to read is kept."""
 
 from collections.abc import Iterator
 
@@ -12,8 +12,10 @@ WORTH = 0.1  # what a move must save, where a crossing costs 1: a shape that is 
 
 
 def layouts(graph: StateGraph, gap: float) -> Iterator[np.ndarray]:
-    """Places for the states, (state, 2), in several ways, rows and columns first; `gap` is added between columns, for
-    wide names and labels."""
+    """Places for the states, (state, 2), in several layouts, rows and columns first.
+
+    `gap` is added between columns, so that wide names and labels fit.
+    """
     columns = layered(graph, gap)
     yield columns
     if len(graph.nodes) > 3:

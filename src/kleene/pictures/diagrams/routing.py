@@ -190,7 +190,7 @@ SAMPLES = 20  # points that stand for a curve
 class Drawing:
     """Everything has a place: states, the curves of arrows from edge to edge, the middles of their labels.
 
-    `start` is the arrow into the start state, and `cost` says how hard it all is to read.
+    `start` is the arrow into the start state, and `cost` is how hard the drawing is to read.
     """
 
     places: np.ndarray

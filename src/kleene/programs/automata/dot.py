@@ -1,7 +1,7 @@
 """Automata as Graphviz drawings (DOT): written plainly, and read as most tools write them.
 
 The reader is our own. pydot's takes fifty times as long on a large automaton, and its time doubles with every nested
-subgraph, so that a file of sixty bytes never ends.
+subgraph, so that a file of a hundred bytes would take longer than a lifetime.
 
 A node drawn as a `doublecircle` accepts. The start is where an arrow without a label comes in from a node that is no
 state: one that is invisible or drawn as a point, as plain text or as nothing. An arrow's label lists its symbols,
@@ -132,7 +132,7 @@ class Token(NamedTuple):
 
 
 def read_graph(text: str) -> DotGraph:
-    """The graph in a DOT text; a ProgramError says in which line it cannot be read."""
+    """The graph in DOT; a ProgramError names the line that cannot be read."""
     reader = _DotReader(list(_tokens(text.removeprefix("\ufeff"))))  # the mark that some editors put first
     reader.skip("strict")
     if not reader.skip("digraph"):

@@ -136,5 +136,5 @@ def check_alphabets(a: TransitionTable, b: TransitionTable) -> None:
     if set(a.alphabet) != set(b.alphabet):
         raise InputError(
             f"the alphabets differ: {' '.join(a.alphabet)} and {' '.join(b.alphabet)}; build both over the same "
-            f"symbols, for a regular expression with alphabet="
+            f"symbols; a regular expression takes alphabet="
         )

@@ -105,7 +105,7 @@ def from_regex(
     It is given up after `most_states` states, before they are minimised, or `most_work` places looked at.
     """
     if not isinstance(regex, str):
-        raise ProgramError(f"the regular expression is {regex!r}, and a text was expected")
+        raise ProgramError(f"the regular expression is {regex!r}, and a string was expected")
     given = None if alphabet is None else checked_alphabet(alphabet)
     if given is not None and len(given) > MOST_SYMBOLS:
         raise ProgramError(f"the alphabet has {len(given):,} symbols, and {MOST_SYMBOLS:,} is the most; use fewer")
@@ -157,11 +157,8 @@ def _sets_of_places(
     numbers: dict[frozenset[int], int] = {frozenset([0]): 0}
     found, transitions, work = list(numbers), {}, 0
     for number, held in enumerate(found):
-        reached: dict[str, set[int]] = {}
-        for place in held:
-            for symbol, targets in followers[place].items():
-                reached.setdefault(symbol, set()).update(targets)
-                work += len(targets)
+        reached, looked_at = _reached(held, followers)
+        work += looked_at
         if len(found) > most_states or work > most_work or len(found) * len(places.alphabet) > MOST_ENTRIES:
             raise ProgramError(
                 f"the regular expression {shortened(places.regex)} is given up after {len(found):,} states of its "
@@ -176,6 +173,17 @@ def _sets_of_places(
                 found.append(following)
             transitions[number][symbol] = numbers[following]
     return found, transitions
+
+
+def _reached(held: frozenset[int], followers: list[dict[str, list[int]]]) -> tuple[dict[str, set[int]], int]:
+    """The places that each symbol leads to from any of those held, and how many were looked at."""
+    reached: dict[str, set[int]] = {}
+    work = 0
+    for place in held:
+        for symbol, targets in followers[place].items():
+            reached.setdefault(symbol, set()).update(targets)
+            work += len(targets)
+    return reached, work
 
 
 def _by_symbol(places: _Places, following: set[int]) -> dict[str, list[int]]:

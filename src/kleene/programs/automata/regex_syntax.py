@@ -6,7 +6,7 @@
     ε         the empty word                 [abc] [a-f] [^a] one of these symbols; any symbol but these
     \\x        the character x itself      ^a  a$          the same as a: ^ and $ are the word's ends
 
-A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ say nothing more;
+A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ add nothing;
 where there may be symbols before a ^ or after a $, they are refused.
 """
 
@@ -197,12 +197,12 @@ class _ExpressionReader:
         return Symbols(frozenset(found), others)
 
     def without_anchors(self, node: Expression, first: bool = True, last: bool = True) -> Expression:
-        """The same tree without ^ and $; `first` and `last` say that no symbol comes before or after the node."""
+        """The same tree without ^ and $; `first` and `last`: no symbol comes before or after the node."""
         if isinstance(node, Anchor):
             if not (first if node.sign == "^" else last):
                 where, side = ("before", "beginning") if node.sign == "^" else ("after", "end")
-                told = f"{node.sign!r} is the {side} of the word, but there may be symbols {where} it"
-                self.fail(f"{told} (write \\{node.sign} for the character)", node.place)
+                what = f"{node.sign!r} is the {side} of the word, but there may be symbols {where} it"
+                self.fail(f"{what} (write \\{node.sign} for the character)", node.place)
             return EMPTY
         if isinstance(node, Either):
             return Either(tuple(self.without_anchors(option, first, last) for option in node.options))

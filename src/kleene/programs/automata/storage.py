@@ -38,25 +38,14 @@ def _plain(state: Hashable) -> str | int:
 def from_json(content: str | Mapping[str, Any]) -> TransitionTable:
     """The automaton in a JSON string, or in the dict that it holds."""
     if isinstance(content, str):
-        try:
-            content = json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
-        except ValueError as error:
-            raise ProgramError(f"the text is not JSON: {error}") from None
-        except RecursionError:
-            raise ProgramError("the text is no automaton in JSON: it is nested too deeply") from None
+        content = _parsed(content)
     if not isinstance(content, Mapping):
         raise ProgramError(f"the JSON holds a {type(content).__name__}, and an object with the automaton was expected")
     if content.get("format", FORMAT) != FORMAT:
         raise ProgramError(f"the format is {content['format']!r}, and {FORMAT!r} was expected")
-    for key, kind in (
-        ("states", list),
-        ("alphabet", list),
-        ("start", (str, int)),
-        ("accept", list),
-        ("transitions", list),
-    ):
+    for key in ("states", "alphabet", "start", "accept", "transitions"):
+        kind, what = ((str, int), "the name of a state") if key == "start" else (list, "a list")
         if not isinstance(content.get(key), kind):
-            what = "a list" if kind is list else "the name of a state"
             raise ProgramError(f"{key!r} is {content.get(key, 'missing')!r} in the JSON; it must be {what}")
     return TransitionTable(
         states=tuple(content["states"]),
@@ -65,6 +54,15 @@ def from_json(content: str | Mapping[str, Any]) -> TransitionTable:
         start=content["start"],
         accept=content["accept"],
     )
+
+
+def _parsed(content: str) -> Any:
+    try:
+        return json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
+    except ValueError as error:
+        raise ProgramError(f"this is not JSON: {error}") from None
+    except RecursionError:
+        raise ProgramError("this is no automaton in JSON: it is nested too deeply") from None
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:

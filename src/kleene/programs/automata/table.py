@@ -88,7 +88,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def checked_states(states: Any) -> tuple[Hashable, ...]:
-    """The states in their order, told apart by their names."""
+    """The states in their order; no two have the same name."""
     found = _listed(states, "states", "the names of the states")
     if not found:
         raise ProgramError("there are no states; an automaton needs at least its start state")
@@ -108,7 +108,7 @@ def checked_states(states: Any) -> tuple[Hashable, ...]:
 def check_hashable(state: Any) -> None:
     """Refuse a state that cannot be looked up."""
     if not _hashable(state):
-        raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with texts or numbers")
+        raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with strings or numbers")
 
 
 def _hashable(thing: Any) -> bool:
@@ -127,7 +127,7 @@ def checked_alphabet(alphabet: Any) -> tuple[str, ...]:
         raise ProgramError("the alphabet is empty; an automaton needs at least one symbol to read")
     for symbol in found:
         if not isinstance(symbol, str) or not symbol:
-            raise ProgramError(f"the alphabet has {symbol!r}; symbols are texts that are not empty: {str(symbol)!r}?")
+            raise ProgramError(f"the alphabet has {symbol!r}; symbols are strings that are not empty: {str(symbol)!r}?")
     if len(set(found)) < len(found):
         twice = next(symbol for symbol in found if found.count(symbol) > 1)
         raise ProgramError(f"the alphabet has the symbol {twice!r} twice; list every symbol once")

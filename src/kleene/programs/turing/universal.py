@@ -7,7 +7,7 @@ The machine simulated has two tape symbols, its blank and one more, which every 
 with a block for each state that does not halt, the first being the start; `*` marks the block of the current state. A
 block has a rule for the blank (0) and one for the other symbol (1): the bit to write, L or R, and where to go: as many
 `i` as the number of the block, or A to accept, X to reject; then `;`. On the tape the cell under the head is o for a 0
-and l for a 1. So `#*0R;1RA;=l` says: in the only state, go right over 0s; accept on a 1; the head is on a 1.
+and l for a 1. So `#*0R;1RA;=l` means: in the only state, go right over 0s; accept on a 1; the head is on a 1.
 
 A step is simulated by four trips: read the bit under the head; carry the rule's bit and move to the tape; put the mark
 `*` on the first block; push it one block on for every `i`, turning each one counted into I.
@@ -36,7 +36,7 @@ class _Transitions:
         self.transitions[state, symbol] = (target, write or symbol, move)
 
     def go(self, state: str, move: Move, until: Iterable[str]) -> None:
-        """Run over everything that is not in `until`; what happens there is said by `on`."""
+        """Run over everything that is not in `until`; `on` defines what happens there."""
         for symbol in SYMBOLS:
             if symbol not in until:
                 self.on(state, symbol, state, move)
