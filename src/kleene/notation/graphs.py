@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 LONGEST = 16  # characters of a state's name that are drawn; the whole name is in its tooltip
-MOST_ROWS = 60  # of a table in a notebook
+MOST_ROWS = 60  # of a table in a notebook, and as many columns
 SHOWN = 14  # states of a walk that are written out
 
 
@@ -112,17 +112,18 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """The rows as an HTML table, the first being its head; of more than `most` rows the rest is counted.
+    """The rows as an HTML table, the first being its head; of more than `most` rows or columns the rest is left out.
 
     >>> html_table([["a"], ["1"], ["2"]], most=1)
     '<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>… 1 more</td></tr></table>'
     """
     head, *body = rows
-    lines = [_row(head, "th"), *(_row(row, "td") for row in body[:most])]
+    lines = [_row(head, "th", most), *(_row(row, "td", most) for row in body[:most])]
     if len(body) > most:
-        lines.append(_row([f"… {len(body) - most:,} more"], "td"))
+        lines.append(_row([f"… {len(body) - most:,} more"], "td", most))
     return f"<table>{''.join(lines)}</table>"
 
 
-def _row(cells: Sequence[str], tag: str) -> str:
-    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+def _row(cells: Sequence[str], tag: str, most: int) -> str:
+    shown = cells if len(cells) <= most else [*cells[:most], "…"]
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in shown)}</tr>"

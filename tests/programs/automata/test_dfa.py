@@ -319,6 +319,8 @@ def test_in_a_notebook_it_is_a_table_with_every_name_escaped():
     )
     long = get("divisible_by_20").build().union(DFA.from_regex("(0|1)*1(0|1){6}"))
     assert f"… {len(long.states) - 60} more" in long._repr_html_()
+    wide = DFA.from_regex("[\u0100-\u0200]")
+    assert wide._repr_html_().count("<th>") == 61
 
 
 def test_what_is_built_from_another_automaton_is_an_automaton():
