@@ -18,6 +18,8 @@ from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
 from kleene.programs.alta.library import parity
 from kleene.programs.alta.rules import RuleSet
+from kleene.programs.circuits import Circuit
+from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.turing.library import get as get_machine
 from kleene.teaching.catalog import lesson
 from kleene.teaching.checkpoints import restored, stored
@@ -59,11 +61,17 @@ FORMATS = {
     "automaton.json": lambda path: saved(EVEN, kleene.DFA.load, path),
     "automaton.dot": lambda path: saved(EVEN, kleene.DFA.load, path),
     "machine.tm": lambda path: saved(get_machine("bump").build(), kleene.TuringMachine.load, path),
+    "circuit.nram": lambda path: saved(get_circuit("swap").build(), Circuit.load, path),
     "trace.json": lambda path: saved(EVEN.run("0110"), Trace.load, path),
     "trace.npz": lambda path: saved(EVEN.run("0110"), Trace.load, path),
     "tally.json": tally_case,
 }
-BY_HAND = ("automaton.dot", "machine.tm", "tally.json")  # these are read without a checksum, and without a warning
+BY_HAND = (
+    "automaton.dot",
+    "machine.tm",
+    "circuit.nram",
+    "tally.json",
+)  # these are read without a checksum, and without a warning
 
 
 @pytest.mark.parametrize("name", FORMATS)

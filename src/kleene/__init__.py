@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kleene.traces import Channel as Channel
     from kleene.traces import Trace as Trace
     from kleene.traces import TraceBatch as TraceBatch
+    from kleene.viewing import view as view
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ _LATE = {
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
     "run": "kleene.running",
+    "view": "kleene.viewing",
     # types
     "Channel": "kleene.traces",
     "DFA": "kleene.programs.automata",

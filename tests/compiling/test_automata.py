@@ -14,10 +14,10 @@ from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.alta.library import get as get_program
 from kleene.programs.automata import DFA
-from kleene.programs.automata.random_automata import random_dfa, random_word
 from kleene.programs.turing.library import get as get_machine
 from tests.compiling.dfas import dfas, long_words
 from tests.machines.rnn.networks import all_words
+from tests.programs.automata.random_automata import random_dfa, random_word
 
 FORMS = [*product(("live", "textbook"), ("relu", "slu"))]
 

@@ -15,9 +15,9 @@ from kleene.machines.rnn import library
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA
-from kleene.programs.automata.random_automata import random_dfa
 from tests.compiling.dfas import dfas
 from tests.machines.rnn.networks import all_words, large_integers, networks, reference_accepts, small_integers
+from tests.programs.automata.random_automata import random_dfa
 
 
 def worked_example(start=(1, 0)):

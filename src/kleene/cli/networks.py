@@ -68,14 +68,15 @@ def view(
 
     It goes to a file, or as SVG to where the output is sent.
     """
-    from kleene.commands.viewing import drawn, save_drawn
+    from kleene.viewing import view as picture_of
 
-    if output is None and not as_json and not sys.stdout.isatty():
-        return typer.echo(drawn(program, word, dead=dead, force=force))
-    file, states = save_drawn(program, word, output or "diagram.svg", dead=dead, force=force)
+    printed = output is None and not as_json and not sys.stdout.isatty()
+    picture = picture_of(program, word, None if printed else output or "diagram.svg", dead=dead, force=force)
+    if printed:
+        return typer.echo(picture.svg)
     if as_json:
-        return print_json({"file": file, "states": states})
-    typer.echo(f"wrote {file}")
+        return print_json(picture.as_json())
+    typer.echo(f"wrote {picture.path}")
 
 
 @commands.command()

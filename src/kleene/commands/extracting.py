@@ -46,10 +46,10 @@ class Extracted:
         """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""
         if Path(path).suffix in ENDINGS:
             return replace(self, file=str(self.dfa.save(path)))
-        from kleene.pictures.diagrams.diagram import MANY, save
+        from kleene.pictures.diagrams.diagram import MANY, diagram
 
         if len(self.dfa.states) <= MANY:
-            return replace(self, file=str(save(self.dfa, path)))
+            return replace(self, file=str(diagram(self.dfa.graph()).save(path)))
         kept = str(self.dfa.save(f"{path}.json"))
         note = (
             f"a diagram of {len(self.dfa.states):,} states cannot be read, and {MANY} is the limit: {kept!r} has the "

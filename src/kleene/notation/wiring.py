@@ -1,15 +1,14 @@
-"""What circuits of modules are made of: which modules there are, and what each of their arguments may be wired to.
+"""What circuits are made of: the modules and what they compute, what each argument may be wired to, and the steps.
 
 Programs (circuits that people write) and machines (the NRAM, which learns them) share these names, so that their traces
 have the same channels.
-
-How many steps a circuit runs: a sum of a number, the size M of the memory, and what a cell says at the start.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from kleene.errors import InputError, ProgramError
 from kleene.memory import check_memory
 from kleene.traces.channels import NOTHING, Channel
 
-# How many arguments each module uses. WRITE says 0; the others say what their names do, modulo M.
+# How many arguments each module uses. READ and WRITE use the memory, and WRITE returns 0.
 ARITIES = {
     "READ": 1,
     "ZERO": 0,
@@ -35,26 +34,42 @@ ARITIES = {
     "MAX": 2,
     "WRITE": 2,
 }
+# What the other modules return for their arguments a and b, before it is taken modulo the memory's size M. Operators
+# alone, so that Python's, numpy's and jax's integers all go in.
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "ZERO": lambda a, b: 0,
+    "ONE": lambda a, b: 1,
+    "TWO": lambda a, b: 2,
+    "INC": lambda a, b: a + 1,
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "DEC": lambda a, b: a - 1,
+    "LT": lambda a, b: (a < b) * 1,
+    "LEQ": lambda a, b: (a <= b) * 1,
+    "EQ": lambda a, b: (a == b) * 1,
+    "MIN": lambda a, b: a * (a <= b) + b * (a > b),
+    "MAX": lambda a, b: a * (a >= b) + b * (a < b),
+}
 MOST_MODULES = 500
 SHORT = {"def": tuple(ARITIES), "R": ("READ",), "W": ("WRITE",)}
 
 
 def module_sequence(text: str) -> tuple[str, ...]:
-    """The modules that a text such as `def`, `R+def+R+W` or `def*3` stands for; `def` is all fourteen in their order.
+    """The modules that are written as `def`, `R+def+R+W` or `def*3`; `def` is all fourteen in their order.
 
     >>> module_sequence("R+W*2+INC")
     ('READ', 'WRITE', 'WRITE', 'INC')
     """
     found: list[str] = []
     for part in text.split("+"):
-        said = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9][0-9]*))?\s*", part)
-        modules = SHORT.get(said[1], (said[1],) if said[1] in ARITIES else ()) if said else ()
-        if not said or not modules:
+        match = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9][0-9]*))?\s*", part)
+        modules = SHORT.get(match[1], (match[1],) if match[1] in ARITIES else ()) if match else ()
+        if not match or not modules:
             raise InputError(
                 f"the module sequence {text!r} has the part {part.strip()!r}; join with + any of def (all fourteen in "
                 f"their order), R, W, {', '.join(ARITIES)}, and repeat with *3"
             )
-        times = read_count(said[2] or "1")
+        times = read_count(match[2] or "1")
         if times is None or len(found) + len(modules) * times > MOST_MODULES:
             raise InputError(f"the module sequence {_short(text)} has more than {MOST_MODULES} modules; use fewer")
         found += modules * times
@@ -163,7 +178,7 @@ TERM = re.compile(r"([0-9]+)|(M)|memory\[([0-9]+)\]")
 
 @dataclass(frozen=True)
 class Steps:
-    """So many steps: `constant`, and M as often as `sizes` says, and what each of `cells` holds at the start.
+    """How many steps a run takes: `constant + sizes * M + sum(memory[c] for c in cells)`, of the memory at the start.
 
     >>> Steps.parse("memory[1] + 5")([7, 3, 2, 0])
     8
@@ -175,24 +190,24 @@ class Steps:
 
     @classmethod
     def parse(cls, text: str) -> "Steps":
-        """The number of steps that a text such as `7`, `M + 2` or `memory[1] + 5` says."""
+        """The number of steps that is written as `7`, `M + 2` or `memory[1] + 5`."""
         found = [(term, TERM.fullmatch(term.strip())) for term in text.split("+")]
         constant, sizes, cells = 0, 0, []
-        for term, said in found:
-            if said is None:
+        for term, match in found:
+            if match is None:
                 raise ProgramError(
                     f"the number of steps is {text.strip()!r}, and {term.strip()!r} is not understood; write a sum of "
                     f"whole numbers, M (the size of the memory) and memory[1] (what cell 1 holds at the start)"
                 )
-            numbers = [read_count(digits or "0") for digits in said.group(1, 3)]
+            numbers = [read_count(digits or "0") for digits in match.group(1, 3)]
             if None in numbers:
                 raise ProgramError(
                     f"the number of steps has a term of {len(term.strip())} characters; a run has at most "
                     f"{MOST_STEPS:,} steps"
                 )
             constant += numbers[0] or 0
-            sizes += bool(said[2])
-            cells += [numbers[1] or 0] if said[3] else []
+            sizes += bool(match[2])
+            cells += [numbers[1] or 0] if match[3] else []
         return cls(constant, sizes, tuple(cells))
 
     def __call__(self, memory: Sequence[int]) -> int:

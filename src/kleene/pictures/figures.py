@@ -1,7 +1,8 @@
 """Figures in one style, written atomically as .svg, .png or .pdf."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -20,6 +21,42 @@ def check_picture(path: Any, name: str = "the picture's file") -> None:
     ending = Path(path).suffix.lower()
     if ending and ending not in ENDINGS:
         raise InputError(f"{name} is {str(path)!r}, and pictures are written as {', '.join(ENDINGS)}; give such a name")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that shows itself: as SVG in a notebook, by its title and caption in a terminal.
+
+    `figure` makes the same picture as a matplotlib figure, which .png and .pdf files are written from; `facts` are for
+    `as_json`; `path` is the file that holds the picture, if it was saved when it was made.
+    """
+
+    title: str
+    svg: str
+    figure: Callable[[], Any]
+    caption: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.title}>"
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.caption}" if self.caption else self.title
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def as_json(self) -> dict[str, Any]:
+        """The file that holds the picture, if it was saved, and the facts."""
+        return ({} if self.path is None else {"file": str(self.path)}) | dict(self.facts)
+
+    def save(self, path: Any) -> Path:
+        """Save the picture as .svg, .png or .pdf, as the name ends, and return the path; SVG without an ending."""
+        check_picture(path)
+        if Path(path).suffix.lower() in ("", ".svg"):
+            return write_atomically(path, self.svg.encode())
+        return save_figure(self.figure(), path)
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -44,17 +81,23 @@ def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
 
 
 def save_figure(figure: Any, path: Any) -> Path:
-    """The path of the file now holding the figure. The same figure gives the same file."""
+    """Save the figure and return the path. The same figure gives the same file."""
     check_picture(path)
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".") or "svg"
-    stream = io.BytesIO()
     try:
-        # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.
-        from matplotlib import rc_context
-
-        with rc_context({"svg.hashsalt": "kleene"}):
-            figure.savefig(stream, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+        content = figure_bytes(figure, ending)
     except ValueError as error:
         raise InputError(f"a picture cannot be written as {path.name!r}: {error}") from None
-    return write_atomically(path, stream.getvalue())
+    return write_atomically(path, content)
+
+
+def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
+    """The figure as a file of that kind: svg, png or pdf."""
+    from matplotlib import rc_context
+
+    stream = io.BytesIO()
+    # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.
+    with rc_context({"svg.hashsalt": "kleene"}):
+        figure.savefig(stream, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+    return stream.getvalue()

@@ -1,7 +1,4 @@
-"""How a cost grows: measured points against size, one panel for each thing that grows.
-
-The line plots of experiments: panels side by side, lines with bands, solid or dashed.
-"""
+"""Line plots: how costs grow with size, and the panels of experiments, lines with bands, solid or dashed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +14,7 @@ from kleene.pictures.figures import BLUE, COLOURS, GRID, LETTERS, new_figure, sa
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
-    """The path of a picture (.svg, .png or .pdf) of the benchmark rows that say what they grow `against`.
+    """Draw the benchmark rows that have a size to grow `against` (.svg, .png or .pdf) and return the path.
 
     Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
     """
@@ -85,19 +82,19 @@ class Panel:
 
 
 def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> Path:
-    """The path of a picture with a panel for each title; a legend below all of them names the lines."""
+    """Draw a panel for each title, with one legend for all lines below, and return the path."""
     rows = -(-len(panels) // COLUMNS)
     columns = min(COLUMNS, len(panels))
     figure = new_figure(WIDTH * columns, 2.9 * rows + 0.3)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    told: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for ax, (name, panel) in zip(axes, panels.items()):
         for label, line in panel.lines.items():
-            told[label] = _draw(ax, line, panel.marks)
+            handles[label] = _draw(ax, line, panel.marks)
         _dress(ax, name, panel)
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
-    set_legend(figure, told)
+    set_legend(figure, handles)
     set_title(figure, title)
     return save_figure(figure, path)
 

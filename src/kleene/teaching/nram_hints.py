@@ -4,14 +4,12 @@ A circuit's wiring depends on which registers are zero, so the circuit is run on
 program, beside the machine that it teaches.
 """
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from kleene.notation.wiring import Wiring
+from kleene.notation.wiring import OPERATIONS, Wiring
 from kleene.programs.circuits import Circuit
 from kleene.teaching.hints import Hints
 
@@ -30,26 +28,9 @@ NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
 Choices = Int[Array, "step connections"]
 Told = Bool[Array, "step connections"]
 Number = Int[Array, ""]
-Operation = Callable[[Number, Number, Number], Number]
-
-# What a module says of its arguments and of the size M; both are less than M. READ and WRITE stand below.
-OPERATIONS: dict[str, Operation] = {
-    "ZERO": lambda a, b, size: jnp.zeros_like(size),
-    "ONE": lambda a, b, size: _ring(jnp.ones_like(size), size),
-    "TWO": lambda a, b, size: _ring(jnp.full_like(size, 2), size),
-    "INC": lambda a, b, size: _ring(a + 1, size),
-    "ADD": lambda a, b, size: _ring(a + b, size),
-    "SUB": lambda a, b, size: _ring(a - b, size),
-    "DEC": lambda a, b, size: _ring(a - 1, size),
-    "LT": lambda a, b, size: (a < b).astype(size.dtype),
-    "LEQ": lambda a, b, size: (a <= b).astype(size.dtype),
-    "EQ": lambda a, b, size: (a == b).astype(size.dtype),
-    "MIN": lambda a, b, size: jnp.minimum(a, b),
-    "MAX": lambda a, b, size: jnp.maximum(a, b),
-}
 
 
-def _ring(value: Number, size: Number) -> Number:
+def _ring(value: Number | int, size: Number) -> Number:
     """The value modulo M, where it is not far off."""
     return jnp.where(value >= size, value - size, jnp.where(value < 0, value + size, value))
 
@@ -99,7 +80,7 @@ def _stepped(
         elif kind == "WRITE":
             cells = jnp.where(jnp.arange(len(cells)) == first, second, cells)
         elif place in used:
-            output = OPERATIONS[kind](first, second, size)
+            output = _ring(OPERATIONS[kind](first, second), size)
         values.append(output)
     return jax.vmap(_picked, (None, 0))(jnp.stack(values), choices[-wiring.registers :]), cells
 

@@ -10,7 +10,7 @@ from kleene.compiling.turing import compile_turing
 from kleene.errors import CompileError
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import entries, get, walk_right
-from kleene.programs.turing.random_machines import random_input, random_machine
+from tests.programs.turing.random_machines import random_input, random_machine
 
 CONSTRUCTIONS = ("compact", "merged")
 SHELF = [name for name in entries() if name != "universal"]

@@ -12,7 +12,7 @@ from kleene.compiling.turing.compiler import network_of
 from kleene.compiling.turing.floats import tape_limit
 from kleene.errors import CompileError, RunError
 from kleene.programs.turing.library import get, ping_pong_word, stored
-from kleene.programs.turing.random_machines import random_input, random_machine
+from tests.programs.turing.random_machines import random_input, random_machine
 
 CASES = [(c, n) for c in ("compact", "merged") for n in ("float32", "float64")]
 

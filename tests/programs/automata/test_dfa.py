@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError, KleeneError, ProgramError
 from kleene.programs.automata import DFA
-from kleene.programs.automata.library import entries, words
-from kleene.programs.automata.random_automata import random_dfa, random_word
+from kleene.programs.automata.library import brackets, divisible_by, entries, get, words
+from tests.programs.automata.random_automata import random_dfa, random_word
 from tests.work import calls
 
 dfas = st.builds(random_dfa, st.randoms(use_true_random=False))
@@ -125,7 +125,7 @@ def test_it_prints_as_a_table():
         ({"states": ("q0", "q1", 1, "1")}, "two states are called 1: 1 and '1'"),
         ({"alphabet": ()}, "the alphabet is empty"),
         ({"alphabet": ("0", "1", "0")}, "the symbol '0' twice"),
-        ({"alphabet": ("0", 1)}, "the alphabet has 1; symbols are texts that are not empty: '1'"),
+        ({"alphabet": ("0", 1)}, "the alphabet has 1; symbols are strings that are not empty: '1'"),
         ({"alphabet": ("0", "1", "")}, "the alphabet has ''"),
         ({"alphabet": ("0", "1", "2")}, r"incomplete: there is no transition for \(q0, 2\), \(q1, 2\)\. Every state"),
         ({"states": [f"q{n}" for n in range(9)]}, r"\(q2, 0\), \(q2, 1\), \(q3, 0\), \(q3, 1\) and 10 more"),
@@ -237,8 +237,6 @@ def test_every_automaton_of_the_shelf_accepts_its_language(entry):
 
 
 def test_a_name_that_is_not_on_the_shelf_gets_a_hint():
-    from kleene.programs.automata.library import brackets, divisible_by, get
-
     with pytest.raises(InputError, match="no automaton 'tomita3' on the shelf; did you mean tomita_3"):
         get("tomita3")
     with pytest.raises(InputError, match="there are parity"):
@@ -296,9 +294,9 @@ def test_states_that_are_equal_under_two_names_are_refused():
 
 
 def test_states_that_cannot_be_looked_up_are_refused():
-    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+    with pytest.raises(ProgramError, match="name states with strings or numbers"):
         DFA(**PARITY | {"states": (("q0", []), "q1")})
-    with pytest.raises(ProgramError, match="name states with texts or numbers"):
+    with pytest.raises(ProgramError, match="name states with strings or numbers"):
         DFA.from_table([("q", "a", "q")], start=["q"], accept=[])
     with pytest.raises(ProgramError, match="accept has"):
         DFA.from_table([("q", "a", "q")], start="q", accept=[["q"]])
@@ -310,3 +308,33 @@ def test_a_word_may_be_an_iterator():
     assert dfa.accepts(iter("111"))
     assert dfa.accepts_batch(iter([iter("1"), "11"])).tolist() == [True, False]
     assert dfa.run_batch(iter(["1", iter("10")]))[1] == dfa.run("10")
+
+
+def test_in_a_notebook_it_is_a_table_with_every_name_escaped():
+    dfa = DFA.from_table([("<b>", "&", "<b>")], start="<b>", accept=["<b>"])
+    assert dfa._repr_html_() == (
+        "<table><tr><th></th><th></th><th>&amp;</th></tr><tr><td>→*</td><td>&lt;b&gt;</td><td>&lt;b&gt;</td></tr></table>"
+    )
+    long = get("divisible_by_20").build().union(DFA.from_regex("(0|1)*1(0|1){6}"))
+    assert f"… {len(long.states) - 60} more" in long._repr_html_()
+    wide = DFA.from_regex("[\u0100-\u0200]")
+    assert wide._repr_html_().count("<th>") == 61
+
+
+def test_what_is_built_from_another_automaton_is_an_automaton():
+    dfa = get("tomita_3").build()
+    made = [dfa.minimise(), dfa.complement(), dfa.union(dfa), DFA.from_json(dfa.to_json()), DFA.from_dot(dfa.to_dot())]
+    assert {type(one) for one in [*made, DFA.from_automata(dfa.to_automata()), DFA.from_regex("a*")]} == {DFA}
+
+
+def test_a_graph_has_every_state_and_arrow_and_the_walk_of_a_word():
+    dfa = DFA.from_regex("ab*")
+    graph = dfa.graph("ab", dead=False)
+    assert [node.name for node in graph.nodes] == ["q0", "q1"]
+    assert [(arrow.source, arrow.target, arrow.transitions) for arrow in graph.arrows] == [
+        (0, 1, ("a",)),
+        (1, 1, ("b",)),
+    ]
+    assert (graph.total, graph.start, graph.walk.visits, graph.walk.last) == (3, 0, {0: [0], 1: [1, 2]}, 1)
+    assert graph.walk.caption == "'ab' is accepted: q0 → q1 → q1"
+    assert dfa.graph(iter("ab")).walk.visits == graph.walk.visits

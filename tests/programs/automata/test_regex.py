@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
-from kleene.programs.automata import DFA, regex
+from kleene.programs.automata import DFA
 from kleene.programs.automata.library import words
+from kleene.programs.automata.regex import from_regex
 from tests.work import calls
 
 
@@ -142,7 +143,7 @@ def test_any_character_can_be_a_symbol(symbol):
         ("[\u0100-\u2000]{200}", r"more than 1,000,000 symbols in all its places"),
         ("(" + "[\u0100-\u1000]|" * 80 + "a)*", r"more than 20,000,000 ways from place to place"),
         ("a" * 500 + "(", r"a{200}'… cannot be read"),
-        (7, r"the regular expression is 7, and a text was expected"),
+        (7, r"the regular expression is 7, and a string was expected"),
     ],
 )
 def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, said):
@@ -168,11 +169,9 @@ def test_counted_options_are_quick():
     assert DFA.from_regex("a{" + "0" * 6000 + "2}").accepts("aa")
 
 
-def test_an_automaton_that_grows_without_end_is_given_up(monkeypatch):
-    monkeypatch.setattr(regex, "MOST_STATES", 500)
-    assert len(DFA.from_regex("(a|b)*a(a|b){7}").states) == 256
+def test_an_automaton_that_grows_without_end_is_given_up():
+    assert len(from_regex("(a|b)*a(a|b){7}", most_states=500).states) == 256
     with pytest.raises(ProgramError, match=r"is given up after 50[0-9] states"):
-        DFA.from_regex("(a|b)*a(a|b){20}")
-    monkeypatch.setattr(regex, "MOST_WORK", 100)
+        from_regex("(a|b)*a(a|b){20}", most_states=500)
     with pytest.raises(ProgramError, match="is given up"):
-        DFA.from_regex("(a|b)*a(a|b){7}")
+        from_regex("(a|b)*a(a|b){7}", most_work=100)

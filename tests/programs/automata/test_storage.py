@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kleene.errors import InputError, ModelFileError, ProgramError
 from kleene.programs.automata import DFA
 from kleene.programs.automata.library import entries, get, words
-from kleene.programs.automata.random_automata import random_dfa
+from tests.programs.automata.random_automata import random_dfa
 
 dfas = st.builds(random_dfa, st.randoms(use_true_random=False))
 ODD = [
@@ -275,5 +275,5 @@ def test_an_automaton_of_automata_lib_that_reads_numbers_is_refused():
     peer = Library(
         states={0}, input_symbols={"a", 1}, transitions={0: {"a": 0, 1: 0}}, initial_state=0, final_states={0}
     )
-    with pytest.raises(ProgramError, match="the alphabet has 1; symbols are texts"):
+    with pytest.raises(ProgramError, match="the alphabet has 1; symbols are strings"):
         DFA.from_automata(peer)

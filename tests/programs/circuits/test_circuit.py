@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError, ProgramError, RunError
-from kleene.notation.wiring import Wiring, module_sequence
+from kleene.notation.wiring import ARITIES, OPERATIONS, Wiring, module_sequence
 from kleene.programs.circuits import Block, Circuit
-from kleene.programs.circuits.circuit import HOLE
+from kleene.programs.circuits.blocks import HOLE
 from kleene.programs.circuits.library import get
 from kleene.programs.circuits.reference import reference_run
 
@@ -98,3 +98,11 @@ def test_blocks_that_do_not_fit_the_wiring_are_refused():
 def test_numbers_of_steps_that_do_not_fit_the_memories_are_refused(steps, said):
     with pytest.raises(InputError, match=said):
         random_circuit(0).run_batch([[1, 0], [0, 1]], steps)
+
+
+def test_every_module_that_needs_no_memory_has_one_meaning_on_integers():
+    assert set(OPERATIONS) == set(ARITIES) - {"READ", "WRITE"}
+    a, b = np.meshgrid(np.arange(5), np.arange(5))
+    for kind, operation in OPERATIONS.items():
+        plain = [[operation(int(x), int(y)) for x, y in zip(*rows)] for rows in zip(a, b)]
+        assert (np.broadcast_to(operation(a, b), a.shape) == np.array(plain)).all(), kind

@@ -5,7 +5,8 @@ import pytest
 from kleene.errors import ProgramError
 from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
-from kleene.programs.circuits.circuit import HOLE
+from kleene.programs.circuits.blocks import HOLE
+from kleene.programs.circuits.library import entries
 
 HEAD = "registers 2\nmodules def+R\n"
 
@@ -83,6 +84,22 @@ def test_a_circuit_is_read_from_a_file_under_its_name(tmp_path):
     (tmp_path / "latin.nram").write_bytes(b"registers 2 // \xe9")
     with pytest.raises(ProgramError, match="UTF-8"):
         Circuit.load(tmp_path / "latin.nram")
+
+
+@pytest.mark.parametrize("entry", entries().values(), ids=list(entries()))
+def test_a_circuit_is_saved_and_loaded(tmp_path, entry):
+    circuit, path = entry.build(), tmp_path / f"{entry.name}.nram"
+    assert circuit.save(path) == path
+    again = Circuit.load(path)
+    assert (again, again.name) == (circuit, entry.name)
+    assert again.run(entry.example) == circuit.run(entry.example)
+
+
+def test_a_circuit_shows_itself_as_its_text():
+    circuit = Circuit.from_text(HEAD + "when - -: r0 = r1", "<mine>")
+    assert str(circuit) == circuit.text
+    assert repr(circuit).startswith("<Circuit <mine>: 1 blocks, 2 registers, ")
+    assert circuit._repr_html_() == f"<pre>{circuit.text}</pre>"
 
 
 @pytest.mark.parametrize(("text", "steps"), [("7", 7), ("M+2", 6), ("memory[1] + 5", 8), ("M + M + memory[0]", 10)])

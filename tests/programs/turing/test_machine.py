@@ -11,8 +11,8 @@ from kleene.errors import InputError, ProgramError, RunError
 from kleene.notation.computations import Computation
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import get, ping_pong_word
-from kleene.programs.turing.random_machines import random_input, random_machine
 from tests.programs.turing.naive import naive_run
+from tests.programs.turing.random_machines import random_input, random_machine
 from tests.work import calls
 
 seeds = st.randoms(use_true_random=False)
@@ -136,7 +136,7 @@ def test_a_batch_is_a_run_for_each_word():
         ({"accept": None}, "the machine has no accept state; name one with accept="),
         ({"reject": None}, "the machine has no reject state"),
         ({"start": ""}, "start is ''"),
-        ({"blank": 0}, "blank is 0; states and symbols are texts"),
+        ({"blank": 0}, "blank is 0; states and symbols are strings"),
         ({"reject": "yes"}, "accept and reject are both 'yes'"),
         ({"transitions": {}}, "transitions is {}; give a dict"),
         ({"transitions": [("even", "1")]}, "give a dict that maps"),
@@ -144,7 +144,7 @@ def test_a_batch_is_a_run_for_each_word():
         ({"transitions": {("even", 1): ("odd", "1", "R")}}, r"the symbol of \('even', 1\) is 1"),
         ({"transitions": {("", "1"): ("odd", "1", "R")}}, r"the state of \('', '1'\) is ''"),
         ({"transitions": {("even", "1"): ("odd", "1")}}, r"leads to \('odd', '1'\); write \(next state"),
-        ({"transitions": {("even", "1"): ("odd", 1, "R")}}, "states and symbols are texts"),
+        ({"transitions": {("even", "1"): ("odd", 1, "R")}}, "states and symbols are strings"),
         ({"transitions": {("even", "1"): ("odd", "1", "S")}}, r"\('even', '1'\) moves 'S'; a machine moves 'L' or 'R'"),
         (
             {"transitions": {("even", "1"): ("odd", "1", "R")}},
@@ -153,7 +153,7 @@ def test_a_batch_is_a_run_for_each_word():
         ({"input_alphabet": "12"}, r"no transition for \(even, 2\), \(odd, 2\)"),
         ({"input_alphabet": "1_"}, "the input alphabet has the blank '_'"),
         ({"input_alphabet": "11"}, "the input alphabet has '1' twice"),
-        ({"input_alphabet": (1,)}, "the input alphabet has 1; symbols are texts"),
+        ({"input_alphabet": (1,)}, "the input alphabet has 1; symbols are strings"),
         ({"accept": "odd"}, r"a transition from \('odd', '1'\), but 'odd' is the accept state"),
         ({"reject": "even"}, r"from \('even', '1'\), but 'even' is the reject state"),
     ],
@@ -216,3 +216,17 @@ def test_a_budget_is_a_whole_number_of_any_kind_but_no_truth():
     for budget in (True, 2.0, "2", None):
         with pytest.raises(InputError, match="it is a number of steps, 0 or more"):
             machine.run("abba", max_steps=budget)
+
+
+def test_a_machine_prints_as_a_table_of_what_it_does():
+    machine = get("increment").build()
+    assert str(machine) == "          0         1          _\n→  carry  done 1 R  carry 0 R  done 1 R"
+    assert repr(machine) == "<TuringMachine increment: 3 states, tape symbols 0 1 _>"
+    assert machine._repr_html_().startswith("<table><tr><th></th><th></th><th>0</th>")
+
+
+def test_the_graph_of_a_machine_says_what_is_written_and_where_the_head_goes():
+    graph = get("increment").build().graph("1", dead=False)
+    assert [node.name for node in graph.nodes] == ["carry", "done"]
+    assert [arrow.lines for arrow in graph.arrows] == [("1 → 0, R",), ("0, _ → 1, R",)]
+    assert graph.walk.caption == "'1' is accepted: carry → carry → done"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from kleene.errors import ModelFileError, ProgramError
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import entries, get
-from kleene.programs.turing.random_machines import random_machine
+from tests.programs.turing.random_machines import random_machine
 
 ODD = """
 // Does the word have an odd number of 1s?

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from kleene.errors import InputError
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import busy_beaver_4, get, walk_right
-from kleene.programs.turing.random_machines import random_input, random_machine
 from kleene.programs.turing.universal import decoded, encoded, universal
+from tests.programs.turing.random_machines import random_input, random_machine
 
 UNIVERSAL = universal()
 

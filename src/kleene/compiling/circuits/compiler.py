@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.machines.nram.nram import NRAM
 from kleene.programs.circuits import Circuit
-from kleene.programs.circuits.circuit import SYMBOLS
+from kleene.programs.circuits.blocks import SYMBOLS
 
 CERTAIN = 256.0  # exp(-CERTAIN) is 0 in float32, whose smallest number is about exp(-103)
 

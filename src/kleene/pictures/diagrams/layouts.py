@@ -1,19 +1,21 @@
-"""Where the states of a diagram stand. Several ways are tried, and the drawing that is easiest to read is kept."""
+"""Where the states of a diagram stand. Several layouts are tried, and the drawing that is easiest to read is kept."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from kleene.pictures.diagrams.graphs import Graph
+from kleene.notation.graphs import StateGraph
 
 STEP = 126.0  # between two states that are joined, in pixels
 ROW = 100.0  # between two states in a column
 WORTH = 0.1  # what a move must save, where a crossing costs 1: a shape that is nearly regular is not to be spoiled
 
 
-def layouts(graph: Graph, gap: float) -> Iterator[np.ndarray]:
-    """Places for the states, (state, 2), in several ways, rows and columns first; `gap` is added between columns, for
-    wide names and labels."""
+def layouts(graph: StateGraph, gap: float) -> Iterator[np.ndarray]:
+    """Places for the states, (state, 2), in several layouts, rows and columns first.
+
+    `gap` is added between columns, so that wide names and labels fit.
+    """
     columns = layered(graph, gap)
     yield columns
     if len(graph.nodes) > 3:
@@ -43,7 +45,7 @@ def untangled(places: np.ndarray, tangle: "Tangle", rng: np.random.Generator) ->
     return places
 
 
-def layered(graph: Graph, gap: float) -> np.ndarray:
+def layered(graph: StateGraph, gap: float) -> np.ndarray:
     """Columns by distance from the start, left to right, each in the order that makes the fewest crossings."""
     depths = graph.depths
     columns = [[n for n, depth in enumerate(depths) if depth == d] for d in range(max(depths) + 1)]
@@ -92,7 +94,7 @@ def _placed(columns: list[list[int]], gap: float) -> np.ndarray:
     return places
 
 
-def ring(graph: Graph) -> np.ndarray:
+def ring(graph: StateGraph) -> np.ndarray:
     """All states on a circle, in the order in which a walk that goes deep first meets them."""
     order, stack = [], [graph.start]
     while stack or len(order) < len(graph.nodes):
@@ -120,7 +122,7 @@ def stressed(places: np.ndarray, hops: np.ndarray, step: float, rounds: int = 30
     return places
 
 
-def _hops(graph: Graph) -> np.ndarray:
+def _hops(graph: StateGraph) -> np.ndarray:
     """How many arrows lie between two states, whichever way they point."""
     size = len(graph.nodes)
     hops = np.where(np.eye(size), 0, size).astype(float)
@@ -132,7 +134,7 @@ def _hops(graph: Graph) -> np.ndarray:
     return hops
 
 
-def _turned(graph: Graph, places: np.ndarray) -> np.ndarray:
+def _turned(graph: StateGraph, places: np.ndarray) -> np.ndarray:
     """The places turned so that the start is on the left and what is far from it on the right."""
     places = places - places.mean(0)
     depths = np.array(graph.depths) - np.mean(graph.depths)
@@ -145,7 +147,7 @@ def _turned(graph: Graph, places: np.ndarray) -> np.ndarray:
     return places @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def _ends(graph: Graph) -> np.ndarray:
+def _ends(graph: StateGraph) -> np.ndarray:
     """The two ends of every arrow that is no loop, each pair of states once."""
     pairs = {(min(a.source, a.target), max(a.source, a.target)) for a in graph.arrows if a.source != a.target}
     return np.array(sorted(pairs), dtype=int).reshape(-1, 2)
@@ -155,7 +157,7 @@ class Tangle:
     """How hard straight arrows would be to follow, for states at given places: crossings, arrows that pass near a
     state, states close together, and length. A state left of the start counts too."""
 
-    def __init__(self, graph: Graph, step: float):
+    def __init__(self, graph: StateGraph, step: float):
         self.ends, self.start, self.step = _ends(graph), graph.start, step
         self.shared = (self.ends[:, None, :, None] == self.ends[None, :, None, :]).any((2, 3))
         self.own = (self.ends[:, :, None] == np.arange(len(graph.nodes))).any(1)

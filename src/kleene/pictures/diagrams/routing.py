@@ -1,19 +1,14 @@
-"""Sizes, and the curves that arrows are: cubic Bézier curves, each an array (4, 2).
+"""How arrows run and where their labels stand, for states at given places.
 
-The curves that an arrow may take, each with what it is charged for its own shape.
-
-Where the labels of arrows stand.
-
-How arrows run: each takes the best of its candidates, given all others, until none wants another.
-
-What is counted against a candidate: its bend and length, and the states and other arrows that it comes close to.
+An arrow is a cubic Bézier curve, an array (4, 2). Each takes the best of its candidates, given all others, until none
+wants another. A candidate is charged for its bend and length, and for the states and other arrows close to it.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.pictures.diagrams.graphs import Graph
+from kleene.notation.graphs import StateGraph
 
 RADIUS = 23.0  # of a state
 HEAD = 9.0  # the length of an arrow's head
@@ -21,12 +16,12 @@ LINE, LETTER = 15.0, 7.2  # the height and width that a label's text takes up
 LEAVING, ENTERING = 1.5, 3.5  # how far from its states an arrow begins and ends
 
 
-def half_widths(graph: Graph) -> np.ndarray:
+def half_widths(graph: StateGraph) -> np.ndarray:
     """Half of how wide each state is; one with a long name is wider than high."""
     return np.array([max(RADIUS, len(node.label) * 4.2 + 9) for node in graph.nodes])
 
 
-def label_sizes(graph: Graph) -> np.ndarray:
+def label_sizes(graph: StateGraph) -> np.ndarray:
     """The widths and heights of all arrows' labels."""
     sizes = [(max(map(len, arrow.lines)) * LETTER + 8, len(arrow.lines) * LINE + 2) for arrow in graph.arrows]
     return np.array(sizes).reshape(-1, 2)
@@ -82,7 +77,7 @@ LOOP, START = 42.0, 38.0  # how far they reach
 Candidates = list[tuple[np.ndarray, float]]
 
 
-def candidates(graph: Graph, places: np.ndarray, widths: np.ndarray) -> list[Candidates]:
+def candidates(graph: StateGraph, places: np.ndarray, widths: np.ndarray) -> list[Candidates]:
     """The candidates of every arrow of the graph, and last those of the arrow into its start."""
     found = []
     for arrow in graph.arrows:
@@ -144,7 +139,7 @@ SPOTS = np.array([0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74])  # on its arrow; the
 
 
 def labelled(
-    graph: Graph, curves: list[np.ndarray], drawn: np.ndarray, places: np.ndarray, widths: np.ndarray
+    graph: StateGraph, curves: list[np.ndarray], drawn: np.ndarray, places: np.ndarray, widths: np.ndarray
 ) -> tuple[list[np.ndarray], float]:
     """The middle of every label, and what is charged for what they cover. `drawn` has points of all arrows."""
     halves = label_sizes(graph) / 2
@@ -195,7 +190,7 @@ SAMPLES = 20  # points that stand for a curve
 class Drawing:
     """Everything has a place: states, the curves of arrows from edge to edge, the middles of their labels.
 
-    `start` is the arrow into the start state, and `cost` says how hard it all is to read.
+    `start` is the arrow into the start state, and `cost` is how hard the drawing is to read.
     """
 
     places: np.ndarray
@@ -206,7 +201,7 @@ class Drawing:
     cost: float
 
 
-def routed(graph: Graph, places: np.ndarray) -> Drawing:
+def routed(graph: StateGraph, places: np.ndarray) -> Drawing:
     """The diagram with its states at these places."""
     widths = half_widths(graph)
     choices = candidates(graph, places, widths)
@@ -225,7 +220,7 @@ def routed(graph: Graph, places: np.ndarray) -> Drawing:
     return Drawing(places, widths, tuple(chosen), tuple(labels), start, cost)
 
 
-def _shape_cost(graph: Graph, places: np.ndarray) -> float:
+def _shape_cost(graph: StateGraph, places: np.ndarray) -> float:
     """What a drawing is charged for its size, for being much wider or higher than a page, for states left of the
     start, and for arrows of uneven length."""
     spread = np.ptp(places, axis=0) + 150

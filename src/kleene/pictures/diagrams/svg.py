@@ -1,6 +1,6 @@
-"""Where a diagram stands on its page, with its caption below it, and the heads of its arrows.
+"""A drawing written as SVG: where it stands on its page with its caption, and every part of it.
 
-A drawing written as SVG. Its colours follow the reader's light or dark theme; it needs no script, font or file.
+Colours follow the reader's light or dark theme; the SVG needs no script, font or other file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from kleene.pictures.diagrams.graphs import Arrow, Graph, Node, Walk
+from kleene.notation.graphs import Arrow, Node, StateGraph
 from kleene.pictures.diagrams.routing import HEAD, LINE, RADIUS, Drawing, label_sizes, points_at
 
 MARGIN = 24.0
@@ -29,11 +29,13 @@ class Page:
     caption: tuple[tuple[float, float, str], ...]
 
 
-def page_of(graph: Graph, drawing: Drawing, walk: Walk) -> Page:
+def page_of(graph: StateGraph, drawing: Drawing) -> Page:
     """A page that is as large as the drawing and its caption need."""
     low, high = _extent(graph, drawing)
     width, height = (float(side) for side in high - low)
-    lines = [part for text in (walk.caption, graph.note) for part in wrap(text, max(NARROWEST, int(width / LETTER)))]
+    lines = [
+        part for text in (graph.walk.caption, graph.note) for part in wrap(text, max(NARROWEST, int(width / LETTER)))
+    ]
     wide = max([width, *(len(line) * LETTER + 2 * MARGIN for line in lines)])
     left, top = float(low[0]) - (wide - width) / 2, float(low[1])
     caption = tuple((left + wide / 2, top + height + ROW * k, line) for k, line in enumerate(lines))
@@ -49,7 +51,7 @@ def head_of(curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([tip, tip - way * HEAD + side, tip - way * HEAD - side]), tip - way * HEAD * 0.7
 
 
-def _extent(graph: Graph, drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
+def _extent(graph: StateGraph, drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
     """The corners of the picture."""
     nodes = np.stack([drawing.half_widths, np.full(len(drawing.half_widths), RADIUS)], axis=1)
     lows, highs = [drawing.places - nodes], [drawing.places + nodes]
@@ -111,9 +113,9 @@ DARK = {
 }
 
 
-def written(graph: Graph, drawing: Drawing, walk: Walk) -> str:
+def written(graph: StateGraph, drawing: Drawing) -> str:
     """The SVG text of a drawing, its caption below it."""
-    page = page_of(graph, drawing, walk)
+    page = page_of(graph, drawing)
     captions = [_text("caption", *line) for line in page.caption]
     box = f'width="{_n(page.wide)}" height="{_n(page.tall)}"'
     view = " ".join(_n(value) for value in (page.left, page.top, page.wide, page.tall))
@@ -123,24 +125,24 @@ def written(graph: Graph, drawing: Drawing, walk: Walk) -> str:
             f"<title>{escape(graph.title)}</title>",
             f"<style>{_style()}</style>",
             f'<rect class="card" x="{_n(page.left)}" y="{_n(page.top)}" {box} rx="10"/>',
-            *_parts(graph, drawing, walk),
+            *_parts(graph, drawing),
             *captions,
             "</svg>\n",
         ]
     )
 
 
-def _parts(graph: Graph, drawing: Drawing, walk: Walk) -> Iterator[str]:
+def _parts(graph: StateGraph, drawing: Drawing) -> Iterator[str]:
     """Arrows, then labels over them, then states."""
-    yield _arrow(drawing.start, "start", taken=walk.last is not None)
-    taken = [(arrow.source, arrow.target) in walk.arrows for arrow in graph.arrows]
+    yield _arrow(drawing.start, "start", taken=graph.walk.last is not None)
+    taken = [(arrow.source, arrow.target) in graph.walk.arrows for arrow in graph.arrows]
     for arrow, curve, is_taken in zip(graph.arrows, drawing.curves, taken):
         ends = f"{graph.nodes[arrow.source].name} → {graph.nodes[arrow.target].name}"
         yield _arrow(curve, f"{ends}: {'; '.join(arrow.transitions)}", taken=is_taken)
     for arrow, middle, size, is_taken in zip(graph.arrows, drawing.labels, label_sizes(graph), taken):
         yield _label(arrow, middle, size, taken=is_taken)
     for number, (node, place, half_width) in enumerate(zip(graph.nodes, drawing.places, drawing.half_widths)):
-        yield _node(node, place, half_width, walk.visits.get(number, []), last=number == walk.last)
+        yield _node(node, place, half_width, graph.walk.visits.get(number, []), last=number == graph.walk.last)
 
 
 def _style() -> str:
@@ -152,13 +154,13 @@ def _rules(rules: Mapping[str, str]) -> str:
     return "".join(f"{selector}{{{style}}}" for selector, style in rules.items())
 
 
-def _arrow(curve: np.ndarray, said: str, *, taken: bool) -> str:
+def _arrow(curve: np.ndarray, tooltip: str, *, taken: bool) -> str:
     a, b, c, _ = curve
     corners, end = head_of(curve)
     head = " ".join(f"{_n(x)},{_n(y)}" for x, y in corners)
     numbers = " ".join(_n(value) for point in (b, c, end) for value in point)
     return (
-        f"<g{_class(taken=taken)}><title>{escape(said)}</title>"
+        f"<g{_class(taken=taken)}><title>{escape(tooltip)}</title>"
         f'<path class="edge" d="M {_n(a[0])} {_n(a[1])} C {numbers}"/><polygon class="head" points="{head}"/></g>'
     )
 
@@ -174,11 +176,11 @@ def _label(arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -
 def _node(node: Node, place: np.ndarray, half_width: float, visits: list[int], *, last: bool) -> str:
     steps = ", ".join(map(str, visits[:12])) + (", …" if len(visits) > 12 else "")
     marks = [*node.marks, *([f"visited at step {steps}"] if visits else [])]
-    said = node.name + (f" ({'; '.join(marks)})" if marks else "")
+    tooltip = node.name + (f" ({'; '.join(marks)})" if marks else "")
     kinds = _class(accepting=node.is_accepting, rejecting=node.is_rejecting, visited=bool(visits), last=last)
     ring = _outline("ring", place, half_width, 4) if node.is_accepting else ""
     name = _text("name", place[0], place[1] + 5, node.label)
-    return f"<g{kinds}><title>{escape(said)}</title>{_outline('shape', place, half_width, 0)}{ring}{name}</g>"
+    return f"<g{kinds}><title>{escape(tooltip)}</title>{_outline('shape', place, half_width, 0)}{ring}{name}</g>"
 
 
 def _outline(kind: str, place: np.ndarray, half_width: float, inset: float) -> str:

@@ -1,34 +1,25 @@
 """A deterministic finite automaton: checked when it is built, run on one word or on many at once."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from kleene.notation.graphs import StateGraph, aligned, html_table
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
-from kleene.programs.automata.validation import (
-    check_hashable,
-    checked_accept,
-    checked_alphabet,
-    checked_start,
-    checked_states,
-    checked_transitions,
-    rows_as_transitions,
-)
+from kleene.programs.automata import dot, operations, storage
+from kleene.programs.automata.graph import graph_of
+from kleene.programs.automata.regex import from_regex
+from kleene.programs.automata.table import State, TransitionTable, check_hashable, rows_as_transitions
 from kleene.traces import Channel, Trace, TraceBatch
 
-State = Hashable
 
-
-@dataclass(frozen=True, kw_only=True)
-class DFA:
+class DFA(TransitionTable):
     """A complete automaton: every state has one transition for every symbol of the alphabet.
 
-    States are texts, numbers or anything hashable; symbols are texts, usually of one character. A word is a text,
+    States are strings, numbers or anything hashable; symbols are strings, usually of one character. A word is a string,
     one symbol a character, or a sequence of symbols. `==` asks whether two automata are the same, state for state;
     `equivalent` whether they accept the same words.
 
@@ -38,71 +29,33 @@ class DFA:
     (True, [False, True, False])
     """
 
-    states: tuple[State, ...]
-    alphabet: tuple[str, ...]
-    transitions: Mapping[tuple[State, str], State]
-    start: State
-    accept: frozenset[State]
-
-    def __post_init__(self) -> None:
-        states, alphabet = checked_states(self.states), checked_alphabet(self.alphabet)
-        found = {
-            "states": states,
-            "alphabet": alphabet,
-            "transitions": MappingProxyType(checked_transitions(self.transitions, states, alphabet)),
-            "start": checked_start(self.start, states),
-            "accept": checked_accept(self.accept, states),
-        }
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
-
-    def __hash__(self) -> int:
-        return hash((self.states, self.alphabet, self.start, self.accept, self.table.tobytes()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and pickles, which cannot be made of the read-only view of the transitions."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return partial(DFA, **given | {"transitions": dict(self.transitions)}), ()
-
-    def __repr__(self) -> str:
-        return f"<DFA of {len(self.states)} states over {' '.join(self.alphabet)}>"
-
     def __str__(self) -> str:
         """The transition table: → marks the start, * the accepting states."""
+        return aligned(self._table_rows())
+
+    def _repr_html_(self) -> str:
+        """The transition table for a notebook; a table that is too long to be read is cut."""
+        return html_table(self._table_rows())
+
+    def _table_rows(self) -> list[list[str]]:
         rows = [["", "", *self.alphabet]]
         for state in self.states:
             mark = ("→" if state == self.start else "") + ("*" if state in self.accept else "")
             rows.append([mark, str(state), *(str(self.transitions[state, a]) for a in self.alphabet)])
-        wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, wide)).rstrip() for row in rows)
+        return rows
 
-    # Codes: states and symbols by their places.
+    def graph(self, word: Word | None = None, *, dead: bool = True) -> StateGraph:
+        """States and arrows for a diagram, with the walk of a word if one is given.
 
-    @cached_property
-    def table(self) -> np.ndarray:
-        """The code of the next state for each [state, symbol]; codes count along `states` and `alphabet`."""
-        codes = {state: code for code, state in enumerate(self.states)}
-        rows = [[codes[self.transitions[state, symbol]] for symbol in self.alphabet] for state in self.states]
-        return _read_only(np.array(rows, dtype=np.int32))
-
-    @cached_property
-    def accepting(self) -> np.ndarray:
-        """Whether each state accepts, in the order of `states`."""
-        return _read_only(np.array([state in self.accept for state in self.states]))
-
-    @cached_property
-    def start_code(self) -> int:
-        return self.states.index(self.start)
-
-    @cached_property
-    def dead(self) -> frozenset[State]:
-        """The states from which no word is accepted any more."""
-        alive = self.accepting
-        while True:
-            grown = alive | alive[self.table].any(axis=1)
-            if (grown == alive).all():
-                return frozenset(state for state, lives in zip(self.states, alive) if not lives)
-            alive = grown
+        With `dead=False` states from which nothing is accepted are left out, and a note says so.
+        """
+        graph = graph_of(self, dead=dead)
+        if word is None:
+            return graph
+        whole = whole_word(word)
+        codes = self.run(whole)["state"].tolist()
+        names = [str(self.states[code]) for code in codes]
+        return graph.walked(whole, names, "accepted" if self.accepting[codes[-1]] else "rejected")
 
     # Running.
 
@@ -135,7 +88,7 @@ class DFA:
         return self.accepting[state]
 
     def run(self, word: Word) -> Trace:
-        """The trace of the word: `symbol`, `state` and `accepting` at every step, the start being step 0."""
+        """The trace of the word: `symbol`, `state` and `accepting` at every step; step 0 is the start."""
         word = whole_word(word)
         word_codes(word, self.alphabet)  # the errors of a batch would speak of "word 0"
         return self.run_batch([word])[0]
@@ -161,9 +114,7 @@ class DFA:
 
     def minimise(self) -> "DFA":
         """The smallest automaton of the same language, its states named q0, q1, … as a search finds them."""
-        from kleene.programs.automata.conversion import named_in_order, to_automata
-
-        return named_in_order(to_automata(self).minify(), self.alphabet)
+        return DFA.of(operations.minimised(self))
 
     def complement(self) -> "DFA":
         """The automaton that accepts what this one does not; its states keep their names."""
@@ -178,15 +129,11 @@ class DFA:
 
     def union(self, other: "DFA") -> "DFA":
         """The smallest automaton that accepts what at least one of the two does."""
-        from kleene.programs.automata.conversion import combined
-
-        return combined(self, other, "union")
+        return DFA.of(operations.combined(self, other, "union"))
 
     def intersection(self, other: "DFA") -> "DFA":
         """The smallest automaton that accepts what both do."""
-        from kleene.programs.automata.conversion import combined
-
-        return combined(self, other, "intersection")
+        return DFA.of(operations.combined(self, other, "intersection"))
 
     def equivalent(self, other: "DFA") -> bool:
         """Whether both accept the same words."""
@@ -194,9 +141,7 @@ class DFA:
 
     def distinguishing_word(self, other: "DFA") -> str | tuple[str, ...] | None:
         """A shortest word that only one of the two accepts; None where they are equivalent."""
-        from kleene.programs.automata.validation import distinguishing_word
-
-        return distinguishing_word(self, other)
+        return operations.distinguishing_word(self, other)
 
     # Where automata come from, and where they go.
 
@@ -209,9 +154,7 @@ class DFA:
         >>> DFA.from_regex("(0|10*1)*").accepts("110")
         True
         """
-        from kleene.programs.automata.regex import from_regex
-
-        return from_regex(regex, alphabet)
+        return cls.of(from_regex(regex, alphabet))
 
     @classmethod
     def from_table(
@@ -238,56 +181,35 @@ class DFA:
     @classmethod
     def from_automata(cls, automaton: Any) -> "DFA":
         """The automaton that an automata-lib `DFA` or `NFA` describes; what it leaves out goes to a dead state."""
-        from kleene.programs.automata.conversion import from_automata
-
-        return from_automata(automaton)
+        return cls.of(operations.from_automata(automaton))
 
     def to_automata(self) -> Any:
         """This automaton as an automata-lib `DFA`, with everything that library can do."""
-        from kleene.programs.automata.conversion import to_automata
-
-        return to_automata(self)
+        return operations.to_automata(self)
 
     @classmethod
     def from_json(cls, content: str | Mapping[str, Any]) -> "DFA":
-        """The automaton that `to_json` wrote, as a text or as what it holds."""
-        from kleene.programs.automata.storage import from_json
-
-        return from_json(content)
+        """The automaton in JSON, as `to_json` writes it or as the dict that it holds."""
+        return cls.of(storage.from_json(content))
 
     def to_json(self) -> str:
-        """The automaton as a JSON text."""
-        from kleene.programs.automata.storage import to_json
-
-        return to_json(self)
+        """The automaton as a JSON string."""
+        return storage.to_json(self)
 
     @classmethod
     def from_dot(cls, text: str) -> "DFA":
-        """The automaton that a Graphviz text draws; see `automata.dot` for what is understood."""
-        from kleene.programs.automata.dot import from_dot
-
-        return from_dot(text)
+        """The automaton that a Graphviz drawing (DOT) shows; see `automata.dot` for what is understood."""
+        return cls.of(dot.from_dot(text))
 
     def to_dot(self) -> str:
-        """The automaton as a Graphviz text."""
-        from kleene.programs.automata.dot import to_dot
-
-        return to_dot(self)
+        """The automaton as a Graphviz drawing (DOT)."""
+        return dot.to_dot(self)
 
     @classmethod
     def load(cls, path: Any) -> "DFA":
         """The automaton in a `.json`, `.dot` or `.gv` file."""
-        from kleene.programs.automata.storage import load
-
-        return load(Path(path))
+        return cls.of(storage.load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """The path of the `.json`, `.dot` or `.gv` file now holding the automaton."""
-        from kleene.programs.automata.storage import save
-
-        return save(self, Path(path))
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
+        """Save the automaton as `.json`, `.dot` or `.gv` and return the path."""
+        return storage.save(self, Path(path))

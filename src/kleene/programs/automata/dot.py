@@ -1,11 +1,12 @@
-"""Automata as Graphviz texts (DOT): written plainly, and read as most tools write them.
+"""Automata as Graphviz drawings (DOT): written plainly, and read as most tools write them.
+
+The reader is our own. pydot's takes fifty times as long on a large automaton, and its time doubles with every nested
+subgraph, so that a file of a hundred bytes would take longer than a lifetime.
 
 A node drawn as a `doublecircle` accepts. The start is where an arrow without a label comes in from a node that is no
 state: one that is invisible or drawn as a point, as plain text or as nothing. An arrow's label lists its symbols,
 separated by commas or by the ends of lines. As Graphviz has it, `\\` in a label is a backslash, `\n` the end of a
 line, and `&#44;` the character of that number: so every symbol can be written, a comma and a space too.
-
-Reading Graphviz texts, as far as drawings of automata go: nodes, arrows and their attributes.
 """
 
 import re
@@ -13,20 +14,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.entities import html5
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kleene.errors import ProgramError
-
-if TYPE_CHECKING:
-    from kleene.programs.automata.dfa import DFA
+from kleene.programs.automata.table import TransitionTable, rows_as_transitions
 
 NOT_A_STATE = ("none", "point", "plaintext", "plain")
 LISTED = re.compile(r"((?:\\[^nlr]|[^\\,\n\r])+)|\\[nlr]|[,\n\r]", re.DOTALL)  # a symbol, or what separates them
 WRITTEN = re.compile(r"\\(?P<escaped>.)|&(?P<entity>#?\w+);", re.DOTALL)
 
 
-def to_dot(dfa: "DFA") -> str:
-    """The automaton as a Graphviz text, one arrow for all symbols that lead from a state to another."""
+def to_dot(dfa: TransitionTable) -> str:
+    """The automaton as DOT, one arrow for all symbols that lead from a state to another."""
     nodes = [f"  {_quoted(q)} [shape={'doublecircle' if q in dfa.accept else 'circle'}];" for q in dfa.states]
     arrows: dict[tuple[Any, Any], list[str]] = {}
     for (q, a), target in dfa.transitions.items():
@@ -56,11 +55,8 @@ def _unused(name: str, taken: set[str]) -> str:
     return name
 
 
-def from_dot(text: str) -> "DFA":
-    """The automaton that the text draws; its states are texts, its symbols in order of characters."""
-    from kleene.programs.automata.dfa import DFA
-    from kleene.programs.automata.validation import rows_as_transitions
-
+def from_dot(text: str) -> TransitionTable:
+    """The automaton that is drawn; its states are strings, its symbols in order of characters."""
     graph = read_graph(text)
     shapes = {name: _shape(attributes) for name, attributes in graph.nodes.items()}
     rows, starts = [], set()
@@ -76,7 +72,7 @@ def from_dot(text: str) -> "DFA":
         found = f"there are {len(starts)} start states" if starts else "there is no start state"
         raise ProgramError(f"{found} in the DOT text; draw one arrow without a label from a node of shape none")
     states = [name for name, shape in shapes.items() if shape not in NOT_A_STATE]
-    return DFA(
+    return TransitionTable(
         states=tuple(states),
         alphabet=tuple(sorted({symbol for _, symbol, _ in rows})),
         transitions=rows_as_transitions(rows),
@@ -121,7 +117,7 @@ TOKEN = re.compile(
 
 
 @dataclass
-class Graph:
+class DotGraph:
     """Nodes with their attributes, in order of appearance, and arrows (source, target, attributes)."""
 
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -135,9 +131,9 @@ class Token(NamedTuple):
     written: str = ""  # between the quotes as it stands there, escapes and all
 
 
-def read_graph(text: str) -> Graph:
-    """The graph in a DOT text; a ProgramError says in which line it cannot be read."""
-    reader = _Reader(list(_tokens(text.removeprefix("\ufeff"))))  # the mark that some editors put first
+def read_graph(text: str) -> DotGraph:
+    """The graph in DOT; a ProgramError names the line that cannot be read."""
+    reader = _DotReader(list(_tokens(text.removeprefix("\ufeff"))))  # the mark that some editors put first
     reader.skip("strict")
     if not reader.skip("digraph"):
         reader.fail("digraph")
@@ -167,11 +163,11 @@ def _tokens(text: str) -> Iterator[Token]:
     yield Token("end", "", line)
 
 
-class _Reader:
+class _DotReader:
     """Goes through the tokens, and collects the graph. Defaults given inside a subgraph end with it."""
 
     def __init__(self, tokens: list[Token]):
-        self.tokens, self.at, self.graph = tokens, 0, Graph()
+        self.tokens, self.at, self.graph = tokens, 0, DotGraph()
 
     @property
     def next(self) -> Token:

@@ -1,24 +1,21 @@
 """From a regular expression to its smallest automaton: Glushkov's construction, sets of places, then automata-lib."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kleene.errors import ProgramError
+from kleene.programs.automata.operations import named_in_order
 from kleene.programs.automata.regex_syntax import (
     LARGEST,
     MOST_SYMBOLS,
     Either,
-    Node,
+    Expression,
     Repeated,
     Sequence,
     Symbols,
     parse,
     shortened,
 )
-from kleene.programs.automata.validation import checked_alphabet
-
-if TYPE_CHECKING:
-    from kleene.programs.automata.dfa import DFA
+from kleene.programs.automata.table import TransitionTable, checked_alphabet
 
 MOST_STATES = 200_000  # of the automaton before it is made smallest
 MOST_ENTRIES = 1_000_000  # of its table, a row for every state and a column for every symbol: half a gigabyte
@@ -36,7 +33,7 @@ class _Places:
         self.symbols: list[frozenset[str]] = [frozenset()]  # of each place; place 0 is the start
         self.following: list[set[int]] = [set()]
 
-    def build(self, node: Node) -> tuple[bool, set[int], set[int]]:
+    def build(self, node: Expression) -> tuple[bool, set[int], set[int]]:
         if isinstance(node, Symbols):
             return self.place(node)
         if isinstance(node, Either):
@@ -96,10 +93,19 @@ class _Places:
             self.following[place] |= first
 
 
-def from_regex(regex: str, alphabet: Iterable[str] | None) -> "DFA":
-    """The smallest automaton of the expression over the alphabet, or over the symbols that it names."""
+def from_regex(
+    regex: str,
+    alphabet: Iterable[str] | None = None,
+    *,
+    most_states: int = MOST_STATES,
+    most_work: int = MOST_WORK,
+) -> TransitionTable:
+    """The smallest automaton of the expression over the alphabet, or over the symbols that it names.
+
+    It is given up after `most_states` states, before they are minimised, or `most_work` places looked at.
+    """
     if not isinstance(regex, str):
-        raise ProgramError(f"the regular expression is {regex!r}, and a text was expected")
+        raise ProgramError(f"the regular expression is {regex!r}, and a string was expected")
     given = None if alphabet is None else checked_alphabet(alphabet)
     if given is not None and len(given) > MOST_SYMBOLS:
         raise ProgramError(f"the alphabet has {len(given):,} symbols, and {MOST_SYMBOLS:,} is the most; use fewer")
@@ -113,18 +119,16 @@ def from_regex(regex: str, alphabet: Iterable[str] | None) -> "DFA":
                 f"the regular expression {regex!r} has {symbol!r} at position {place}, which is not in the alphabet: "
                 f"{' '.join(symbols)}"
             )
-    return _determinised(tree, regex, symbols)
+    return _determinised(tree, _Places(regex, symbols), most_states, most_work)
 
 
-def _determinised(tree: Node, regex: str, alphabet: tuple[str, ...]) -> "DFA":
+def _determinised(tree: Expression, places: _Places, most_states: int, most_work: int) -> TransitionTable:
     from automata.fa.dfa import DFA as Library
 
-    from kleene.programs.automata.conversion import named_in_order
-
-    places = _Places(regex, alphabet)
+    alphabet = places.alphabet
     empty, first, last = places.build(tree)
     places.following[0] = first
-    sets, transitions = _sets_of_places(places)
+    sets, transitions = _sets_of_places(places, most_states, most_work)
     ends = last | {0} if empty else last
     automaton = Library(
         states=set(transitions),
@@ -137,26 +141,25 @@ def _determinised(tree: Node, regex: str, alphabet: tuple[str, ...]) -> "DFA":
     return named_in_order(automaton.minify(), alphabet)
 
 
-def _sets_of_places(places: _Places) -> tuple[list[frozenset[int]], dict[int, dict[str, int]]]:
+def _sets_of_places(
+    places: _Places, most_states: int, most_work: int
+) -> tuple[list[frozenset[int]], dict[int, dict[str, int]]]:
     """The sets of places that a word can lead to, the start's first, and where each symbol leads from each of them.
 
     Their number can double with each place of the expression, so it has a limit.
     """
-    if sum(len(places.symbols[place]) for following in places.following for place in following) > MOST_WORK:
+    if sum(len(places.symbols[place]) for following in places.following for place in following) > most_work:
         raise ProgramError(
-            f"the regular expression {shortened(places.regex)} has more than {MOST_WORK:,} ways from place to place; "
+            f"the regular expression {shortened(places.regex)} has more than {most_work:,} ways from place to place; "
             f"use fewer alternatives under a repetition, or fewer symbols"
         )
     followers = [_by_symbol(places, following) for following in places.following]
     numbers: dict[frozenset[int], int] = {frozenset([0]): 0}
     found, transitions, work = list(numbers), {}, 0
     for number, held in enumerate(found):
-        reached: dict[str, set[int]] = {}
-        for place in held:
-            for symbol, targets in followers[place].items():
-                reached.setdefault(symbol, set()).update(targets)
-                work += len(targets)
-        if len(found) > MOST_STATES or work > MOST_WORK or len(found) * len(places.alphabet) > MOST_ENTRIES:
+        reached, looked_at = _reached(held, followers)
+        work += looked_at
+        if len(found) > most_states or work > most_work or len(found) * len(places.alphabet) > MOST_ENTRIES:
             raise ProgramError(
                 f"the regular expression {shortened(places.regex)} is given up after {len(found):,} states of its "
                 f"automaton, over {len(places.alphabet):,} symbols: an automaton can be exponentially larger than its "
@@ -170,6 +173,17 @@ def _sets_of_places(places: _Places) -> tuple[list[frozenset[int]], dict[int, di
                 found.append(following)
             transitions[number][symbol] = numbers[following]
     return found, transitions
+
+
+def _reached(held: frozenset[int], followers: list[dict[str, list[int]]]) -> tuple[dict[str, set[int]], int]:
+    """The places that each symbol leads to from any of those held, and how many were looked at."""
+    reached: dict[str, set[int]] = {}
+    work = 0
+    for place in held:
+        for symbol, targets in followers[place].items():
+            reached.setdefault(symbol, set()).update(targets)
+            work += len(targets)
+    return reached, work
 
 
 def _by_symbol(places: _Places, following: set[int]) -> dict[str, list[int]]:

@@ -6,7 +6,7 @@
     ε         the empty word                 [abc] [a-f] [^a] one of these symbols; any symbol but these
     \\x        the character x itself      ^a  a$          the same as a: ^ and $ are the word's ends
 
-A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ say nothing more;
+A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ add nothing;
 where there may be symbols before a ^ or after a $, they are refused.
 """
 
@@ -30,19 +30,19 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Either:
-    options: tuple["Node", ...]
+    options: tuple["Expression", ...]
 
 
 @dataclass(frozen=True)
 class Sequence:
-    parts: tuple["Node", ...]
+    parts: tuple["Expression", ...]
 
 
 @dataclass(frozen=True)
 class Repeated:
     """A part from `least` to `most` times; without `most` any number of times above."""
 
-    part: "Node"
+    part: "Expression"
     least: int
     most: int | None
 
@@ -55,12 +55,12 @@ class Anchor:
     place: int
 
 
-Node = Symbols | Either | Sequence | Repeated | Anchor
+Expression = Symbols | Either | Sequence | Repeated | Anchor
 EMPTY = Sequence(())
 
 
 @dataclass
-class _Reader:
+class _ExpressionReader:
     """Reads an expression from left to right."""
 
     text: str
@@ -75,7 +75,7 @@ class _Reader:
     def next(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def either(self) -> Node:
+    def either(self) -> Expression:
         options = [self.sequence()]
         while self.next == "|":
             self.at += 1
@@ -84,14 +84,14 @@ class _Reader:
             return EMPTY
         return options[0] if len(options) == 1 else Either(tuple(options))
 
-    def sequence(self) -> Node:
+    def sequence(self) -> Expression:
         parts = []
         while self.next and self.next not in "|)":
             parts.append(self.repeated())
         parts = [part for part in parts if part != EMPTY]
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
-    def repeated(self) -> Node:
+    def repeated(self) -> Expression:
         part = self.atom()
         if isinstance(part, Anchor) and self.next and self.next in "*+?{":
             self.fail(f"there is no symbol to repeat before {self.next!r}", self.at)
@@ -128,7 +128,7 @@ class _Reader:
             self.fail(f"a repetition of more than {LARGEST} times is asked for", place)
         return number
 
-    def atom(self) -> Node:
+    def atom(self) -> Expression:
         place, character = self.at, self.next
         self.at += 1
         if character == "(":
@@ -148,7 +148,7 @@ class _Reader:
             self.fail(f"{what} {character!r} (write \\{character} for the character)", place)
         return self.literal(character, place)
 
-    def group(self, place: int) -> Node:
+    def group(self, place: int) -> Expression:
         if self.text.startswith("?:", self.at):
             self.at += 2
         elif self.next == "?":
@@ -166,13 +166,13 @@ class _Reader:
             self.fail(f"\\{character} is not known (\\ stands before a special character)", place)
         return character
 
-    def literal(self, character: str, place: int) -> Node:
+    def literal(self, character: str, place: int) -> Expression:
         self.literals.setdefault(character, place)
         if len(self.literals) > MOST_SYMBOLS:
             self.fail(f"there are more than {MOST_SYMBOLS:,} different symbols", place)
         return Symbols(frozenset(character))
 
-    def symbol_class(self, place: int) -> Node:
+    def symbol_class(self, place: int) -> Expression:
         others = self.next == "^"
         self.at += others
         found: list[str] = []
@@ -196,13 +196,13 @@ class _Reader:
             self.literal(character, place)
         return Symbols(frozenset(found), others)
 
-    def without_anchors(self, node: Node, first: bool = True, last: bool = True) -> Node:
-        """The same tree without ^ and $; `first` and `last` say that no symbol comes before or after the node."""
+    def without_anchors(self, node: Expression, first: bool = True, last: bool = True) -> Expression:
+        """The same tree without ^ and $; `first` and `last`: no symbol comes before or after the node."""
         if isinstance(node, Anchor):
             if not (first if node.sign == "^" else last):
                 where, side = ("before", "beginning") if node.sign == "^" else ("after", "end")
-                told = f"{node.sign!r} is the {side} of the word, but there may be symbols {where} it"
-                self.fail(f"{told} (write \\{node.sign} for the character)", node.place)
+                what = f"{node.sign!r} is the {side} of the word, but there may be symbols {where} it"
+                self.fail(f"{what} (write \\{node.sign} for the character)", node.place)
             return EMPTY
         if isinstance(node, Either):
             return Either(tuple(self.without_anchors(option, first, last) for option in node.options))
@@ -213,7 +213,7 @@ class _Reader:
             return self._sequence_without_anchors(node, first, last)
         return node
 
-    def _sequence_without_anchors(self, node: Sequence, first: bool, last: bool) -> Node:
+    def _sequence_without_anchors(self, node: Sequence, first: bool, last: bool) -> Expression:
         solid = [number for number, part in enumerate(node.parts) if not isinstance(part, Anchor)]
         lead, trail = (solid[0], solid[-1]) if solid else (len(node.parts), 0)
         parts = [
@@ -228,9 +228,9 @@ class _Reader:
         return self.escaped(place) if character == "\\" else character
 
 
-def parse(regex: str, alphabet: tuple[str, ...] | None) -> tuple[Node, dict[str, int]]:
+def parse(regex: str, alphabet: tuple[str, ...] | None) -> tuple[Expression, dict[str, int]]:
     """The expression as a tree, and the symbols that it names with the place of each."""
-    reader = _Reader(regex, epsilon="ε" not in (alphabet or ()))
+    reader = _ExpressionReader(regex, epsilon="ε" not in (alphabet or ()))
     try:
         tree = reader.either()
         if reader.next:

@@ -1,26 +1,25 @@
-"""Automata on disk: JSON, and Graphviz for those who want to draw."""
+"""Automata on disk: JSON, or Graphviz (DOT) for those who want to draw."""
 
 import json
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kleene.errors import KleeneError, ModelFileError, ProgramError
 from kleene.files import MOST_TEXT, SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
-
-if TYPE_CHECKING:
-    from kleene.programs.automata.dfa import DFA
+from kleene.programs.automata.dot import from_dot, to_dot
+from kleene.programs.automata.table import TransitionTable, rows_as_transitions
 
 FORMAT = "kleene.dfa/1"
 ENDINGS = (".json", ".dot", ".gv")
 
 
-def to_json(dfa: "DFA") -> str:
-    """The automaton as a JSON text; states that are neither texts nor whole numbers become texts."""
+def to_json(dfa: TransitionTable) -> str:
+    """The automaton as JSON; states that are neither strings nor integers become strings."""
     return json.dumps(_content(dfa), ensure_ascii=False)
 
 
-def _content(dfa: "DFA") -> dict[str, Any]:
+def _content(dfa: TransitionTable) -> dict[str, Any]:
     rows = [[_plain(q), a, _plain(dfa.transitions[q, a])] for q in dfa.states for a in dfa.alphabet]
     return {
         "format": FORMAT,
@@ -36,39 +35,34 @@ def _plain(state: Hashable) -> str | int:
     return state if isinstance(state, (str, int)) and not isinstance(state, bool) else str(state)
 
 
-def from_json(content: str | Mapping[str, Any]) -> "DFA":
-    """The automaton in a JSON text, or in the dict that it holds."""
-    from kleene.programs.automata.dfa import DFA
-    from kleene.programs.automata.validation import rows_as_transitions
-
+def from_json(content: str | Mapping[str, Any]) -> TransitionTable:
+    """The automaton in a JSON string, or in the dict that it holds."""
     if isinstance(content, str):
-        try:
-            content = json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
-        except ValueError as error:
-            raise ProgramError(f"the text is not JSON: {error}") from None
-        except RecursionError:
-            raise ProgramError("the text is no automaton in JSON: it is nested too deeply") from None
+        content = _parsed(content)
     if not isinstance(content, Mapping):
         raise ProgramError(f"the JSON holds a {type(content).__name__}, and an object with the automaton was expected")
     if content.get("format", FORMAT) != FORMAT:
         raise ProgramError(f"the format is {content['format']!r}, and {FORMAT!r} was expected")
-    for key, kind in (
-        ("states", list),
-        ("alphabet", list),
-        ("start", (str, int)),
-        ("accept", list),
-        ("transitions", list),
-    ):
+    for key in ("states", "alphabet", "start", "accept", "transitions"):
+        kind, what = ((str, int), "the name of a state") if key == "start" else (list, "a list")
         if not isinstance(content.get(key), kind):
-            what = "a list" if kind is list else "the name of a state"
             raise ProgramError(f"{key!r} is {content.get(key, 'missing')!r} in the JSON; it must be {what}")
-    return DFA(
+    return TransitionTable(
         states=tuple(content["states"]),
         alphabet=tuple(content["alphabet"]),
         transitions=rows_as_transitions(content["transitions"]),
         start=content["start"],
         accept=content["accept"],
     )
+
+
+def _parsed(content: str) -> Any:
+    try:
+        return json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
+    except ValueError as error:
+        raise ProgramError(f"this is not JSON: {error}") from None
+    except RecursionError:
+        raise ProgramError("this is no automaton in JSON: it is nested too deeply") from None
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
@@ -78,20 +72,16 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
         raise ModelFileError(f"{path.name!r} cannot be the file of an automaton; its name ends in {known}")
 
 
-def save(dfa: "DFA", path: Path) -> Path:
-    """The path of the file now holding the automaton and its checksum; its ending chooses between JSON and Graphviz."""
-    from kleene.programs.automata.dot import to_dot
-
+def save(dfa: TransitionTable, path: Path) -> Path:
+    """Save the automaton with its checksum and return the path; the ending chooses between JSON and Graphviz."""
     check_ending(path)
     if path.suffix == ".json":
         return write_atomically(path, sealed_json(_content(dfa)))
     return write_atomically(path, sealed(f"// {SEAL}\n{to_dot(dfa)}"))
 
 
-def load(path: Path) -> "DFA":
+def load(path: Path) -> TransitionTable:
     """The automaton in a file that `save` or another program wrote."""
-    from kleene.programs.automata.dot import from_dot
-
     check_ending(path)
     content = read_bytes(path, MOST_TEXT)
     has_seal = check_seal(path, content, by_hand=True)

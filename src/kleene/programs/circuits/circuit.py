@@ -1,41 +1,22 @@
-"""A circuit: for each pattern of zero registers, what every argument and register is wired to, holes left open."""
+"""A circuit: a program for an NRAM, run on integers, many memories at once."""
 
+import html
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError, ProgramError
-from kleene.notation.wiring import Steps, Wiring, check_run, check_steps
-from kleene.programs.circuits import interpreter
+from kleene.errors import InputError
+from kleene.files import SEAL, sealed, write_atomically
+from kleene.notation.wiring import check_run, check_steps
+from kleene.programs.circuits.blocks import BlockTable
+from kleene.programs.circuits.interpreter import execute
+from kleene.programs.circuits.text import as_text, load, parse
 from kleene.traces import Channel, Trace
 
-HOLE = -1  # the choice that a block leaves open
-SYMBOLS = {"0": True, "!0": False, "-": None}
 
-
-@dataclass(frozen=True)
-class Block:
-    """What the circuit is while the registers match a pattern: one of "0", "!0" and "-" (anything) for each register.
-
-    `choices` has for each connection of the wiring the place of its source, or HOLE.
-    """
-
-    pattern: tuple[str, ...]
-    choices: tuple[int, ...]
-    line: int | None = field(default=None, compare=False)  # where the text says it
-
-    def __str__(self) -> str:
-        where = f" (line {self.line})" if self.line is not None else ""
-        return f"`when {' '.join(self.pattern)}`{where}"
-
-
-@dataclass(frozen=True)
-class Circuit:
+class Circuit(BlockTable):
     """A program for an NRAM: blocks of connections, chosen at each step by which registers are zero.
 
     Integers are modulo M, the number of memory cells. Register i starts with i. At each step the modules run in their
@@ -48,99 +29,30 @@ class Circuit:
     [0, 1, 1, 2]
     """
 
-    wiring: Wiring
-    blocks: tuple[Block, ...]
-    steps: Steps | None = None  # how many steps a run takes where it is not told
-    name: str = field(default="the circuit", compare=False)
-
-    def __post_init__(self) -> None:
-        for block in self.blocks:
-            self._check(block)
-        for one, other in combinations(self.blocks, 2):
-            if all(a == b or "-" in (a, b) for a, b in zip(one.pattern, other.pattern)):
-                raise ProgramError(
-                    f"{one} and {other} overlap: the registers can match both, and only one block can run. Make their "
-                    f"patterns differ, one with 0 where the other has !0."
-                )
-
-    def _check(self, block: Block) -> None:
-        if len(block.pattern) != self.wiring.registers or any(symbol not in SYMBOLS for symbol in block.pattern):
-            raise ProgramError(
-                f"{block}: a pattern has one of 0, !0 and - for each of the {self.wiring.registers} registers"
-            )
-        connections = self.wiring.connections
-        if len(block.choices) != len(connections):
-            raise ProgramError(f"{block} has {len(block.choices)} choices for {len(connections)} connections")
-        for connection, choice in zip(connections, block.choices):
-            if not HOLE <= choice < connection.choices:
-                raise ProgramError(
-                    f"{block}: {connection.name} is source {choice}, and it may be one of "
-                    f"{', '.join(self.wiring.sources[: connection.choices])} or a hole"
-                )
-
     @classmethod
     def from_text(cls, text: str, name: str = "the circuit") -> "Circuit":
-        """The circuit that a text says; a ProgramError names the line where it cannot be read."""
-        from kleene.programs.circuits.text import parse
-
-        return parse(text, name)
-
-    @staticmethod
-    def load(path: Any) -> "Circuit":
-        """The circuit in a text file, under the file's name."""
-        from kleene.programs.circuits.text import load
-
-        return load(Path(path))
+        """The circuit that a text describes; a ProgramError names the line where it cannot be read."""
+        return cls.of(parse(text, name))
 
     @property
     def text(self) -> str:
         """The circuit as a text that `from_text` reads."""
-        from kleene.programs.circuits.text import as_text
-
         return as_text(self)
 
-    def __repr__(self) -> str:
-        modules, registers = len(self.wiring.modules), self.wiring.registers
-        return f"<Circuit {self.name}: {len(self.blocks)} blocks, {registers} registers, {modules} modules>"
+    def __str__(self) -> str:
+        return self.text
 
-    # Tables: blocks, connections and patterns by their places.
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
 
-    @cached_property
-    def choices(self) -> np.ndarray:
-        """What each block wires to each connection: sources by their places [block, connection], HOLE where open."""
-        return np.array([block.choices for block in self.blocks], dtype=np.int32).reshape(len(self.blocks), -1)
+    @classmethod
+    def load(cls, path: Any) -> "Circuit":
+        """The circuit in a text file, usually one that ends in `.nram`; it has the file's name."""
+        return cls.of(load(Path(path)))
 
-    @cached_property
-    def block_of(self) -> np.ndarray:
-        """The block for each of the 2^registers patterns, bit i of its number saying that register i is 0; -1: none."""
-        numbers = np.arange(2**self.wiring.registers)
-        zero = (numbers[:, None] >> np.arange(self.wiring.registers)) & 1 == 1
-        found = np.full(len(numbers), -1, dtype=np.int32)
-        for place, block in enumerate(self.blocks):
-            asked = [(register, SYMBOLS[symbol]) for register, symbol in enumerate(block.pattern) if symbol != "-"]
-            found[np.all([zero[:, register] == wanted for register, wanted in asked], axis=0) | (not asked)] = place
-        return found
-
-    @cached_property
-    def default(self) -> np.ndarray:
-        """What a hole of each connection is where nobody says: a register keeps its value, an argument is r0."""
-        arguments = len(self.wiring.connections) - self.wiring.registers
-        return np.array([0] * arguments + list(range(self.wiring.registers)), dtype=np.int32)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it has no holes."""
-        return bool((self.choices != HOLE).all())
-
-    def filled(self, generator: np.random.Generator | None = None) -> "Circuit":
-        """The circuit without holes: each filled with its default, or at random by the generator."""
-        drawn = self.default
-        if generator is not None:
-            limits = [connection.choices for connection in self.wiring.connections]
-            drawn = generator.integers(0, limits, size=self.choices.shape)
-        table = np.where(self.choices == HOLE, drawn, self.choices)
-        blocks = [Block(b.pattern, tuple(row), b.line) for b, row in zip(self.blocks, table.tolist())]
-        return Circuit(self.wiring, tuple(blocks), self.steps, self.name)
+    def save(self, path: Any) -> Path:
+        """Save the circuit as a text with its checksum and return the path."""
+        return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.text}"))
 
     # Running.
 
@@ -169,7 +81,7 @@ class Circuit:
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
         recorded = sum(map(len, checked)) + len(checked) * (self.wiring.registers + len(self.wiring.connections))
         check_run(taken, recorded)
-        done = interpreter.execute(self, checked, taken, generator) if checked else ()
+        done = execute(self, checked, taken, generator) if checked else ()
         return [
             Trace(self.channels(len(memory)), self.wiring.entries(*run), "memory", source="program")
             for memory, run in zip(checked, done)

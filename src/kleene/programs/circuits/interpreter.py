@@ -1,37 +1,18 @@
 """Running circuits on integers, many memories at once."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from kleene.errors import RunError
-
-if TYPE_CHECKING:
-    from kleene.programs.circuits.circuit import Circuit
+from kleene.notation.wiring import OPERATIONS
+from kleene.programs.circuits.blocks import BlockTable
 
 Run = tuple[np.ndarray, np.ndarray, np.ndarray]  # memory [step, cell], registers [step, register], choices of each step
-Operation = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-# What a module that does not touch the memory says of its arguments a and b and of the size M.
-OPERATIONS: dict[str, Operation] = {
-    "ZERO": lambda a, b, size: 0 * size,
-    "ONE": lambda a, b, size: 1 % size,
-    "TWO": lambda a, b, size: 2 % size,
-    "INC": lambda a, b, size: (a + 1) % size,
-    "ADD": lambda a, b, size: (a + b) % size,
-    "SUB": lambda a, b, size: (a - b) % size,
-    "DEC": lambda a, b, size: (a - 1) % size,
-    "LT": lambda a, b, size: (a < b).astype(np.int64),
-    "LEQ": lambda a, b, size: (a <= b).astype(np.int64),
-    "EQ": lambda a, b, size: (a == b).astype(np.int64),
-    "MIN": lambda a, b, size: np.minimum(a, b),
-    "MAX": lambda a, b, size: np.maximum(a, b),
-}
 
 
 def execute(
-    circuit: "Circuit",
+    circuit: BlockTable,
     memories: Sequence[np.ndarray],
     steps: Sequence[int],
     generator: np.random.Generator | None,
@@ -58,7 +39,7 @@ def execute(
 
 
 def _wired(
-    circuit: "Circuit", registers: np.ndarray, generator: np.random.Generator | None, step: int, going: np.ndarray
+    circuit: BlockTable, registers: np.ndarray, generator: np.random.Generator | None, step: int, going: np.ndarray
 ) -> np.ndarray:
     """The connections of this step for each row, holes filled."""
     pattern = (registers == 0) @ (1 << np.arange(circuit.wiring.registers))
@@ -78,7 +59,7 @@ def _wired(
 
 
 def _step(
-    circuit: "Circuit", choices: np.ndarray, registers: np.ndarray, cells: np.ndarray, sizes: np.ndarray
+    circuit: BlockTable, choices: np.ndarray, registers: np.ndarray, cells: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
     """The registers after the step; `cells` are changed in place."""
     wiring, rows = circuit.wiring, np.arange(len(sizes))
@@ -93,6 +74,6 @@ def _step(
         elif kind == "WRITE":
             cells[rows, first] = second
         else:
-            output = OPERATIONS[kind](first, second, sizes)
+            output = OPERATIONS[kind](first, second) % sizes
         values[:, wiring.registers + place] = output
     return np.take_along_axis(values, choices[:, -wiring.registers :], axis=1)

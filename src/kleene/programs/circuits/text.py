@@ -23,9 +23,9 @@ from pathlib import Path
 
 from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
-from kleene.files import MOST_TEXT, read_bytes
+from kleene.files import MOST_TEXT, check_seal, read_bytes
 from kleene.notation.wiring import ARITIES, Steps, Wiring, module_sequence
-from kleene.programs.circuits.circuit import HOLE, SYMBOLS, Block, Circuit
+from kleene.programs.circuits.blocks import HOLE, SYMBOLS, Block, BlockTable
 
 HEADERS = ("registers", "modules", "steps")
 WHEN = re.compile(r"when\b([^:]*)(:?)(.*)")
@@ -42,8 +42,8 @@ class _Reading:
     wiring: Wiring | None = None
 
 
-def parse(text: str, name: str = "the circuit") -> Circuit:
-    """The circuit that the text says; a ProgramError names the line where it cannot be read."""
+def parse(text: str, name: str = "the circuit") -> BlockTable:
+    """The circuit that a text describes; a ProgramError names the line where it cannot be read."""
     reading = _Reading()
     for number, line in _lines(text):
         try:
@@ -59,7 +59,7 @@ def parse(text: str, name: str = "the circuit") -> Circuit:
     )
     steps = Steps.parse(reading.headers["steps"][1]) if "steps" in reading.headers else None
     try:
-        return Circuit(reading.wiring, blocks, steps, name)
+        return BlockTable(reading.wiring, blocks, steps, name)
     except ProgramError as error:
         raise ProgramError(f"{name}: {error}") from None
 
@@ -72,10 +72,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_line(reading: _Reading, number: int, line: str) -> None:
-    said = WHEN.fullmatch(line)
-    if said:
-        _begin_block(reading, number, said)
-        line = said[3].strip()
+    match = WHEN.fullmatch(line)
+    if match:
+        _begin_block(reading, number, match)
+        line = match[3].strip()
     elif not reading.blocks:
         _read_header(reading, number, line)
         return
@@ -100,7 +100,7 @@ def _read_header(reading: _Reading, number: int, line: str) -> None:
     reading.headers[key] = (number, value)
 
 
-def _begin_block(reading: _Reading, number: int, said: re.Match[str]) -> None:
+def _begin_block(reading: _Reading, number: int, match: re.Match[str]) -> None:
     for key in ("registers", "modules"):
         if key not in reading.headers:
             example = {"registers": "registers 2", "modules": "modules def"}[key]
@@ -108,8 +108,8 @@ def _begin_block(reading: _Reading, number: int, said: re.Match[str]) -> None:
     if reading.wiring is None:
         registers = int(reading.headers["registers"][1])
         reading.wiring = Wiring(registers, module_sequence(reading.headers["modules"][1]))
-    pattern = tuple(said[1].split())
-    if not said[2]:
+    pattern = tuple(match[1].split())
+    if not match[2]:
         raise ProgramError("the pattern does not end with a colon; write `when 0 !0 -:`")
     wrong = [symbol for symbol in pattern if symbol not in SYMBOLS]
     if wrong:
@@ -123,15 +123,17 @@ def _begin_block(reading: _Reading, number: int, said: re.Match[str]) -> None:
 
 
 def _read_statements(reading: _Reading, line: str) -> None:
-    """Puts what the line says into the newest block."""
+    """Put the choices of a line into the newest block."""
     wiring, choices = reading.wiring, reading.blocks[-1][2]
     assert wiring is not None
     at = 0
     while at < len(line):
-        if said := CALL.match(line, at):
-            new = _call(wiring, said[1], [part.strip() for part in said[2].split(",") if part.strip()])
-        elif said := ASSIGNMENT.match(line, at):
-            new = {f"r{_register(wiring, said[1])}.c": _source(wiring, said[2], len(wiring.sources), said[0].strip())}
+        if match := CALL.match(line, at):
+            new = _call(wiring, match[1], [part.strip() for part in match[2].split(",") if part.strip()])
+        elif match := ASSIGNMENT.match(line, at):
+            new = {
+                f"r{_register(wiring, match[1])}.c": _source(wiring, match[2], len(wiring.sources), match[0].strip())
+            }
         else:
             raise ProgramError(
                 f"{line[at:]!r} is not understood; write statements such as `ADD(READ, ONE)` and `r0 = ADD`"
@@ -142,7 +144,7 @@ def _read_statements(reading: _Reading, line: str) -> None:
                 f"{again[0].split('.')[0]} has been given in this block before; each module and register has one line"
             )
         choices |= new
-        at = said.end()
+        at = match.end()
 
 
 def _call(wiring: Wiring, name: str, arguments: list[str]) -> dict[str, int]:
@@ -152,70 +154,74 @@ def _call(wiring: Wiring, name: str, arguments: list[str]) -> dict[str, int]:
         takes = {0: "no argument", 1: "one argument", 2: "two arguments"}[ARITIES[kind]]
         raise ProgramError(f"{name}({', '.join(arguments)}) has {len(arguments)} arguments; {kind} takes {takes}")
     limit = wiring.registers + place
-    return {f"{full}.{slot}": _source(wiring, said, limit, full) for slot, said in zip("ab", arguments)}
+    return {f"{full}.{slot}": _source(wiring, written, limit, full) for slot, written in zip("ab", arguments)}
 
 
-def _source(wiring: Wiring, said: str, limit: int, user: str) -> int:
+def _source(wiring: Wiring, written: str, limit: int, user: str) -> int:
     """The place of a source, or HOLE; `limit` is how many of them the user may choose from."""
-    if said == "?":
+    if written == "?":
         return HOLE
-    if re.fullmatch(r"r\d+", said):
-        return _register(wiring, said)
-    if said in ("0", "1", "2"):
-        raise ProgramError(f"{user} uses the number {said}; write {['ZERO', 'ONE', 'TWO'][int(said)]}, a module")
-    place = wiring.registers + _module(wiring, said)
+    if re.fullmatch(r"r\d+", written):
+        return _register(wiring, written)
+    if written in ("0", "1", "2"):
+        raise ProgramError(f"{user} uses the number {written}; write {['ZERO', 'ONE', 'TWO'][int(written)]}, a module")
+    place = wiring.registers + _module(wiring, written)
     if place >= limit:
         same = place == limit
         raise ProgramError(
-            f"{user} uses {said}, which is {'that module itself' if same else 'a later module'}: the order is "
+            f"{user} uses {written}, which is {'that module itself' if same else 'a later module'}: the order is "
             f"{' '.join(wiring.names)}, and a module can use only registers and what stands before it"
         )
     return place
 
 
-def _register(wiring: Wiring, said: str) -> int:
-    if not re.fullmatch(r"r\d+", said):
-        raise ProgramError(f"{said!r} cannot be assigned; only registers can, r0 to r{wiring.registers - 1}")
-    number = read_count(said[1:])
+def _register(wiring: Wiring, written: str) -> int:
+    if not re.fullmatch(r"r\d+", written):
+        raise ProgramError(f"{written!r} cannot be assigned; only registers can, r0 to r{wiring.registers - 1}")
+    number = read_count(written[1:])
     if number is None or number >= wiring.registers:
-        raise ProgramError(f"there is no register {said}; the registers are r0 to r{wiring.registers - 1}")
+        raise ProgramError(f"there is no register {written}; the registers are r0 to r{wiring.registers - 1}")
     return number
 
 
-def _module(wiring: Wiring, said: str) -> int:
-    if said in wiring.names:
-        return wiring.names.index(said)
-    kind = said.rstrip("0123456789")
+def _module(wiring: Wiring, written: str) -> int:
+    if written in wiring.names:
+        return wiring.names.index(written)
+    kind = written.rstrip("0123456789")
     named = [name for name, k in zip(wiring.names, wiring.modules) if k == kind]
-    if said == kind and len(named) > 1:
-        raise ProgramError(f"{said} is not one module: there are {', '.join(named)}; say which")
-    if said == f"{kind}1" and len(named) == 1:
+    if written == kind and len(named) > 1:
+        raise ProgramError(f"{written} is not one module: there are {', '.join(named)}; say which")
+    if written == f"{kind}1" and len(named) == 1:
         return wiring.names.index(kind)
-    close = named or difflib.get_close_matches(said, wiring.names, n=1)
+    close = named or difflib.get_close_matches(written, wiring.names, n=1)
     hint = f"did you mean {close[-1]}?" if close else f"the modules are {' '.join(wiring.names)}"
-    raise ProgramError(f"there is no module {said}; {hint}")
+    raise ProgramError(f"there is no module {written}; {hint}")
 
 
-def as_text(circuit: Circuit) -> str:
+def as_text(circuit: BlockTable) -> str:
     """The circuit in the format above. Holes are left out."""
     wiring = circuit.wiring
     lines = [f"registers {wiring.registers}", f"modules {'+'.join(wiring.modules)}"]
     lines += [f"steps {circuit.steps}"] if circuit.steps else []
     for block in circuit.blocks:
         lines += ["", f"when {' '.join(block.pattern)}:"]
-        said = ["?" if choice == HOLE else wiring.sources[choice] for choice in block.choices]
+        sources = ["?" if choice == HOLE else wiring.sources[choice] for choice in block.choices]
         for name, connections in zip(wiring.names, wiring.places):
-            arguments = [said[connection] for connection in connections]
+            arguments = [sources[connection] for connection in connections]
             if set(arguments) - {"?"}:
                 lines.append(f"    {name}({', '.join(arguments)})")
-        ends = [f"r{i} = {said[c[0]]}" for i, c in enumerate(wiring.places[len(wiring.names) :]) if said[c[0]] != "?"]
+        ends = [
+            f"r{i} = {sources[c[0]]}" for i, c in enumerate(wiring.places[len(wiring.names) :]) if sources[c[0]] != "?"
+        ]
         lines += ["    " + "  ".join(ends)] if ends else []
     return "\n".join(lines) + "\n"
 
 
-def load(path: Path) -> Circuit:
+def load(path: Path) -> BlockTable:
     """The circuit in the file, under the file's name."""
+    content = read_bytes(path, MOST_TEXT)
+    check_seal(path, content, by_hand=True)
     try:
-        return parse(read_bytes(path, MOST_TEXT).decode(), path.stem)
+        return parse(content.decode(), path.stem)
     except UnicodeDecodeError:
         raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None

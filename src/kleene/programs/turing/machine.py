@@ -1,24 +1,22 @@
-"""A Turing machine: its table, checked when it is built, and its run."""
+"""A Turing machine: its run, its graph of states, and its files."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from kleene.counts import checked_count
-from kleene.errors import InputError, ProgramError
+from kleene.errors import InputError
+from kleene.files import SEAL, sealed, write_atomically
 from kleene.notation.computations import Computation, accepted
-from kleene.notation.words import Word, word_codes
+from kleene.notation.graphs import Arrow, Node, StateGraph, aligned, html_table, marks
+from kleene.notation.words import Word, whole_word, word_codes
 from kleene.programs.turing import simulator
-from kleene.programs.turing.validation import checked_alphabet, checked_name, checked_transitions, missing
+from kleene.programs.turing.table import TuringTable
+from kleene.programs.turing.text import as_text, load, parse
 
-Move = Literal["L", "R"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class TuringMachine:
+class TuringMachine(TuringTable):
     """A machine as Sipser defines it: the tape has a left end, and a move left from there stays there.
 
     Every state but `accept` and `reject` needs a transition for every tape symbol. The tape symbols are those of the
@@ -33,56 +31,22 @@ class TuringMachine:
     <Computation: accept after 4 steps, yes, head 4, tape '111'>
     """
 
-    transitions: Mapping[tuple[str, str], tuple[str, str, Move]]
-    start: str
-    accept: str
-    reject: str
-    blank: str = "_"
-    input_alphabet: tuple[str, ...] = ()
-    name: str = field(default="the machine", compare=False)
-    states: tuple[str, ...] = field(init=False)
-    tape_alphabet: tuple[str, ...] = field(init=False)
+    def __str__(self) -> str:
+        """The table: a row for each state that does not halt, a column for each tape symbol."""
+        return aligned(self._table_rows())
 
-    def __post_init__(self) -> None:
-        for role in ("start", "accept", "reject", "blank"):
-            checked_name(getattr(self, role), role)
-        table = checked_transitions(self.transitions)
-        self._check_halting(table)
-        written = [*(a for _, a in table), *(b for _, b, _ in table.values())]
-        found = tuple(dict.fromkeys(symbol for symbol in written if symbol != self.blank))
-        inputs = checked_alphabet(self.input_alphabet, self.blank) or found
-        entered = [*(q for q, _ in table), *(r for r, _, _ in table.values())]
-        working = [q for q in dict.fromkeys([self.start, *entered]) if q not in (self.accept, self.reject)]
-        object.__setattr__(self, "transitions", MappingProxyType(table))
-        object.__setattr__(self, "input_alphabet", inputs)
-        object.__setattr__(self, "states", (*working, self.accept, self.reject))
-        object.__setattr__(self, "tape_alphabet", (*dict.fromkeys((*inputs, *found)), self.blank))
-        gaps = missing(table, working, self.tape_alphabet)
-        if gaps:
-            raise ProgramError(gaps)
+    def _repr_html_(self) -> str:
+        """The table for a notebook; one that is too long to be read is cut."""
+        return html_table(self._table_rows())
 
-    def _check_halting(self, table: Mapping[tuple[str, str], Any]) -> None:
-        if self.accept == self.reject:
-            raise ProgramError(f"accept and reject are both {self.accept!r}; a machine needs one state for each")
-        for state, symbol in table:
-            if state in (self.accept, self.reject):
-                role = "accept" if state == self.accept else "reject"
-                raise ProgramError(
-                    f"there is a transition from ({state!r}, {symbol!r}), but {state!r} is the {role} state, where the "
-                    f"machine halts. Remove the transition, or name another {role} state."
-                )
+    def _table_rows(self) -> list[list[str]]:
+        rows = [["", "", *self.tape_alphabet]]
+        for state in self.states[:-2]:  # accept and reject stand last
+            actions = [" ".join(self.transitions[state, symbol]) for symbol in self.tape_alphabet]
+            rows.append(["→" if state == self.start else "", state, *actions])
+        return rows
 
-    def __hash__(self) -> int:
-        return hash((self.states, self.tape_alphabet, self.input_alphabet, tuple(self.transitions.items())))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and pickles, which cannot be made of the read-only view of the transitions."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-        return partial(TuringMachine, **given | {"transitions": dict(self.transitions)}), ()
-
-    def __repr__(self) -> str:
-        states, symbols = len(self.states), " ".join(self.tape_alphabet)
-        return f"<TuringMachine {self.name}: {states} states, tape symbols {symbols}>"
+    # Running.
 
     def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
         """What the machine does on the word, up to `max_steps` steps; then the verdict is "running".
@@ -110,7 +74,7 @@ class TuringMachine:
         return simulator.resume(self, self._linked, computation, budget)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
-        """The run on each word."""
+        """The run on each word, one after the other."""
         return [self.run(word, max_steps, record) for word in words]
 
     def accepts(self, word: Word, max_steps: int = 10_000) -> bool:
@@ -121,28 +85,62 @@ class TuringMachine:
     def _linked(self) -> simulator.Linked:
         return simulator.linked(self)
 
-    @staticmethod
-    def from_text(text: str, name: str = "the machine") -> "TuringMachine":
-        """The machine that a text describes; see `kleene.programs.turing.text` for the format."""
-        from kleene.programs.turing.text import parse
+    # Graph and files.
 
-        return parse(text, name)
+    def graph(self, word: Word | None = None, *, dead: bool = True) -> StateGraph:
+        """States and arrows for a diagram, with the walk of a word if one is given.
+
+        With `dead=False` the reject state is left out, and a note says so.
+        """
+        graph = _graph_of(self, dead=dead)
+        if word is None:
+            return graph
+        whole = whole_word(word)
+        done = self.run(whole)
+        ends = {"accept": "accepted", "reject": "rejected"}
+        verdict = ends.get(done.verdict, f"still running after {done.steps} steps")
+        return graph.walked(whole, [str(configuration.state) for configuration in done.configurations], verdict)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "the machine") -> "TuringMachine":
+        """The machine that a text describes; see `kleene.programs.turing.text` for the format."""
+        return cls.of(parse(text, name))
 
     def to_text(self) -> str:
         """The machine as a text that `from_text` reads."""
-        from kleene.programs.turing.text import as_text
-
         return as_text(self)
 
-    @staticmethod
-    def load(path: Any) -> "TuringMachine":
+    @classmethod
+    def load(cls, path: Any) -> "TuringMachine":
         """The machine in a text file, usually one that ends in `.tm`; it has the file's name."""
-        from kleene.programs.turing.text import load
-
-        return load(Path(path))
+        return cls.of(load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """The path of the text file now holding the machine and its checksum."""
-        from kleene.files import SEAL, sealed, write_atomically
-
+        """Save the machine as a text with its checksum and return the path."""
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))
+
+
+def _graph_of(machine: TuringTable, *, dead: bool) -> StateGraph:
+    hidden = set() if dead else {machine.reject} - {machine.start}
+    place = {state: number for number, state in enumerate(q for q in machine.states if q not in hidden)}
+    nodes = tuple(
+        Node(
+            q,
+            q == machine.accept,
+            q == machine.reject,
+            marks(start=q == machine.start, accept=q == machine.accept, reject=q == machine.reject),
+        )
+        for q in place
+    )
+    reads: dict[tuple[int, int], dict[str, list[str]]] = {}
+    for (state, read), (target, written, move) in machine.transitions.items():
+        if target not in hidden:
+            action = move if read == written else f"{written}, {move}"
+            reads.setdefault((place[state], place[target]), {}).setdefault(action, []).append(read)
+    arrows = []
+    for ends, found in reads.items():
+        lines = tuple(f"{', '.join(symbols)} → {action}" for action, symbols in found.items())
+        arrows.append(Arrow(*ends, lines, lines))
+    note = f"Not shown: {machine.reject}, which rejects. A missing transition leads there." if hidden else ""
+    title, total = f"Turing machine with {len(machine.states)} states", len(machine.states)
+    return StateGraph(title, nodes, tuple(arrows), place[machine.start], total, note)

@@ -2,14 +2,12 @@
 
 from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kleene.notation.computations import Computation, Configurations, Verdict, continued
-
-if TYPE_CHECKING:
-    from kleene.programs.turing.machine import TuringMachine
+from kleene.programs.turing.table import TuringTable
 
 # The row of a state has an entry for each symbol: (row of the next state, symbol written, move, next state).
 # A halting state has no row, which is what the loop looks at to know that it is done.
@@ -26,7 +24,7 @@ class Linked:
     blank: int
 
 
-def linked(machine: "TuringMachine") -> Linked:
+def linked(machine: TuringTable) -> Linked:
     """The machine's table, made ready to run."""
     states = {name: code for code, name in enumerate(machine.states)}
     symbols = {name: code for code, name in enumerate(machine.tape_alphabet)}
@@ -73,7 +71,7 @@ def _advance(table: Linked, at: _Progress, max_steps: int) -> int:
 
 
 def _advance_recorded(table: Linked, at: _Progress, max_steps: int) -> int:
-    """The same steps, each one recorded: a loop of its own, for it takes twice the time."""
+    """The same steps, each one recorded: a loop of its own, because recording takes twice the time."""
     row, head, cells, blank, state = table.rows[at.state], at.head, at.cells, table.blank, at.state
     states, heads, writes = at.states.append, at.heads.append, at.writes.append
     taken = 0
@@ -95,7 +93,7 @@ def _advance_recorded(table: Linked, at: _Progress, max_steps: int) -> int:
     return taken
 
 
-def run(machine: "TuringMachine", table: Linked, word: list[int], max_steps: int, record: bool) -> Computation:
+def run(machine: TuringTable, table: Linked, word: list[int], max_steps: int, record: bool) -> Computation:
     """The run on a word of codes, which count the same in the input alphabet and in the tape's."""
     at = _progress(table.states[machine.start], 0, list(word), table.blank)
     taken = (_advance_recorded if record else _advance)(table, at, max_steps)
@@ -103,7 +101,7 @@ def run(machine: "TuringMachine", table: Linked, word: list[int], max_steps: int
     return _computation(machine, at, taken, kept)
 
 
-def resume(machine: "TuringMachine", table: Linked, before: Computation, max_steps: int) -> Computation:
+def resume(machine: TuringTable, table: Linked, before: Computation, max_steps: int) -> Computation:
     """The run taken further from the last configuration of a computation."""
     last = before.last
     at = _progress(table.states[last.state], last.head, [table.symbols[s] for s in last.tape], table.blank)
@@ -118,16 +116,16 @@ def _progress(state: int, head: int, cells: list[int], blank: int) -> _Progress:
     return _Progress(state, head, cells, array("I", [state]), array("I", [head]), array("I"))
 
 
-def _recorded(machine: "TuringMachine", word: list[int], at: _Progress) -> Configurations:
+def _recorded(machine: TuringTable, word: list[int], at: _Progress) -> Configurations:
     arrays = (np.frombuffer(kept, dtype=np.dtype("I")) for kept in (at.states, at.heads, at.writes))
     return Configurations(machine.states, machine.tape_alphabet, machine.blank, word, *arrays)
 
 
-def _last(machine: "TuringMachine", at: _Progress) -> Configurations:
+def _last(machine: TuringTable, at: _Progress) -> Configurations:
     return Configurations(machine.states, machine.tape_alphabet, machine.blank, at.cells, [at.state], [at.head], [])
 
 
-def _computation(machine: "TuringMachine", at: _Progress, steps: int, kept: Any) -> Computation:
+def _computation(machine: TuringTable, at: _Progress, steps: int, kept: Any) -> Computation:
     verdicts: dict[str, Verdict] = {machine.accept: "accept", machine.reject: "reject"}
     verdict = verdicts.get(machine.states[at.state], "running")
     return Computation(verdict, steps, kept, machine.states, machine.tape_alphabet, machine.blank, source="program")

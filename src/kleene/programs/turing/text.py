@@ -19,21 +19,17 @@ read, then the next state, the symbol written and the move, L or R.
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kleene.errors import ProgramError
 from kleene.files import MOST_TEXT, check_seal, read_bytes
-
-if TYPE_CHECKING:
-    from kleene.programs.turing.machine import TuringMachine
+from kleene.programs.turing.table import TuringTable
 
 HEADERS = ("start", "accept", "reject", "blank", "input", "otherwise")
 
 
-def parse(text: str, name: str = "the machine") -> "TuringMachine":
+def parse(text: str, name: str = "the machine") -> TuringTable:
     """The machine that the text describes; a ProgramError names the line where it cannot be read."""
-    from kleene.programs.turing.machine import TuringMachine
-
     headers: dict[str, tuple[int, list[str]]] = {}
     transitions: dict[tuple[str, str], tuple[str, str, Any]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -54,7 +50,7 @@ def parse(text: str, name: str = "the machine") -> "TuringMachine":
     if "otherwise" in headers:
         transitions = _completed(transitions, inputs, plain)
     try:
-        return TuringMachine(transitions=transitions, input_alphabet=inputs, name=name, **plain)
+        return TuringTable(transitions=transitions, input_alphabet=inputs, name=name, **plain)
     except ProgramError as error:
         raise ProgramError(f"{name}: {error}") from None
 
@@ -109,7 +105,7 @@ def _completed(transitions: dict, inputs: tuple[str, ...], plain: dict[str, str]
     return transitions | {(q, a): (plain["reject"], a, "R") for q, a in missing}
 
 
-def as_text(machine: "TuringMachine") -> str:
+def as_text(machine: TuringTable) -> str:
     """The machine in the format above, every transition written out."""
     for name in (*machine.states, *machine.tape_alphabet):
         if name.split() != [name] or "//" in name or name == "->":
@@ -123,7 +119,7 @@ def as_text(machine: "TuringMachine") -> str:
     return "\n".join([*header, f"input  {' '.join(machine.input_alphabet)}", "", *rows]) + "\n"
 
 
-def load(path: Path) -> "TuringMachine":
+def load(path: Path) -> TuringTable:
     """The machine in the file, under the file's name."""
     content = read_bytes(path, MOST_TEXT)
     check_seal(path, content, by_hand=True)

@@ -7,7 +7,7 @@ The machine simulated has two tape symbols, its blank and one more, which every 
 with a block for each state that does not halt, the first being the start; `*` marks the block of the current state. A
 block has a rule for the blank (0) and one for the other symbol (1): the bit to write, L or R, and where to go: as many
 `i` as the number of the block, or A to accept, X to reject; then `;`. On the tape the cell under the head is o for a 0
-and l for a 1. So `#*0R;1RA;=l` says: in the only state, go right over 0s; accept on a 1; the head is on a 1.
+and l for a 1. So `#*0R;1RA;=l` means: in the only state, go right over 0s; accept on a 1; the head is on a 1.
 
 A step is simulated by four trips: read the bit under the head; carry the rule's bit and move to the tape; put the mark
 `*` on the first block; push it one block on for every `i`, turning each one counted into I.
@@ -18,14 +18,15 @@ from collections.abc import Iterable
 from kleene.errors import InputError
 from kleene.notation.computations import Tape
 from kleene.notation.words import Word, word_codes
-from kleene.programs.turing.machine import Move, TuringMachine
+from kleene.programs.turing.machine import TuringMachine
+from kleene.programs.turing.table import Move
 
 CODE = "#*:01LRiAX;=ol"
 SYMBOLS = CODE + "zeI"  # z and e are the bits 0 and 1 of the rule that is being carried out
 BITS, MARKED, CARRIED = "01", "ol", "ze"
 
 
-class _Table:
+class _Transitions:
     """Transitions, written a trip at a time."""
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class _Table:
         self.transitions[state, symbol] = (target, write or symbol, move)
 
     def go(self, state: str, move: Move, until: Iterable[str]) -> None:
-        """Run over everything that is not in `until`; what happens there is said by `on`."""
+        """Run over everything that is not in `until`; `on` defines what happens there."""
         for symbol in SYMBOLS:
             if symbol not in until:
                 self.on(state, symbol, state, move)
@@ -43,7 +44,7 @@ class _Table:
 
 def universal() -> TuringMachine:
     """The universal machine. Give it words that `encoded` makes."""
-    table = _Table()
+    table = _Transitions()
     _read_the_rule(table)
     _change_the_tape(table)
     _change_the_state(table)
@@ -61,7 +62,7 @@ def universal() -> TuringMachine:
     )
 
 
-def _read_the_rule(table: _Table) -> None:
+def _read_the_rule(table: _Transitions) -> None:
     """To the head, back to the current block, and to its rule for the bit under the head; the rule gets marked."""
     table.go("look", "R", until=MARKED)
     for bit, marked in zip(BITS, MARKED):
@@ -75,7 +76,7 @@ def _read_the_rule(table: _Table) -> None:
         table.on("rule", bit, f"move{bit}", "R", write=carried)
 
 
-def _change_the_tape(table: _Table) -> None:
+def _change_the_tape(table: _Transitions) -> None:
     """Write the bit under the head, and move the mark of the head; at the left end it stays."""
     for bit in BITS:
         for move in ("L", "R"):
@@ -94,7 +95,7 @@ def _change_the_tape(table: _Table) -> None:
         table.on("back", carried, "target", "R")
 
 
-def _change_the_state(table: _Table) -> None:
+def _change_the_state(table: _Transitions) -> None:
     """Halt, or mark the first block and push the mark on, once for every i of the rule."""
     for move in "LR":
         table.on("target", move, "target", "R")

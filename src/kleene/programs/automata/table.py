@@ -1,18 +1,94 @@
-"""What an automaton's table must be, each fault named with the entry and the way out.
+"""An automaton's transition table: checked when it is built, every fault named with the entry and the way out."""
 
-Where two automata part ways.
-"""
-
-from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any, Self
 
-from kleene.errors import InputError, ProgramError
-from kleene.notation.tapes import as_tape
+import numpy as np
+
+from kleene.errors import ProgramError
+
+State = Hashable
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransitionTable:
+    """States, symbols and one transition for every pair of them; `DFA` adds what one does with it."""
+
+    states: tuple[State, ...]
+    alphabet: tuple[str, ...]
+    transitions: Mapping[tuple[State, str], State]
+    start: State
+    accept: frozenset[State]
+
+    def __post_init__(self) -> None:
+        states, alphabet = checked_states(self.states), checked_alphabet(self.alphabet)
+        found = {
+            "states": states,
+            "alphabet": alphabet,
+            "transitions": MappingProxyType(checked_transitions(self.transitions, states, alphabet)),
+            "start": checked_start(self.start, states),
+            "accept": checked_accept(self.accept, states),
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, table: "TransitionTable") -> Self:
+        """The same table as an instance of this class; it has been checked, so it is not checked again."""
+        made = object.__new__(cls)
+        made.__dict__.update(table.__dict__)
+        return made
+
+    def __hash__(self) -> int:
+        return hash((self.states, self.alphabet, self.start, self.accept, self.table.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles get a plain dict, because the read-only view of the transitions cannot be pickled."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return partial(type(self), **given | {"transitions": dict(self.transitions)}), ()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.states)} states over {' '.join(self.alphabet)}>"
+
+    # Codes: states and symbols by their places.
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """The code of the next state for each [state, symbol]; codes count along `states` and `alphabet`."""
+        codes = {state: code for code, state in enumerate(self.states)}
+        rows = [[codes[self.transitions[state, symbol]] for symbol in self.alphabet] for state in self.states]
+        return _read_only(np.array(rows, dtype=np.int32))
+
+    @cached_property
+    def accepting(self) -> np.ndarray:
+        """Whether each state accepts, in the order of `states`."""
+        return _read_only(np.array([state in self.accept for state in self.states]))
+
+    @cached_property
+    def start_code(self) -> int:
+        return self.states.index(self.start)
+
+    @cached_property
+    def dead(self) -> frozenset[State]:
+        """The states from which no word is accepted any more."""
+        alive = self.accepting
+        while True:
+            grown = alive | alive[self.table].any(axis=1)
+            if (grown == alive).all():
+                return frozenset(state for state, lives in zip(self.states, alive) if not lives)
+            alive = grown
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def checked_states(states: Any) -> tuple[Hashable, ...]:
-    """The states in their order, told apart by their names."""
+    """The states in their order; no two have the same name."""
     found = _listed(states, "states", "the names of the states")
     if not found:
         raise ProgramError("there are no states; an automaton needs at least its start state")
@@ -32,7 +108,7 @@ def checked_states(states: Any) -> tuple[Hashable, ...]:
 def check_hashable(state: Any) -> None:
     """Refuse a state that cannot be looked up."""
     if not _hashable(state):
-        raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with texts or numbers")
+        raise ProgramError(f"state {state!r} is a {type(state).__name__}; name states with strings or numbers")
 
 
 def _hashable(thing: Any) -> bool:
@@ -51,7 +127,7 @@ def checked_alphabet(alphabet: Any) -> tuple[str, ...]:
         raise ProgramError("the alphabet is empty; an automaton needs at least one symbol to read")
     for symbol in found:
         if not isinstance(symbol, str) or not symbol:
-            raise ProgramError(f"the alphabet has {symbol!r}; symbols are texts that are not empty: {str(symbol)!r}?")
+            raise ProgramError(f"the alphabet has {symbol!r}; symbols are strings that are not empty: {str(symbol)!r}?")
     if len(set(found)) < len(found):
         twice = next(symbol for symbol in found if found.count(symbol) > 1)
         raise ProgramError(f"the alphabet has the symbol {twice!r} twice; list every symbol once")
@@ -140,47 +216,3 @@ def rows_as_transitions(rows: Iterable[Any]) -> dict[tuple[Hashable, str], Hasha
             )
         table[state, symbol] = target
     return table
-
-
-if TYPE_CHECKING:
-    from kleene.programs.automata.dfa import DFA
-
-
-def distinguishing_word(a: "DFA", b: "DFA") -> str | tuple[str, ...] | None:
-    """A shortest word that only one of the two accepts, the first in order of `a`'s alphabet; None if there is none.
-
-    A breadth-first search over the pairs of states that the two reach together.
-    """
-    check_alphabets(a, b)
-    columns = [b.alphabet.index(symbol) for symbol in a.alphabet]
-    mine, theirs = a.table.tolist(), b.table[:, columns].tolist()
-    in_a, in_b = a.accepting.tolist(), b.accepting.tolist()
-    start = (a.start_code, b.start_code)
-    reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None] = {start: None}  # how each pair was found
-    waiting = deque([start])
-    while waiting:
-        pair = waiting.popleft()
-        if in_a[pair[0]] != in_b[pair[1]]:
-            return _word(pair, reached, a.alphabet)
-        for symbol, following in zip(a.alphabet, zip(mine[pair[0]], theirs[pair[1]])):
-            if following not in reached:
-                reached[following] = (pair, symbol)
-                waiting.append(following)
-    return None
-
-
-def _word(pair: tuple[int, int], reached: dict, alphabet: tuple[str, ...]) -> str | tuple[str, ...]:
-    symbols = []
-    while reached[pair] is not None:
-        pair, symbol = reached[pair]
-        symbols.append(symbol)
-    return as_tape(alphabet)(reversed(symbols))
-
-
-def check_alphabets(a: "DFA", b: "DFA") -> None:
-    """Refuse automata over different alphabets: what one cannot read is neither in its language nor outside."""
-    if set(a.alphabet) != set(b.alphabet):
-        raise InputError(
-            f"the alphabets differ: {' '.join(a.alphabet)} and {' '.join(b.alphabet)}; build both over the same "
-            f"symbols, for a regular expression with alphabet="
-        )

@@ -1,17 +1,18 @@
-"""To automata-lib and back: it minimises, combines and determinises; names are made readable here."""
+"""Automata from automata: to automata-lib and back, smallest ones, unions, and where two of them differ.
+
+automata-lib minimises, combines and determinises; its states get readable names here.
+"""
 
 from collections import deque
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from kleene.errors import InputError, ProgramError
-from kleene.programs.automata.validation import check_alphabets, checked_alphabet
-
-if TYPE_CHECKING:
-    from kleene.programs.automata.dfa import DFA
+from kleene.notation.tapes import as_tape
+from kleene.programs.automata.table import TransitionTable, checked_alphabet
 
 
-def to_automata(dfa: "DFA") -> Any:
+def to_automata(dfa: TransitionTable) -> Any:
     """The automaton as an automata-lib `DFA` with the same states and symbols."""
     from automata.fa.dfa import DFA as Library
 
@@ -24,7 +25,7 @@ def to_automata(dfa: "DFA") -> Any:
     )
 
 
-def from_automata(automaton: Any) -> "DFA":
+def from_automata(automaton: Any) -> TransitionTable:
     """The automaton of an automata-lib `DFA` (its states keep their names) or `NFA` (made deterministic, smallest)."""
     from automata.fa.dfa import DFA as Library
     from automata.fa.nfa import NFA
@@ -40,7 +41,7 @@ def from_automata(automaton: Any) -> "DFA":
     return _built({state: state for state in states}, complete, alphabet)
 
 
-def named_in_order(automaton: Any, alphabet: tuple[str, ...]) -> "DFA":
+def named_in_order(automaton: Any, alphabet: tuple[str, ...]) -> TransitionTable:
     """The reachable part of an automata-lib `DFA`, completed; q0, q1, … in breadth-first order, a dead state last."""
     if not alphabet:
         raise ProgramError("the automaton has no symbols to read; give its alphabet")
@@ -51,7 +52,12 @@ def named_in_order(automaton: Any, alphabet: tuple[str, ...]) -> "DFA":
     return _built({state: f"q{number}" for number, state in enumerate(order)}, complete, alphabet)
 
 
-def combined(a: "DFA", b: "DFA", how: Literal["union", "intersection"]) -> "DFA":
+def minimised(dfa: TransitionTable) -> TransitionTable:
+    """The smallest automaton of the same language."""
+    return named_in_order(to_automata(dfa).minify(), dfa.alphabet)
+
+
+def combined(a: TransitionTable, b: TransitionTable, how: Literal["union", "intersection"]) -> TransitionTable:
     """The smallest automaton of the union or intersection of two languages."""
     check_alphabets(a, b)
     both = getattr(to_automata(a), how)(to_automata(b), minify=True)
@@ -84,13 +90,51 @@ def _in_order(automaton: Any, alphabet: tuple[str, ...]) -> list[Hashable]:
     return list(found)
 
 
-def _built(names: dict[Hashable, Hashable], automaton: Any, alphabet: tuple[str, ...]) -> "DFA":
-    from kleene.programs.automata.dfa import DFA
-
-    return DFA(
+def _built(names: dict[Hashable, Hashable], automaton: Any, alphabet: tuple[str, ...]) -> TransitionTable:
+    return TransitionTable(
         states=tuple(names.values()),
         alphabet=alphabet,
         transitions={(names[q], a): names[automaton.transitions[q][a]] for q in names for a in alphabet},
         start=names[automaton.initial_state],
         accept=frozenset(names[q] for q in names if q in automaton.final_states),
     )
+
+
+def distinguishing_word(a: TransitionTable, b: TransitionTable) -> str | tuple[str, ...] | None:
+    """A shortest word that only one of the two accepts, the first in order of `a`'s alphabet; None if there is none.
+
+    A breadth-first search over the pairs of states that the two reach together.
+    """
+    check_alphabets(a, b)
+    columns = [b.alphabet.index(symbol) for symbol in a.alphabet]
+    mine, theirs = a.table.tolist(), b.table[:, columns].tolist()
+    in_a, in_b = a.accepting.tolist(), b.accepting.tolist()
+    start = (a.start_code, b.start_code)
+    reached: dict[tuple[int, int], tuple[tuple[int, int], str] | None] = {start: None}  # how each pair was found
+    waiting = deque([start])
+    while waiting:
+        pair = waiting.popleft()
+        if in_a[pair[0]] != in_b[pair[1]]:
+            return _word(pair, reached, a.alphabet)
+        for symbol, following in zip(a.alphabet, zip(mine[pair[0]], theirs[pair[1]])):
+            if following not in reached:
+                reached[following] = (pair, symbol)
+                waiting.append(following)
+    return None
+
+
+def _word(pair: tuple[int, int], reached: dict, alphabet: tuple[str, ...]) -> str | tuple[str, ...]:
+    symbols = []
+    while reached[pair] is not None:
+        pair, symbol = reached[pair]
+        symbols.append(symbol)
+    return as_tape(alphabet)(reversed(symbols))
+
+
+def check_alphabets(a: TransitionTable, b: TransitionTable) -> None:
+    """Refuse automata over different alphabets: a word that one cannot read is neither in its language nor outside."""
+    if set(a.alphabet) != set(b.alphabet):
+        raise InputError(
+            f"the alphabets differ: {' '.join(a.alphabet)} and {' '.join(b.alphabet)}; build both over the same "
+            f"symbols; a regular expression takes alphabet="
+        )

@@ -1,15 +1,44 @@
+"""Line plots: how cost grows, and the panels of experiments."""
+
 import xml.etree.ElementTree as ElementTree
 
-from kleene.pictures import plots as experiments
+import pytest
+
+from kleene.errors import InputError
+from kleene.pictures import plots
 from kleene.pictures.figures import save_figure
-from kleene.pictures.plots import Line, Panel, line_panels
+from kleene.pictures.plots import Line, Panel, cost_curves, line_panels
+
+ROWS = [
+    {"name": "compile", "value": 1.0, "unit": "s"},
+    *({"name": "cost", "value": 0.01 * n, "unit": "s", "against": "batch", "size": n} for n in (1, 2, 4)),
+    *({"name": "cost", "value": 0.01 * n**2, "unit": "s", "against": "positions", "size": n} for n in (3, 6)),
+]
+
+
+def test_a_picture_has_a_panel_for_each_thing_that_grows_and_names_its_slope(tmp_path, monkeypatch):
+    import matplotlib
+
+    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")  # letters as text, not as outlines
+    file = cost_curves(ROWS, tmp_path / "growth.svg", title="growth")
+    words = " ".join(t.strip() for t in ElementTree.parse(file).getroot().itertext() if t.strip())
+    assert "slope at the end 1.00" in words
+    assert "slope at the end 2.00" in words
+    for word in ("batch", "positions", "seconds", "growth"):
+        assert word in words
+
+
+def test_an_unknown_kind_of_picture_or_rows_without_sizes_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"growth\.xyz', and pictures are written as .svg, .png, .pdf"):
+        cost_curves(ROWS, tmp_path / "growth.xyz")
+    with pytest.raises(InputError, match="nothing to plot"):
+        cost_curves(ROWS[:1], tmp_path / "growth.svg")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_legend_is_below_all_panels_and_over_none_of_their_lines(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr(
-        experiments, "save_figure", lambda figure, path: (kept.append(figure), save_figure(figure, path))
-    )
+    monkeypatch.setattr(plots, "save_figure", lambda figure, path: (kept.append(figure), save_figure(figure, path)))
     long = "a title of a panel that is much longer than the panel is wide"
     line_panels({long: Panel({"first": Line([1, 2, 3], [3, 2, 1])}, "words", "DI")}, tmp_path / "drawn.png", title=long)
     (figure,) = kept
@@ -22,7 +51,7 @@ def test_the_legend_is_below_all_panels_and_over_none_of_their_lines(tmp_path, m
         assert title.get_window_extent().x1 <= figure.bbox.x1
 
 
-def test_every_panel_is_drawn_and_a_legend_is_told_once(tmp_path):
+def test_every_panel_is_drawn_and_a_legend_names_each_line_once(tmp_path):
     line = Line([1, 2, 3], [0.1, 0.2, 0.4], low=[0, 0.1, 0.3], high=[0.2, 0.3, 0.5], dashed=True)
     panels = {f"panel {n}": Panel({"first": line}, "words", "DI", marks="o") for n in range(4)}
     panels["panel 4"] = Panel({"second": Line([1, 2], [1, 10])}, "words", "DI", log=True, limits=(1, 20))

@@ -1,0 +1,129 @@
+"""What automata and Turing machines show of themselves: a graph of states for diagrams, and rows for tables.
+
+Pictures draw any `StateGraph`, so that programs and pictures need not know each other.
+"""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+
+LONGEST = 16  # characters of a state's name that are drawn; the whole name is in its tooltip
+MOST_ROWS = 60  # of a table in a notebook, and as many columns
+SHOWN = 14  # states of a walk that are written out
+
+
+@dataclass(frozen=True)
+class Node:
+    """A state. `marks` are for its tooltip: "start", "accepting", "reject"."""
+
+    name: str
+    is_accepting: bool = False
+    is_rejecting: bool = False
+    marks: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.name if len(self.name) <= LONGEST else self.name[: LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """All transitions from one state to another: the lines of its label, and every one of them for its tooltip."""
+
+    source: int
+    target: int
+    lines: tuple[str, ...]
+    transitions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A run through a graph: when each state was visited, which arrows were taken, the last state, and a caption."""
+
+    visits: dict[int, list[int]] = field(default_factory=dict)
+    arrows: frozenset[tuple[int, int]] = frozenset()
+    last: int | None = None
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """States and the arrows between them, by number; `note` is written below the drawing, and `walk` is drawn bold.
+
+    `total` is how many states the machine has, those that are not shown included.
+    """
+
+    title: str
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+    start: int
+    total: int
+    note: str = ""
+    walk: Walk = Walk()
+
+    def __repr__(self) -> str:
+        return f"<StateGraph: {self.title}>"
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """How many steps each state is from the start; a state that is not reached is one step after the last."""
+        depths = {self.start: 0}
+        for source in (queue := [self.start]):
+            for arrow in self.arrows:
+                if arrow.source == source and arrow.target not in depths:
+                    depths[arrow.target] = depths[source] + 1
+                    queue.append(arrow.target)
+        last = max(depths.values()) + 1
+        return [depths.get(node, last) for node in range(len(self.nodes))]
+
+    def walked(self, word: Sequence[str], names: Sequence[str], verdict: str) -> "StateGraph":
+        """The same graph with the walk of a word, through the states of these names; hidden states are left out.
+
+        `verdict` follows "is" in the caption: "accepted", "rejected" or "still running after 3 steps".
+        """
+        place = {node.name: number for number, node in enumerate(self.nodes)}
+        places = [place.get(name) for name in names]
+        visits: dict[int, list[int]] = {}
+        for step, number in enumerate(places):
+            if number is not None:
+                visits.setdefault(number, []).append(step)
+        arrows = frozenset((a, b) for a, b in pairwise(places) if a is not None and b is not None)
+        shown = names if len(names) <= SHOWN else [*names[: SHOWN - 2], "…", names[-1]]
+        called = repr(word if isinstance(word, str) else " ".join(word)) if len(word) else "the empty word"
+        return replace(self, walk=Walk(visits, arrows, places[-1], f"{called} is {verdict}: {' → '.join(shown)}"))
+
+
+def marks(**holding: bool) -> tuple[str, ...]:
+    """The names of those marks that hold."""
+    return tuple(mark for mark, holds in holding.items() if holds)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """The rows as lines, every column as wide as its widest cell.
+
+    >>> print(aligned([["", "0"], ["even", "odd"]]))
+          0
+    even  odd
+    """
+    wide = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, wide)).rstrip() for row in rows)
+
+
+def html_table(rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
+    """The rows as an HTML table, the first being its head; of more than `most` rows or columns the rest is left out.
+
+    >>> html_table([["a"], ["1"], ["2"]], most=1)
+    '<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>… 1 more</td></tr></table>'
+    """
+    head, *body = rows
+    lines = [_row(head, "th", most), *(_row(row, "td", most) for row in body[:most])]
+    if len(body) > most:
+        lines.append(_row([f"… {len(body) - most:,} more"], "td", most))
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _row(cells: Sequence[str], tag: str, most: int) -> str:
+    shown = cells if len(cells) <= most else [*cells[:most], "…"]
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in shown)}</tr>"
