@@ -143,6 +143,7 @@ AUTOMATA = Kind(
     compared=("automaton", "network", "automata-lib"),
     whole=late("kleene.compiling.automata.checking:extracted_difference"),
     way_back=late("kleene.explaining.automata.extraction:extract"),
+    picture=late("kleene.viewing:state_diagram"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -163,6 +164,8 @@ TURING_MACHINES = Kind(
     judges=late("kleene.compiling.turing.checking:judges"),
     compared=("machine", "network"),
     limits={"max_steps": 2_000},
+    way_back=late("kleene.explaining.automata.extraction:extract"),  # which refuses with the reason
+    picture=late("kleene.viewing:state_diagram"),
 )
 CIRCUITS = Kind(
     "circuit",
