@@ -10,7 +10,6 @@ import numpy as np
 from kleene.notation.graphs import StateGraph, aligned, html_table
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata import dot, operations, storage
-from kleene.programs.automata.graph import graph_of
 from kleene.programs.automata.regex import from_regex
 from kleene.programs.automata.table import State, TransitionTable, check_hashable, rows_as_transitions
 from kleene.traces import Channel, Trace, TraceBatch
@@ -49,7 +48,7 @@ class DFA(TransitionTable):
 
         With `dead=False` states from which nothing is accepted are left out, and a note says so.
         """
-        graph = graph_of(self, dead=dead)
+        graph = operations.graph_of(self, dead=dead)
         if word is None:
             return graph
         whole = whole_word(word)

@@ -1,19 +1,20 @@
 """A circuit: a program for an NRAM, run on integers, many memories at once."""
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import InputError, RunError
 from kleene.files import SEAL, sealed, write_atomically
-from kleene.notation.wiring import check_run, check_steps
+from kleene.notation.wiring import OPERATIONS, check_run, check_steps
 from kleene.programs.circuits.blocks import BlockTable
-from kleene.programs.circuits.interpreter import execute
 from kleene.programs.circuits.text import as_text, load, parse
 from kleene.traces import Channel, Trace
+
+Run = tuple[np.ndarray, np.ndarray, np.ndarray]  # memory [step, cell], registers [step, register], choices of each step
 
 
 class Circuit(BlockTable):
@@ -81,7 +82,7 @@ class Circuit(BlockTable):
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
         recorded = sum(map(len, checked)) + len(checked) * (self.wiring.registers + len(self.wiring.connections))
         check_run(taken, recorded)
-        done = execute(self, checked, taken, generator) if checked else ()
+        done = _execute(self, checked, taken, generator) if checked else ()
         return [
             Trace(self.channels(len(memory)), self.wiring.entries(*run), "memory", source="program")
             for memory, run in zip(checked, done)
@@ -105,3 +106,71 @@ class Circuit(BlockTable):
                 f"{self.name} does not say how many steps it runs; give steps=, or add a line such as `steps M + 2`"
             )
         return int(self.steps(memory.tolist()) if steps is None and self.steps else (steps or [])[row])
+
+
+def _execute(
+    circuit: BlockTable,
+    memories: Sequence[np.ndarray],
+    steps: Sequence[int],
+    generator: np.random.Generator | None,
+) -> Iterator[Run]:
+    """What was recorded of each run. Rows of the batch that are done go on unseen until all are."""
+    sizes, limits = np.array([len(memory) for memory in memories]), np.array(steps)
+    cells = np.zeros((len(memories), sizes.max()), dtype=np.int64)
+    for row, memory in enumerate(memories):
+        cells[row, : len(memory)] = memory
+    registers = np.arange(circuit.wiring.registers) % sizes[:, None]
+    recorded_cells, recorded_registers, recorded_choices = [cells], [registers], []
+    for step in range(limits.max()):
+        choices = _wired(circuit, registers, generator, step, step < limits)
+        cells = cells.copy()
+        registers = _step(circuit, choices, registers, cells, sizes)
+        recorded_cells.append(cells)
+        recorded_registers.append(registers)
+        recorded_choices.append(choices)
+    shape = (len(recorded_choices), len(memories), len(circuit.wiring.connections))
+    wired = np.array(recorded_choices).reshape(shape)  # also where there is no step at all
+    after, held = np.array(recorded_cells), np.array(recorded_registers)
+    for row, (size, taken) in enumerate(zip(sizes, limits)):
+        yield after[: taken + 1, row, :size], held[: taken + 1, row], wired[:taken, row]
+
+
+def _wired(
+    circuit: BlockTable, registers: np.ndarray, generator: np.random.Generator | None, step: int, going: np.ndarray
+) -> np.ndarray:
+    """The connections of this step for each row, holes filled."""
+    pattern = (registers == 0) @ (1 << np.arange(circuit.wiring.registers))
+    block = circuit.block_of[pattern]
+    stuck = np.flatnonzero(going & (block < 0))
+    if len(stuck):
+        shown = " ".join("0" if value == 0 else "!0" for value in registers[stuck[0]])
+        raise RunError(
+            f"{circuit.name}: at step {step} of input {stuck[0]} the registers are "
+            f"{registers[stuck[0]].tolist()}, and no block is for `when {shown}`. Add one, or widen a pattern with -."
+        )
+    choices = circuit.choices[block]
+    if generator is None:
+        return np.where(choices < 0, circuit.default, choices)
+    limits = [connection.choices for connection in circuit.wiring.connections]
+    return np.where(choices < 0, generator.integers(0, limits, size=choices.shape), choices)
+
+
+def _step(
+    circuit: BlockTable, choices: np.ndarray, registers: np.ndarray, cells: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
+    """The registers after the step; `cells` are changed in place."""
+    wiring, rows = circuit.wiring, np.arange(len(sizes))
+    values = np.zeros((len(sizes), len(wiring.sources)), dtype=np.int64)
+    values[:, : wiring.registers] = registers
+    for place, kind in enumerate(wiring.modules):
+        arguments = [values[rows, choices[:, connection]] for connection in wiring.places[place]]
+        first, second = (*arguments, sizes, sizes)[:2]  # what a module does not use may be anything
+        output = np.zeros_like(sizes)
+        if kind == "READ":
+            output = cells[rows, first]
+        elif kind == "WRITE":
+            cells[rows, first] = second
+        else:
+            output = OPERATIONS[kind](first, second) % sizes
+        values[:, wiring.registers + place] = output
+    return np.take_along_axis(values, choices[:, -wiring.registers :], axis=1)
