@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.certificates import certify as certify
     from kleene.compiling.alta.checking import check as check
     from kleene.explaining.automata.extraction import extract as extract
+    from kleene.explaining.words.explanation import explain as explain
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.loading import load as load
     from kleene.machines.lstm.lstm import LSTM as LSTM
@@ -39,6 +40,7 @@ _LATE = {
     "check": "kleene.compiling.alta.checking",
     "compile": "kleene.compiling",
     "DFA": "kleene.programs.automata",
+    "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
     "LSTM": "kleene.machines.lstm.lstm",
