@@ -7,7 +7,7 @@ nothing is read any more; so texts with different k are measured by one program.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -104,7 +104,7 @@ def relevant(
     rules, hidden = found.tokens.shape[1], network.decoder.shape[1]
     rows = len(foci) * rules
     state = jax.tree.map(lambda leaf: jnp.tile(leaf, (len(foci), 1, 1)), _after_context(network, found))
-    recurrence = decomposable(network).recurrence
+    recurrence: Any = decomposable(network).recurrence
 
     def step(carry: tuple[Parts, Array], now: tuple[Array, Array, Array]) -> tuple[tuple[Parts, Array], None]:
         parts, kept = carry

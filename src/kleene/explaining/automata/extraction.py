@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kleene.errors import InputError
 from kleene.explaining.automata.lstar import Watcher, learn
@@ -15,10 +15,8 @@ from kleene.programs.automata.storage import ENDINGS, check_ending
 
 MOST_SHOWN = 40  # states; the table of a larger automaton is not printed
 
-Method = Literal["reachable", "lstar"]
 
-
-def extract(network: Any, method: Method = "reachable", **options: Any) -> Any:
+def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
     """The automaton that a recurrent network is.
 
     "reachable" (Theorem 4.6) follows every hidden vector that a word can reach and returns an equivalent `DFA`; the
@@ -109,7 +107,7 @@ class Extracted:
 
 def extraction(
     network: Any,
-    method: Method = "reachable",
+    method: str = "reachable",
     *,
     minimise: bool = False,
     max_states: int | None = None,
@@ -140,7 +138,7 @@ def check_output(path: str | None) -> None:
         check_ending(Path(path), (*ENDINGS, *PICTURES))
 
 
-def _extracted(network: Any, method: Method, options: dict[str, Any], seed: int, progress: Any) -> Extracted:
+def _extracted(network: Any, method: str, options: dict[str, Any], seed: int, progress: Any) -> Extracted:
     if method != "lstar":
         return Extracted(extract(network, method, **options))
     report = extract(network, "lstar", seed=seed, progress=progress, **options)

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
-from scipy.special import expit
 
 from kleene.errors import InputError
 
@@ -89,7 +88,11 @@ def module_of(array: Any) -> Any:
 
 
 def sigmoid(z: Any) -> Any:
-    return expit(z) if isinstance(z, np.ndarray) else jax.nn.sigmoid(z)
+    """σ(z), without an overflow in numpy; importing scipy for it would take as long as half of jax."""
+    if not isinstance(z, np.ndarray):
+        return jax.nn.sigmoid(z)
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, 1, small) / (1 + small)
 
 
 def tanh(z: Any) -> Any:
