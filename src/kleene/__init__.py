@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.certificates import certify as certify
     from kleene.compiling.checking import check as check
     from kleene.explaining.automata.extraction import extract as extract
+    from kleene.explaining.words.explanation import explain as explain
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.loading import load as load
     from kleene.machines.lstm.lstm import LSTM as LSTM
@@ -42,6 +43,7 @@ _LATE = {
     "certify": "kleene.compiling.alta.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
+    "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
     "run": "kleene.running",

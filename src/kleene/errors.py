@@ -97,7 +97,7 @@ class ModelFileError(KleeneError):
     """A file that does not hold what it should: missing, truncated, corrupt or of another kind."""
 
 
-class UnknownWordsWarning(UserWarning):
+class UnknownWordsWarning(KleeneWarning):
     """A network was asked about a sentence of which it does not know most words."""
 
 

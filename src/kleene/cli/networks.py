@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kleene.cli.options import FAILED, LARGEST_SEED, MANY, JsonOption
-from kleene.cli.printing import new_console, print_json
+from kleene.cli.printing import new_console, print_json, rounds_shown
 
 commands = typer.Typer()
 
@@ -36,11 +36,11 @@ def extract(
 
     Either the automaton that it is, or one that behaves like it.
     """
-    from kleene.commands.extracting import extract_named
+    from kleene.explaining.automata.extraction import extraction
 
-    shown = not as_json and sys.stderr.isatty()
-    asked = {"minimise": minimise, "max_states": max_states, "seed": seed, "output": output}
-    found = extract_named(file, method, progress=shown, **asked)
+    with rounds_shown(not as_json and sys.stderr.isatty()) as progress:
+        asked = {"minimise": minimise, "max_states": max_states, "seed": seed, "output": output, "progress": progress}
+        found = extraction(file, method, **asked)
     if as_json:
         print_json(found.as_json())
     else:
@@ -113,18 +113,16 @@ def explain(
 
     Prints a table and draws a picture.
     """
-    from kleene.commands.explaining import explain_named
+    from kleene.explaining.words.explanation import explain as explain_sentence
+    from kleene.explaining.words.sentences import typed_sentence
     from kleene.pictures.figures import check_picture
 
     check_picture(plot, "--plot")
-    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": heads, "conllu": conllu}
-    found = explain_named(text, model=model, method=method, **asked)
+    sentence, tree = typed_sentence(text, heads=heads, conllu=conllu)
+    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": tree, "named": "--{}".format}
+    found = explain_sentence(model, sentence, method=method, **asked)
     file = str(found.draw(plot))
-    if found.warning:
-        typer.echo(f"kleene: warning: {found.warning}", err=True)
     if as_json:
         return print_json(found.as_json() | {"file": file})
-    console = new_console()
-    for table in found.tables(console.width):
-        console.print(table)
+    new_console().print(found)
     typer.echo(f"wrote {file}")

@@ -27,3 +27,20 @@ def progress_bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any
 
     with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
         yield bar, bar.add_task(title, total=total)
+
+
+@contextmanager
+def rounds_shown(shown: bool) -> Iterator[Any]:
+    """A line on stderr that follows the rounds of L*; what it yields is called with each `LearningProgress`."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        task = bar.add_task("asking the network", total=None)
+
+        def watch(now: Any) -> None:
+            asked = now.membership_queries + now.equivalence_queries
+            bar.update(task, description=f"round {now.rounds}: {now.states} states, {asked:,} words asked")
+
+        yield watch

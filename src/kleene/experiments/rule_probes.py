@@ -7,7 +7,7 @@ nothing is read any more; so texts with different k are measured by one program.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from kleene.errors import InputError
-from kleene.explaining.words.parts import Parts, Recurrence, advance
+from kleene.explaining.words.parts import Parts, decomposable
 from kleene.explaining.words.sharing import PAPERS
 from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.machines.lstm.streams import next_token_losses, read_streams, still
@@ -104,13 +104,13 @@ def relevant(
     rules, hidden = found.tokens.shape[1], network.decoder.shape[1]
     rows = len(foci) * rules
     state = jax.tree.map(lambda leaf: jnp.tile(leaf, (len(foci), 1, 1)), _after_context(network, found))
-    recurrence = Recurrence.of(network)
+    recurrence: Any = decomposable(network).recurrence
 
     def step(carry: tuple[Parts, Array], now: tuple[Array, Array, Array]) -> tuple[tuple[Parts, Array], None]:
         parts, kept = carry
         number, token, ours = now
         entry = recurrence.embedding[jnp.tile(token, len(foci))]
-        parts = advance(recurrence, PAPERS, parts, entry, jnp.repeat(ours, rules))
+        parts = recurrence.advance(PAPERS, parts, entry, jnp.repeat(ours, rules))
         return (parts, jnp.where(number == length, parts.relevant.hidden[:, -1], kept)), None
 
     start = (Parts(jax.tree.map(jnp.zeros_like, state), state), jnp.zeros((rows, hidden), network.decoder.dtype))

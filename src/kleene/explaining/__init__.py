@@ -1,29 +1,35 @@
 """Taking networks and programs apart: what they are made of, and what they do."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kleene.explaining.programs.anatomy import anatomy as anatomy
-
 if TYPE_CHECKING:
+    from kleene.explaining.automata.extraction import extract as extract
+    from kleene.explaining.automata.extraction import extraction as extraction
+    from kleene.explaining.programs.anatomy import anatomy as anatomy
     from kleene.explaining.words.decomposition import decompose as decompose
     from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
+    from kleene.explaining.words.explanation import explain as explain
     from kleene.explaining.words.pairwise import interdependence as interdependence
     from kleene.explaining.words.pairwise import interdependence_batch as interdependence_batch
-    from kleene.explaining.words.sharing import Rules as Rules
+    from kleene.explaining.words.sharing import Sharing as Sharing
 
-# What needs jax is imported on first use.
+# Each name is imported on first use: words need jax, programs need the tracer, and neither needs the other.
 _LATE = {
+    "anatomy": "kleene.explaining.programs.anatomy",
     "decompose": "kleene.explaining.words.decomposition",
     "decompose_batch": "kleene.explaining.words.decomposition",
+    "explain": "kleene.explaining.words.explanation",
+    "extract": "kleene.explaining.automata.extraction",
+    "extraction": "kleene.explaining.automata.extraction",
     "interdependence": "kleene.explaining.words.pairwise",
     "interdependence_batch": "kleene.explaining.words.pairwise",
-    "Rules": "kleene.explaining.words.sharing",
+    "Sharing": "kleene.explaining.words.sharing",
 }
+__all__ = sorted(_LATE)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATE:
-        from importlib import import_module
-
         return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module 'kleene.explaining' has no attribute {name!r}")

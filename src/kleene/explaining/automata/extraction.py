@@ -1,32 +1,24 @@
-"""From a recurrent network back to a finite automaton.
+"""`kleene.extract`: from a recurrent network back to a finite automaton, by its hidden vectors or by its answers."""
 
-Theorem 4.6: a network with integer weights and SLU units has finitely many hidden vectors, which are the states. They
-are found breadth-first from the start, so that only those which some word reaches are ever made.
-"""
+import json
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
 
-from itertools import pairwise
-from typing import Any, Literal, Protocol
-
-import numpy as np
-
-from kleene.counts import checked_count
-from kleene.errors import InputError, RunError
-from kleene.machines.rnn.plain_execution import ExactVector, PlainReadout, PlainStepper
-from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.rnn.sparse_execution import LiveUnits, SparseReadout, SparseStepper, TooLargeError
+from kleene import naming
+from kleene.compiling import compile
+from kleene.errors import InputError
+from kleene.explaining.automata.lstar import Watcher, learn
+from kleene.explaining.automata.reachable import NOT_REGULAR, reachable_automaton
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
-from kleene.notation.exact import ExactMatrix
-from kleene.programs.automata import DFA
+from kleene.pictures.figures import ENDINGS as PICTURES
+from kleene.programs.automata.storage import ENDINGS, check_ending
 
-MAX_STATES = 100_000
-MOST_BITS = 10_000  # of a number in a hidden vector; a network with larger ones grows without end
-NARROW = 200  # recurrent weights; up to here a vector is stepped faster by itself than in an array with others
-NAMED_BY_VECTOR = 8  # units; the states of a larger network are numbered
-
-Vector = tuple[tuple[int, int], ...]  # the units that are not 0, ascending, each with its value
+MOST_SHOWN = 40  # states; the table of a larger automaton is not printed
 
 
-def extract(network: Any, method: Literal["reachable", "lstar"] = "reachable", **options: Any) -> Any:
+def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
     """The automaton that a recurrent network is.
 
     "reachable" (Theorem 4.6) follows every hidden vector that a word can reach and returns an equivalent `DFA`; the
@@ -35,179 +27,125 @@ def extract(network: Any, method: Literal["reachable", "lstar"] = "reachable", *
     returns a report whose `dfa` is what it learned.
 
     >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.programs.automata import DFA
     >>> even = DFA.from_regex("(0|10*1)*")
     >>> extract(compile_dfa(even)).equivalent(even)
     True
     """
-    if isinstance(network, TuringRNN):
-        raise InputError(
-            "this network runs a Turing machine, and the words that a Turing machine accepts need not be a regular "
-            "language: there may be no finite automaton to extract"
-        )
+    _refuse_turing(network)
     if method == "reachable":
         return reachable_automaton(network, **options)
     if method == "lstar":
-        from kleene.explaining.automata.lstar import learn
-
         return learn(network, **options)
     raise InputError(f"there is no extraction method {method!r}; the methods are 'reachable' and 'lstar'")
 
 
-def reachable_automaton(network: SimpleRNN, *, max_states: int = MAX_STATES) -> DFA:
-    """The automaton whose states are the network's reachable hidden vectors (Theorem 4.6), the start first.
+@singledispatch
+def _refuse_turing(network: Any) -> None:
+    """Refuse a network for which no method can work."""
 
-    The states of a network of at most 8 units that are all 0 or 1 are named by their vectors, such as "10"; else they
-    are q0, q1, … in breadth-first order. States that only the vectors tell apart are kept: `minimise` merges them.
+
+@_refuse_turing.register
+def _(network: TuringRNN) -> None:
+    raise InputError(NOT_REGULAR)
+
+
+@dataclass(frozen=True, repr=False)
+class Extracted:
+    """An automaton, the report of the learner where it was learned, the file that holds it, and what went wrong.
+
+    It prints as the report and the automaton's table.
     """
-    max_states = checked_count(max_states, "max_states", "it is a number of states, 1 or more", least=1)
-    _refuse_unless_integer(network)
-    states, table, accepting = _reachable(network, max_states)
-    names = _names(network, states)
-    return DFA(
-        states=names,
-        alphabet=network.alphabet,
-        transitions={(names[q], a): names[r] for q, row in enumerate(table) for a, r in zip(network.alphabet, row)},
-        start=names[0],
-        accept=frozenset(name for name, accepts in zip(names, accepting) if accepts),
-    )
 
+    dfa: Any
+    report: Any = None
+    file: str | None = None
+    note: str | None = None
 
-def _reachable(network: Any, max_states: int) -> tuple[list[Vector], list[list[int]], list[bool]]:
-    if network.recurrent.nonzeros > NARROW:
+    def __repr__(self) -> str:
+        learned = "" if self.report is None else f", learned, agreement {self.report.agreement:.2%}"
+        return f"Extracted({len(self.dfa.states)} states over {' '.join(self.dfa.alphabet)}{learned})"
+
+    def __str__(self) -> str:
+        found = f"{len(self.dfa.states)} states over {' '.join(self.dfa.alphabet)}"
+        table = str(self.dfa) if len(self.dfa.states) <= MOST_SHOWN else "(save it with -o to see its table)"
+        lines = [str(self.report or found), table, *([] if self.file is None else [f"wrote {self.file}"])]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        facts = {"report": None if self.report is None else self.report.as_json(), "file": self.file, "note": self.note}
+        found = {"states": len(self.dfa.states), "automaton": json.loads(self.dfa.to_json())}
+        return found | {name: value for name, value in facts.items() if value is not None}
+
+    def minimised(self) -> "Extracted":
+        """The smallest automaton of the language; the one there is, with a note, where that cannot be found."""
         try:
-            return _explored(_SparseVectors(network), max_states)
-        except TooLargeError:
-            pass  # some number needs more than int64
-    return _explored(_PlainVectors(network), max_states)
+            return replace(self, dfa=self.dfa.minimise())
+        except (KeyboardInterrupt, MemoryError, RecursionError) as error:
+            why = "that was interrupted" if isinstance(error, KeyboardInterrupt) else "it needs too much memory"
+            return replace(self, note=f"the automaton of {len(self.dfa.states):,} states is not minimised: {why}")
 
+    def draw(self, path: str) -> Path:
+        """Draw the automaton's diagram and return the path."""
+        from kleene.pictures.diagrams.diagram import save  # matplotlib is loaded for pictures only
 
-class _Vectors(Protocol):
-    """How the hidden vectors of a network follow one another."""
+        return save(self.dfa, path)
 
-    start: Any
-    symbols: range
+    def saved(self, path: str) -> "Extracted":
+        """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""
+        if Path(path).suffix in ENDINGS:
+            return replace(self, file=str(self.dfa.save(path)))
+        from kleene.pictures.diagrams.diagram import MANY  # matplotlib is loaded for pictures only
 
-    def after(self, vectors: list[Any], symbol: int) -> list[Any]:
-        """The vector that follows each of these when this symbol is read."""
-        ...
-
-    def accepted(self, vectors: list[Any]) -> list[bool]: ...
-
-    def as_tuple(self, vector: Any) -> Vector: ...
-
-
-def _explored(network: _Vectors, max_states: int) -> tuple[list[Vector], list[list[int]], list[bool]]:
-    """The reachable vectors breadth-first, for each the number of the next one by symbol, and which are accepted."""
-    numbers = {network.start: 0}
-    found, table, accepting = [network.start], [], []
-    while len(table) < len(found):
-        frontier = found[len(table) :]
-        accepting += network.accepted(frontier)
-        followers = list(zip(*(network.after(frontier, symbol) for symbol in network.symbols)))
-        for row in followers or [()] * len(frontier):
-            for vector in row:
-                if vector not in numbers:
-                    numbers[vector] = len(found)
-                    found.append(vector)
-            table.append([numbers[vector] for vector in row])
-        if len(found) > max_states:
-            raise RunError(
-                f"words reach more than max_states = {max_states} different hidden vectors of this network. "
-                f"A ReLU network that counts reaches infinitely many, and its language need not be regular; "
-                f"if it has finitely many, give a larger max_states. The method lstar learns an automaton from queries."
-            )
-    return [network.as_tuple(vector) for vector in found], table, accepting
-
-
-class _SparseVectors:
-    """Many vectors at once in int64; a vector is kept as the bytes of its (unit, value) pairs."""
-
-    def __init__(self, network: SimpleRNN):
-        self.stepper, self.readout = SparseStepper(network), SparseReadout(network)
-        self.symbols = range(len(network.alphabet))
-        self.start = self._split(self.stepper.begin(1), 1)[0]
-
-    def after(self, vectors: list[bytes], symbol: int) -> list[bytes]:
-        words = np.arange(len(vectors))
-        live = self.stepper.step(self._joined(vectors), words, np.full(len(vectors), symbol))
-        return self._split(live, len(vectors))
-
-    def accepted(self, vectors: list[bytes]) -> list[bool]:
-        return self.readout.accepts(self._joined(vectors), len(vectors)).tolist()
-
-    def as_tuple(self, vector: bytes) -> Vector:
-        return tuple((u, n) for u, n in np.frombuffer(vector, dtype=np.int64).reshape(-1, 2).tolist())
-
-    @staticmethod
-    def _joined(vectors: list[bytes]) -> LiveUnits:
-        pairs = np.frombuffer(b"".join(vectors), dtype=np.int64).reshape(-1, 2)
-        words = np.repeat(np.arange(len(vectors)), [len(vector) // 16 for vector in vectors])
-        return LiveUnits(words, pairs[:, 0], pairs[:, 1])
-
-    @staticmethod
-    def _split(live: LiveUnits, count: int) -> list[bytes]:
-        """The pairs of each vector; those of one vector lie together, its units ascending."""
-        joined = np.stack([live.units, live.values], axis=1).astype(np.int64).tobytes()
-        ends = (16 * np.searchsorted(live.words, np.arange(count + 1))).tolist()
-        return [joined[start:end] for start, end in pairwise(ends)]
-
-
-class _PlainVectors:
-    """One vector at a time, in integers of any size."""
-
-    def __init__(self, network: SimpleRNN):
-        self.stepper, self.readout = PlainStepper(network), PlainReadout(network)
-        self.symbols = range(len(network.alphabet))
-        self.start = self._key(self.stepper.start)
-
-    def after(self, vectors: list[Vector], symbol: int) -> list[Vector]:
-        found = [self._key(self.stepper.step(ExactVector(dict(vector), 1), symbol)) for vector in vectors]
-        if any(value.bit_length() > MOST_BITS for vector in found for _, value in vector):
-            raise RunError(
-                f"the hidden vectors of this network grow without end: a number of more than {MOST_BITS:,} binary "
-                f"digits was reached. There is no automaton whose states they are; the method lstar asks for words"
-            )
-        return found
-
-    def accepted(self, vectors: list[Vector]) -> list[bool]:
-        return [self.readout.accepts(ExactVector(dict(vector), 1)) for vector in vectors]
-
-    def as_tuple(self, vector: Vector) -> Vector:
-        return vector
-
-    @staticmethod
-    def _key(vector: ExactVector) -> Vector:
-        return tuple(sorted(vector.live.items()))
-
-
-def _refuse_unless_integer(network: Any) -> None:
-    if isinstance(network, DFA):
-        raise InputError("this is an automaton already; extract takes a network, such as kleene.compile makes of it")
-    if not isinstance(network, SimpleRNN):
-        other = "the method lstar learns from any network that accepts words"
-        if not hasattr(network, "accepts_batch"):
-            other = "give such a network, as kleene.compile makes of a DFA"
-        raise InputError(
-            f"Theorem 4.6 takes a SimpleRNN with integer weights, and this is a {type(network).__name__}; {other}"
+        if len(self.dfa.states) <= MANY:
+            return replace(self, file=str(self.draw(path)))
+        kept = str(self.dfa.save(f"{path}.json"))
+        note = (
+            f"a diagram of {len(self.dfa.states):,} states cannot be read, and {MANY} is the limit: {kept!r} has the "
+            f"automaton. To draw it all the same: kleene view dfa:{kept} --force -o {path}"
         )
-    if not network.is_exact:
-        raise InputError(
-            "Theorem 4.6 needs exact integer weights, and this network's are floats; use the method lstar for it"
-        )
-    for name in ("recurrent", "inputs", "bias", "start"):
-        weight = getattr(network, name)
-        assert isinstance(weight, ExactMatrix)
-        broken = [k for k, n in enumerate(weight.numerators) if n % weight.denominator]
-        if broken:
-            place = f"{weight.rows[broken[0]]}, {weight.columns[broken[0]]}"
-            raise InputError(
-                f"Theorem 4.6 needs integer weights, and {name}[{place}] is {weight.value(broken[0])}: with it the "
-                f"hidden vectors need not be finitely many. The method lstar learns an automaton from queries"
-            )
+        return replace(self, file=kept, note=note)
 
 
-def _names(network: SimpleRNN, states: list[Vector]) -> tuple[str, ...]:
-    if network.hidden_units <= NAMED_BY_VECTOR and all(value == 1 for state in states for _, value in state):
-        live = [{unit for unit, _ in state} for state in states]
-        return tuple("".join("1" if unit in units else "0" for unit in range(network.hidden_units)) for units in live)
-    return tuple(f"q{number}" for number in range(len(states)))
+def extraction(
+    network: Any,
+    method: str = "reachable",
+    *,
+    minimise: bool = False,
+    max_states: int | None = None,
+    seed: int = 0,
+    output: str | None = None,
+    progress: Watcher | None = None,
+) -> Extracted:
+    """`extract` with a report that shows itself: minimised if asked for, and written to `output` or drawn there.
+
+    `network` may also be a program, which is compiled, or the name of either as on the command line.
+
+    >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.programs.automata import DFA
+    >>> extraction(compile_dfa(DFA.from_regex("(0|10*1)*")), minimise=True)
+    Extracted(2 states over 0 1)
+    """
+    check_output(output)
+    options: dict[str, Any] = {} if max_states is None else {"max_states": max_states}
+    named = naming.subject_of(network)
+    subject = compile(named.subject) if named.is_program else named.subject
+    found = _extracted(subject, method, options, seed, progress)
+    if minimise:
+        if output is not None and Path(output).suffix in ENDINGS:
+            found = found.saved(output)  # so that it is kept whatever becomes of the smaller one
+        found = found.minimised()
+    return found if output is None else found.saved(output)
+
+
+def check_output(path: str | None) -> None:
+    """Refuse the name of a file that holds neither an automaton nor a picture, before what may take long."""
+    if path is not None:
+        check_ending(Path(path), (*ENDINGS, *PICTURES))
+
+
+def _extracted(network: Any, method: str, options: dict[str, Any], seed: int, progress: Any) -> Extracted:
+    if method != "lstar":
+        return Extracted(extract(network, method, **options))
+    report = extract(network, "lstar", seed=seed, progress=progress, **options)
+    return Extracted(report.dfa, report)

@@ -20,8 +20,8 @@ EACH = 600  # of each of them, less those that were asked before
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far learning has come, for those who watch."""
+class LearningProgress:
+    """How far learning has come: the argument of `progress`."""
 
     rounds: int
     states: int
@@ -30,8 +30,11 @@ class Progress:
     seconds: float
 
 
+Watcher = Callable[[LearningProgress], None]
+
+
 @dataclass(frozen=True)
-class Extraction:
+class LearningReport:
     """An automaton learned from a network, and how far to trust it.
 
     `membership_queries` counts the words that L* asked about, `equivalence_queries` those by which its hypotheses, one
@@ -55,7 +58,7 @@ class Extraction:
 
     def equivalent(self, other: Any) -> bool:
         """Whether the automaton learned accepts the same words as another one, or as another extraction's."""
-        return self.dfa.equivalent(other.dfa if isinstance(other, Extraction) else other)
+        return self.dfa.equivalent(other.dfa if isinstance(other, LearningReport) else other)
 
     def __str__(self) -> str:
         """The report in a few lines."""
@@ -85,8 +88,8 @@ def learn(
     alphabet: Sequence[str] | None = None,
     max_states: int = 100,
     seed: int = 0,
-    progress: Callable[[Progress], None] | None = None,
-) -> Extraction:
+    progress: Watcher | None = None,
+) -> LearningReport:
     """The automaton that a network behaves like, with a report.
 
     `network` has an `alphabet` and `accepts_batch(words)`, or is a function from a word to a bool, given with an
@@ -108,7 +111,7 @@ def learn(
     fresh = [word for word in dict.fromkeys(fresh) if word not in teacher.answers]
     same = rounds.dfa.accepts_batch([teacher.word(word) for word in fresh]) == teacher.ask(fresh)
     bins = np.searchsorted(FRESH, [len(word) for word in fresh])
-    return Extraction(
+    return LearningReport(
         dfa=rounds.dfa,
         states=len(rounds.dfa.states),
         membership_queries=teacher.queries,
@@ -126,7 +129,9 @@ def learn(
 class Rounds:
     """L* between a teacher and a tester. After `run`, `dfa` is the last hypothesis within the limit of states."""
 
-    def __init__(self, teacher: Teacher, tester: Tester, max_states: int, progress: Callable[[Progress], None] | None):
+    def __init__(
+        self, teacher: Teacher, tester: Tester, max_states: int, progress: Callable[[LearningProgress], None] | None
+    ):
         self.teacher, self.tester, self.max_states, self.progress = teacher, tester, max_states, progress
         self.began, self.count = time.perf_counter(), 0
         self.dfa: DFA
@@ -160,7 +165,7 @@ class Rounds:
         if self.progress is not None:
             seconds = time.perf_counter() - self.began
             asked = self.teacher.queries, self.tester.queries
-            self.progress(Progress(self.count, len(self.dfa.states), *asked, seconds))
+            self.progress(LearningProgress(self.count, len(self.dfa.states), *asked, seconds))
         return found
 
 

@@ -35,20 +35,19 @@ class Teacher:
     @classmethod
     def of(cls, network: Any, alphabet: Sequence[str] | None) -> "Teacher":
         """The teacher for a network with `accepts_batch`, or for a function of a word."""
+        accepts_batch = getattr(network, "accepts_batch", None)
+        if accepts_batch is None and not callable(network):
+            raise InputError(
+                f"a {type(network).__name__} cannot be asked about words: L* learns from what has `accepts_batch`, or "
+                f"from a function of a word"
+            )
         symbols = tuple(getattr(network, "alphabet", ()) if alphabet is None else alphabet)
         if not symbols or not all(isinstance(symbol, str) and symbol for symbol in symbols):
             raise InputError(
                 f"L* needs an alphabet of texts, and this is {symbols!r}: give `alphabet=` with a function, which has "
                 f"none of its own, and name a network's tokens by texts"
             )
-        if hasattr(network, "accepts_batch"):
-            return cls(symbols, network.accepts_batch)
-        if not callable(network):
-            raise InputError(
-                f"a {type(network).__name__} cannot be asked about words: L* learns from what has `accepts_batch`, or "
-                f"from a function of a word"
-            )
-        return cls(symbols, lambda words: [bool(network(word)) for word in words])
+        return cls(symbols, accepts_batch or (lambda words: [bool(network(word)) for word in words]))
 
     @property
     def queries(self) -> int:

@@ -21,8 +21,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from kleene.errors import InputError
-from kleene.explaining.words.parts import Recurrence
-from kleene.explaining.words.sentences import UNKNOWN, Sentence, checked_recurrent, precision, read_sentences
+from kleene.explaining.words.parts import Decomposable, Recurrence, decomposable, precision
+from kleene.explaining.words.sentences import UNKNOWN, Sentence, read_sentences
 from kleene.explaining.words.sharing import floor_of
 from kleene.machines.rnn.float_execution import activate
 
@@ -41,13 +41,13 @@ def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "z
     >>> erasure(LSTM.random("ab", 4, key=jax.random.key(0)), "abb").shape
     (3, 3)
     """
-    model = checked_recurrent(model)
+    about = decomposable(model)
     if by not in ("zero", "unknown"):
         raise InputError(f"words are erased by 'zero' or by 'unknown', not by {by!r}")
-    if by == "unknown" and UNKNOWN not in model.alphabet:
+    if by == "unknown" and UNKNOWN not in about.alphabet:
         raise InputError(f"the model's vocabulary has no {UNKNOWN!r} to erase words by; leave out `by`, for zeros")
-    place = model.alphabet.index(UNKNOWN) if by == "unknown" else None
-    return _matrix(model, tokens, partial(_erasures, place))
+    place = about.alphabet.index(UNKNOWN) if by == "unknown" else None
+    return _matrix(about, tokens, partial(_erasures, place))
 
 
 def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
@@ -56,20 +56,23 @@ def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
     a and b scale the two embeddings and are 1: it is the mixed second derivative applied to both embeddings, as
     gradient × input is the first one applied to one. A network that adds its words up has 0.
     """
-    return _matrix(checked_recurrent(model), tokens, _mixed_derivatives)
+    return _matrix(decomposable(model), tokens, _mixed_derivatives)
 
 
-def _matrix(model: Any, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:
+def _matrix(about: Decomposable, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:
     """A measure of every pair of words, some pairs to a jitted call."""
-    codes = read_sentences(model, [tokens])[0]
+    if about.recurrence is None:
+        raise InputError("this is defined for an LSTM or a SimpleRNN, and not yet for a TransformerLM")
+    codes = read_sentences(about, [tokens])[0]
     matrix = np.full((len(codes), len(codes)), np.nan)
     pairs = np.array(list(combinations(range(len(codes)), 2)), np.int32).reshape(-1, 2)
-    with precision(model):
-        network = Recurrence.of(model)
+    with precision(about.dtype):
         steps = np.pad(codes, (0, -len(codes) % SEGMENT))
         for first in range(0, len(pairs), ROWS):
             some = pairs[first : first + ROWS]
-            values = np.asarray(measure(network, steps, np.pad(some, ((0, ROWS - len(some)), (0, 0)))))[: len(some)]
+            values = np.asarray(measure(about.recurrence, steps, np.pad(some, ((0, ROWS - len(some)), (0, 0)))))[
+                : len(some)
+            ]
             matrix[some[:, 0], some[:, 1]] = matrix[some[:, 1], some[:, 0]] = values
     return matrix
 

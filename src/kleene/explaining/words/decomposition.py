@@ -1,7 +1,7 @@
 """Contextual decomposition (Murdoch et al. 2018): what some words of a sentence contribute to each hidden state."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
@@ -9,35 +9,22 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array
 
 from kleene.errors import InputError
-from kleene.explaining.words.parts import Parts, Recurrence, advance, start_parts, transformer_trajectories
-from kleene.explaining.words.sentences import (
-    Model,
-    Sentence,
-    checked_layer,
-    checked_model,
-    checked_positions,
-    decoder_of,
-    padded,
-    precision,
-    read_sentences,
-)
-from kleene.explaining.words.sharing import PAPERS, Rules, checked_rules
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.explaining.words.parts import Decomposable, Network, Parts, decomposable, precision
+from kleene.explaining.words.sentences import Sentence, checked_layer, checked_positions, padded, read_sentences
+from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
 
 SEGMENT = 8  # sentences are filled up to a multiple of this many steps, so that few lengths are compiled
 ROWS = 256  # foci to a call at most
-
-Network = Recurrence | TransformerLM
 
 
 @dataclass(frozen=True)
 class Decomposition:
     """A sentence's hidden states as relevant + irrelevant, after each token: [step, hidden], of one layer.
 
-    The logits are parts too: `logits` + `irrelevant_logits` + the decoder's bias is what the model says. The bias
+    The logits are parts too: `logits` + `irrelevant_logits` + the decoder's bias are the model's logits. The bias
     belongs to no word and is in neither.
     """
 
@@ -80,7 +67,7 @@ class Decomposition:
 
 
 def decompose(
-    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: int | None = None, rules: Rules = PAPERS
+    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: int | None = None, sharing: Sharing = PAPERS
 ) -> Decomposition:
     """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
@@ -96,7 +83,7 @@ def decompose(
     >>> found.relevant[0].tolist()  # before the first word in focus
     [0.0, 0.0, 0.0, 0.0]
     """
-    return decompose_batch(model, [tokens], [focus], layer=layer, rules=rules)[0]
+    return decompose_batch(model, [tokens], [focus], layer=layer, sharing=sharing)[0]
 
 
 def decompose_batch(
@@ -105,59 +92,51 @@ def decompose_batch(
     foci: Sequence[Iterable[int] | int],
     *,
     layer: int | None = None,
-    rules: Rules = PAPERS,
+    sharing: Sharing = PAPERS,
 ) -> list[Decomposition]:
     """The decompositions of many sentences of unequal length, each with its focus, in jitted calls.
 
     For several foci of one sentence, give the sentence as often.
     """
-    model, rules = checked_model(model), checked_rules(rules)
+    about, sharing = decomposable(model), checked_sharing(sharing)
     if len(sentences) != len(foci):
         raise InputError(f"there are {len(sentences)} sentences and {len(foci)} foci; give a focus for each sentence")
-    number, codes = checked_layer(model, layer), read_sentences(model, sentences)
+    number, codes = checked_layer(about, layer), read_sentences(about, sentences)
     chosen = [checked_positions(focus, len(words)) for focus, words in zip(foci, codes)]
-    decoder = decoder_of(model)
     found = []
-    with precision(model):
-        network = _weights(model)
+    with precision(about.dtype):
         for first in range(0, len(codes), ROWS):
             some, theirs = codes[first : first + ROWS], chosen[first : first + ROWS]
-            parts = jax.tree.map(np.asarray, _trajectories(network, rules, *_arrays(some, theirs)))
+            parts = jax.tree.map(np.asarray, _trajectories(about.network, sharing, *_arrays(some, theirs)))
             for row, (words, focus) in enumerate(zip(some, theirs)):
                 own = jax.tree.map(itemgetter((slice(len(words)), row)), parts)
-                found.append(Decomposition(focus, number, own, decoder))
+                found.append(Decomposition(focus, number, own, np.asarray(about.decoder)))
     return found
 
 
 def states_at(
-    model: Model,
+    about: Decomposable,
     sentences: Sequence[np.ndarray],
     foci: Sequence[tuple[int, ...]],
     steps: Sequence[int],
     layer: int,
-    rules: Rules,
+    sharing: Sharing,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The relevant hidden state of each focus at one step of its own, and the whole one there: [focus, hidden] each.
 
     Sentences are codes.
     """
     found = []
-    with precision(model):
-        network = _weights(model)
+    with precision(about.dtype):
         for first in range(0, len(foci), ROWS):
             some = slice(first, first + ROWS)
             tokens, in_focus = _arrays(sentences[some], foci[some])
             wanted = np.zeros(len(tokens), np.int32)
             wanted[: len(steps[some])] = steps[some]
-            both = _at_steps(network, rules, tokens, in_focus, jnp.asarray(wanted))
+            both = _at_steps(about.network, sharing, tokens, in_focus, jnp.asarray(wanted))
             found.append(np.asarray(both)[:, : len(steps[some]), layer])
     relevant, whole = np.concatenate(found, axis=1)
     return relevant, whole
-
-
-def _weights(model: Model) -> Network:
-    """The weights without the vocabulary, so that networks share compiled code."""
-    return replace(model, vocabulary=()) if isinstance(model, TransformerLM) else Recurrence.of(model)
 
 
 def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
@@ -171,45 +150,10 @@ def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) ->
 
 
 @eqx.filter_jit
-def _trajectories(
-    network: Network, rules: Rules, tokens: Int[Array, "batch step"], in_focus: Bool[Array, "batch step"]
-) -> Parts:
-    """The parts after each token: [step, batch, layers, hidden]."""
-    if isinstance(network, TransformerLM):
-        return transformer_trajectories(network, rules, tokens, in_focus)
-
-    def step(parts, now):
-        token, ours = now
-        parts = advance(network, rules, parts, network.embedding[token], ours)
-        return parts, parts
-
-    return jax.lax.scan(step, start_parts(network, rules, len(tokens)), (tokens.T, in_focus.T))[1]
+def _trajectories(network: Network, sharing: Sharing, tokens: Array, in_focus: Array) -> Parts:
+    return network.trajectories(sharing, tokens, in_focus)
 
 
 @eqx.filter_jit
-def _at_steps(
-    network: Network,
-    rules: Rules,
-    tokens: Int[Array, "batch step"],
-    in_focus: Bool[Array, "batch step"],
-    wanted: Int[Array, " batch"],
-) -> Array:
-    """The relevant and the whole hidden states at the wanted steps: [2, batch, layers, hidden]. No others are kept."""
-    if isinstance(network, TransformerLM):
-        every = _relevant_and_whole(transformer_trajectories(network, rules, tokens, in_focus))
-        return every[:, wanted, jnp.arange(len(wanted))]
-
-    def step(carry, now):
-        parts, kept = carry
-        number, token, ours = now
-        parts = advance(network, rules, parts, network.embedding[token], ours)
-        return (parts, jnp.where((number == wanted)[:, None, None], _relevant_and_whole(parts), kept)), None
-
-    start = start_parts(network, rules, len(tokens))
-    steps = (jnp.arange(tokens.shape[1]), tokens.T, in_focus.T)
-    return jax.lax.scan(step, (start, jnp.zeros_like(_relevant_and_whole(start))), steps)[0][1]
-
-
-def _relevant_and_whole(parts: Parts) -> Array:
-    relevant = parts.relevant.hidden
-    return jnp.stack([relevant, relevant + parts.irrelevant.hidden])
+def _at_steps(network: Network, sharing: Sharing, tokens: Array, in_focus: Array, wanted: Array) -> Array:
+    return network.at_steps(sharing, tokens, in_focus, wanted)

@@ -1,51 +1,85 @@
-"""All pairs of words of many sentences in an LSTM, in O(n²) steps a sentence.
+"""All pairs of words of many sentences in an LSTM: O(n²) steps a sentence, and arrays of few shapes.
 
 Up to its second word r, the pair {l, r} is the single word {l}. So a sentence needs the trajectories of its n single
 words, and one step more for each pair, which branches off at r. The irrelevant part is the state less the relevant one,
 and the state is computed once for all. The product with the recurrent weights is shared by the step of {l} and the
 branch, so that in the first layer a pair costs one product of hidden × 3 hidden.
 
-The words of all sentences advance together by age: at age d the word l meets the word l + d. A word whose sentence has
-ended is never met again, so that with those first that live longest, the living are a prefix that only gets shorter.
+The trajectory of word l meets the n−1−l words after it. Folded, this triangle is a rectangle: row k of a sentence
+carries the trajectory of word k and then, from tick n−1−k on, that of word n−1−k, which meets the last k words. So a
+sentence takes ⌈n/2⌉ rows for n−1 ticks, and sentences of any lengths fill the rows of one array.
 """
 
-from functools import partial
-from operator import itemgetter
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+import numpy as np
 
-from kleene.explaining.words.parts import Recurrence
-from kleene.explaining.words.sharing import Rules, Shares, floor_of, multiply, split, split_in_two
-from kleene.machines.lstm.lstm import Layer, Memory
-
-Rows = Float[Array, "words hidden"]
+from kleene.explaining.words.sharing import (
+    Shares,
+    Sharing,
+    floor_of,
+    module_of,
+    multiply,
+    sigmoid,
+    split,
+    split_in_two,
+    tanh,
+)
+from kleene.machines.lstm.lstm import Layer
 
 
 class Question(eqx.Module):
-    """What is asked of a network: the rules, the layer looked at and, for logits, a root of the decoder's Gram matrix.
+    """What is asked of a network: how to share out, the layer looked at and, for logits, a root of the decoder's Gram
+    matrix."""
 
-    `split` are the weights of the gates that are taken apart, which would else be cut out anew at each step.
-    """
-
-    network: Recurrence
-    split: tuple[Layer, ...]
-    root: Float[Array, "rank hidden"] | None
-    rules: Rules = eqx.field(static=True)
+    network: Any  # a Recurrence, in jax's or in numpy's arrays
+    root: Any  # [rank, hidden], or None
+    sharing: Sharing = eqx.field(static=True)
     layer: int = eqx.field(static=True)
 
-    @classmethod
-    def about(cls, network: Recurrence, rules: Rules, layer: int, root: Any = None) -> "Question":
-        taken = network.layers
-        if rules.output_gate == "whole":
-            taken = tuple(jax.tree.map(lambda rows: rows[: len(rows) // 4 * 3], one) for one in taken)
-        return cls(network, taken, None if root is None else jnp.asarray(root), rules, layer)
+    @property
+    def multiplications(self) -> int:
+        """Those that one pair takes."""
+        return sum(layer.recurrent.size + layer.inputs.size for layer in self.network.layers)
 
 
-class Reading(NamedTuple):
+class Packed(NamedTuple):
+    """Sentences in the rows of one array, several to a row, and the rows that carry their trajectories.
+
+    Word w of a sentence whose first word is at place p is at place p + w · batch, counted down the columns.
+    """
+
+    tokens: np.ndarray  # [batch, step]
+    begins: np.ndarray  # [batch, step], whether a sentence begins here
+    lengths: tuple[int, ...]  # of the sentences
+    sentence: np.ndarray  # [rows], of each row of trajectories; rows that are left over have length 0
+    first: np.ndarray  # [rows], the place of the sentence's first word
+    length: np.ndarray  # [rows]
+    fold: np.ndarray  # [rows], k
+
+
+class Ticks(NamedTuple):
+    """Which word's trajectory each row carries in each tick, and which word it meets: [tick, rows]."""
+
+    left: np.ndarray
+    right: np.ndarray
+    begins: np.ndarray  # whether the trajectory begins
+    meaning: np.ndarray  # whether the row has two words of a sentence to compare
+
+
+class CellState(NamedTuple):
+    """A layer's state, or a part of it: [rows, hidden] each."""
+
+    hidden: Any
+    cell: Any
+
+
+class GateReading(NamedTuple):
     """What a layer does at each word whatever is in focus: [words, …], gates in the order of the weights."""
 
     arriving: Any  # what the word itself sends to the gates that are taken apart
@@ -56,110 +90,190 @@ class Reading(NamedTuple):
     shown: Any  # tanh of the cell
 
 
-class Words(eqx.Module):
+class ReadWords(NamedTuple):
     """Words that have been read: per layer what it did at each, and the relevant part with that word alone in focus.
 
-    `norms` are those of the whole state after each, in the layer looked at.
+    `norms` are those of the whole state after each, in the layer looked at. `split` are the weights of the gates that
+    are taken apart: they are cut out once.
     """
 
-    readings: tuple[Reading, ...]
-    alone: tuple[Memory, ...]
-    norms: Float[Array, " words"]
+    readings: tuple[GateReading, ...]
+    alone: tuple[CellState, ...]
+    norms: Any
+    split: tuple[Layer, ...]
 
 
-@jax.jit
-def read_words(question: Question, tokens: Int[Array, "batch step"], places: Int[Array, " words"]) -> Words:
-    """The words at some places of sentences that lie one after another, each sentence from the network's start."""
-    network, batch = question.network, len(tokens)
+def pack(sentences: Sequence[np.ndarray], batch: int, steps: int, rows: int) -> Packed:
+    """As many of the sentences as there is room for, from the first on; there is room for one of `steps` words.
+
+    >>> pack([np.arange(3), np.arange(5), np.arange(8)], batch=1, steps=8, rows=5).lengths
+    (3, 5)
+    """
+    tokens, begins = np.zeros((batch, steps), np.int32), np.zeros((batch, steps), bool)
+    lengths, about = [], np.zeros((4, rows), np.int32)
+    row = column = used = 0
+    for number, words in enumerate(sentences):
+        if column + len(words) > steps:
+            row, column = row + 1, 0
+        needed = (len(words) + 1) // 2
+        if row == batch or used + needed > rows:
+            break
+        tokens[row, column : column + len(words)] = words
+        begins[row, column] = True
+        about[:3, used : used + needed] = [[number], [column * batch + row], [len(words)]]
+        about[3, used : used + needed] = np.arange(needed)
+        column, used = column + len(words), used + needed
+        lengths.append(len(words))
+    return Packed(tokens, begins, tuple(lengths), *about)
+
+
+def ticks_of(packed: Packed) -> Ticks:
+    """The ticks of packed sentences: as many as the longest has words, less one.
+
+    >>> found = ticks_of(pack([np.arange(4)], batch=1, steps=4, rows=2))
+    >>> [[f"{l}{r}" for l, r in zip(*both)] for both in zip(found.left.tolist(), found.right.tolist())]
+    [['01', '12'], ['02', '13'], ['03', '23']]
+    """
+    number = np.arange(max(packed.lengths) - 1, dtype=np.int32)[:, None]
+    turn = packed.length - 1 - packed.fold  # the tick at which a row takes up its second trajectory
+    second = number >= turn
+    left = np.where(second, turn, packed.fold)
+    right = np.where(second, number + 1, packed.fold + 1 + number)
+    twice = second & ((packed.fold == 0) | (packed.fold == turn))  # the sentence has no second trajectory for the row
+    meaning = (right < packed.length) & ~twice
+    last = np.maximum(packed.length - 1, 0)
+    return Ticks(np.clip(left, 0, last), np.minimum(right, last), (number == turn) | (number == 0), meaning)
+
+
+def all_pairs(question: Question, packed: Packed, *, compiled: bool) -> list[np.ndarray]:
+    """The matrix of each sentence: symmetric, NaN on the diagonal. In numpy, unless it is to be compiled."""
+    batch, ticks = len(packed.tokens), ticks_of(packed)
+    read, step = _programs() if compiled else (read_words, meet)
+    words = read(question, packed.tokens, packed.begins)
+    nothing = np.zeros((len(packed.fold), words.alone[0].hidden.shape[-1]), words.norms.dtype)
+    living, found = tuple(CellState(nothing, nothing) for _ in words.alone), []
+    for left, right, begins in zip(packed.first + ticks.left * batch, packed.first + ticks.right * batch, ticks.begins):
+        living, ratios = step(question, words, living, begins, left, right)
+        found.append(ratios)
+    return _matrices(packed, ticks, [np.asarray(ratios) for ratios in found], words.norms.dtype)
+
+
+@cache
+def _programs() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Reading and meeting, compiled. On a GPU, Triton would try dozens of kernels for each product and take minutes."""
+    options = {"xla_gpu_enable_triton_gemm": False} if jax.default_backend() == "gpu" else None
+    return jax.jit(read_words, compiler_options=options), jax.jit(meet, compiler_options=options)
+
+
+def _matrices(packed: Packed, ticks: Ticks, ratios: list[np.ndarray], dtype: Any) -> list[np.ndarray]:
+    longest, meaning = max(packed.lengths), ticks.meaning
+    grid = np.full((len(packed.lengths), longest, longest), np.nan, dtype)
+    sentence = np.broadcast_to(packed.sentence, meaning.shape)[meaning]
+    left, right = ticks.left[meaning], ticks.right[meaning]
+    values = np.array(ratios, dtype).reshape(meaning.shape)[meaning]
+    grid[sentence, left, right] = grid[sentence, right, left] = values
+    return [matrix[:length, :length].copy() for matrix, length in zip(grid, packed.lengths)]
+
+
+def read_words(question: Question, tokens: Any, begins: Any) -> ReadWords:
+    """All words of [batch, step] tokens, those of each sentence from the network's start."""
+    network, xp = question.network, module_of(question.network.embedding)
+    gates = 3 if question.sharing.output_gate == "whole" else 4
+    taken = tuple(jax.tree.map(lambda rows: rows[: len(rows) // 4 * gates], layer) for layer in network.layers)
     entries, readings, alone = network.embedding[tokens.T], [], []  # [step, batch, width]
-    for index, (layer, taken) in enumerate(zip(network.layers, question.split)):
-        start = (jnp.broadcast_to(state[index], (batch, state.shape[-1])) for state in _both(network.start))
-        entries, reading = _read(layer, len(taken.bias), Memory(*start), entries)
-        mine = jax.tree.map(lambda a: a.swapaxes(0, 1).reshape(-1, a.shape[-1])[places], reading)
-        z = mine.arriving if index == 0 else alone[-1].hidden @ taken.inputs.T
-        alone.append(_relevant(question, taken, mine, z, jnp.zeros_like(mine.cell), True))
+    for index, (layer, apart) in enumerate(zip(network.layers, taken)):
+        start = CellState(network.start.hidden[index], network.start.cell[index])
+        entries, reading = _read(layer, len(apart.bias), start, entries, begins.T)
+        mine = GateReading(*(rows.reshape(-1, rows.shape[-1]) for rows in reading))
+        z = mine.arriving if index == 0 else alone[-1].hidden @ apart.inputs.T
+        alone.append(_relevant(question, apart, mine, z, xp.zeros_like(mine.cell), True))
         readings.append(mine)
     top = readings[question.layer]
     state = top.open[:, 3 * top.cell.shape[-1] :] * top.shown
-    return Words(tuple(readings), tuple(alone), jnp.sqrt(_square_norms(state, question.root)))
+    return ReadWords(tuple(readings), tuple(alone), xp.sqrt(_square_norms(state, question.root)), taken)
 
 
-def _both(memory: Memory) -> tuple[Array, Array]:
-    return memory.hidden, memory.cell
-
-
-def _read(layer: Layer, split: int, start: Memory, entries: Array) -> tuple[Array, Reading]:
+def _read(layer: Layer, split: int, start: CellState, entries: Any, begins: Any) -> tuple[Any, GateReading]:
     """The hidden states of a layer at each step and what it did; `split` gates are taken apart."""
-    arriving = entries @ layer.inputs.T
+    xp, arriving = module_of(entries), entries @ layer.inputs.T
 
-    def step(memory: Memory, sent: Array) -> tuple[Memory, tuple[Array, Reading]]:
+    def step(memory: CellState, now: tuple[Any, Any]) -> tuple[CellState, tuple[Any, GateReading]]:
+        sent, begin = now
+        memory = jax.tree.map(lambda first, old: xp.where(begin[:, None], first, old), start, memory)
         gates = sent + memory.hidden @ layer.recurrent.T
-        write, keep, candidate, read = jnp.split(gates + layer.bias, 4, axis=-1)
-        is_open = [jax.nn.sigmoid(write), jax.nn.sigmoid(keep), jnp.tanh(candidate), jax.nn.sigmoid(read)]
+        write, keep, candidate, read = xp.split(gates + layer.bias, 4, axis=-1)
+        is_open = [sigmoid(write), sigmoid(keep), tanh(candidate), sigmoid(read)]
         cell = is_open[1] * memory.cell + is_open[0] * is_open[2]
-        shown = jnp.tanh(cell)
-        hidden, opened = is_open[3] * shown, jnp.concatenate(is_open, axis=-1)
-        reading = Reading(sent[..., :split], gates[..., :split], opened, memory.cell, cell, shown)
-        return Memory(hidden, cell), (hidden, reading)
+        shown = tanh(cell)
+        hidden, opened = is_open[3] * shown, xp.concatenate(is_open, axis=-1)
+        reading = GateReading(sent[..., :split], gates[..., :split], opened, memory.cell, cell, shown)
+        return CellState(hidden, cell), (hidden, reading)
 
-    return jax.lax.scan(step, start, arriving)[1]
+    before = jax.tree.map(lambda state: xp.broadcast_to(state, (entries.shape[1], *state.shape)), start)
+    if xp is jnp:
+        return jax.lax.scan(step, before, (arriving, begins))[1]
+    found = []
+    for now in zip(arriving, begins):
+        before, out = step(before, now)
+        found.append(out)
+    return jax.tree.map(lambda *steps: np.stack(steps), *found)
 
 
-@partial(jax.jit, static_argnums=1)
-def first_of(living: tuple[Memory, ...], rows: int) -> tuple[Memory, ...]:
-    """The first rows of trajectories."""
-    return jax.tree.map(itemgetter(slice(rows)), living)
-
-
-@jax.jit
 def meet(
-    question: Question, words: Words, living: tuple[Memory, ...], met: Int[Array, " living"]
-) -> tuple[tuple[Memory, ...], Float[Array, " living"]]:
-    """The trajectories of living words one step on, at which each meets another, and its interdependence with that."""
+    question: Question, words: ReadWords, living: tuple[CellState, ...], begins: Any, left: Any, right: Any
+) -> tuple[tuple[CellState, ...], Any]:
+    """The trajectories one step on, at which each meets a word, and its interdependence with that.
+
+    Where one `begins` it is that of the single word at place `left`. Places come as arguments: computed here, XLA would
+    compute them anew for every number of every row.
+    """
+    xp = module_of(words.norms)
     after, found, alone, paired = [], None, None, None  # the relevant part of a layer's entry for {l} and for {l, r}
-    for index, (taken, old) in enumerate(zip(question.split, living)):
-        reading = jax.tree.map(lambda rows: rows[met], words.readings[index])
-        carried = old.hidden @ taken.recurrent.T
+    for index, (apart, old, single_word) in enumerate(zip(words.split, living, words.alone)):
+        old = jax.tree.map(lambda new, old: xp.where(begins[:, None], new[left], old), single_word, old)
+        reading = GateReading(*(rows[right] for rows in words.readings[index]))
+        carried = old.hidden @ apart.recurrent.T
         if alone is None or paired is None:  # the first layer: all of the entry is relevant, or nothing
             branch = carried + reading.arriving
         else:
-            carried, branch = carried + alone @ taken.inputs.T, carried + paired @ taken.inputs.T
-        single, pair = (
-            _relevant(question, taken, reading, z, old.cell, ours) for z, ours in ((carried, False), (branch, True))
-        )
+            carried, branch = carried + alone @ apart.inputs.T, carried + paired @ apart.inputs.T
+        single = _relevant(question, apart, reading, carried, old.cell, False)
+        pair = _relevant(question, apart, reading, branch, old.cell, True)
         if index == question.layer:
-            missed = pair.hidden - single.hidden - words.alone[index].hidden[met]
-            found = _ratio(missed, pair.hidden, words.norms[met], question.root)
+            missed = pair.hidden - single.hidden - single_word.hidden[right]
+            found = _ratio(missed, pair.hidden, words.norms[right], question.root)
         alone, paired = single.hidden, pair.hidden
         after.append(single)
-    assert found is not None
     return tuple(after), found
 
 
-def _relevant(question: Question, taken: Layer, reading: Reading, gates: Array, cell: Rows, in_focus: bool) -> Memory:
+def _relevant(
+    question: Question, apart: Layer, reading: GateReading, gates: Any, cell: Any, in_focus: bool
+) -> CellState:
     """The relevant part after a step; what is not used of the irrelevant one is never computed."""
-    rules, ours, width = question.rules, jnp.asarray(in_focus), cell.shape[-1]
+    sharing, ours, width = question.sharing, module_of(cell).asarray(in_focus), cell.shape[-1]
     shares = []
     for index in range(gates.shape[-1] // width):
         gate = slice(index * width, (index + 1) * width)
-        mine, phi = gates[:, gate], jnp.tanh if index == 2 else jax.nn.sigmoid
+        mine, phi = gates[:, gate], tanh if index == 2 else sigmoid
         irrelevant = reading.gates[:, gate] - mine
-        shares.append(split(phi, rules, mine, irrelevant, taken.bias[gate], reading.open[:, gate]))
-    written, _ = multiply(rules, shares[0], shares[2], ours)
-    kept, _ = multiply(rules, shares[1], Shares(cell, reading.before - cell, None), ours)
+        shares.append(split(phi, sharing, mine, irrelevant, apart.bias[gate], reading.open[:, gate]))
+    written, _ = multiply(sharing, shares[0], shares[2], ours)
+    kept, _ = multiply(sharing, shares[1], Shares(cell, reading.before - cell, None), ours)
     after = written + kept
-    shown = split_in_two(jnp.tanh, after, reading.cell - after, reading.shown)
-    if rules.output_gate == "whole":
-        return Memory(reading.open[:, 3 * width :] * shown.relevant, after)
-    return Memory(multiply(rules, shares[3], shown, ours)[0], after)
+    shown = split_in_two(tanh, after, reading.cell - after, reading.shown)
+    if sharing.output_gate == "whole":
+        return CellState(reading.open[:, 3 * width :] * shown.relevant, after)
+    return CellState(multiply(sharing, shares[3], shown, ours)[0], after)
 
 
-def _ratio(missed: Rows, pair: Rows, whole: Float[Array, " words"], root: Array | None) -> Float[Array, " words"]:
+def _ratio(missed: Any, pair: Any, whole: Any, root: Any) -> Any:
     """‖{l, r} − {l} − {r}‖ / ‖{l, r}‖; 0 where the upper norm is below the floor, and 0/0 is 0."""
+    xp = module_of(pair)
     above, below = (_square_norms(side, root) for side in (missed, pair))
-    none = jnp.sqrt(above) <= floor_of(pair.dtype) * whole
-    return jnp.where(none, 0, jnp.sqrt(above / jnp.where(none, 1, below)))
+    none = xp.sqrt(above) <= floor_of(pair.dtype) * whole
+    return xp.where(none, 0, xp.sqrt(above / xp.where(none, 1, below)))
 
 
-def _square_norms(states: Rows, root: Array | None) -> Float[Array, " words"]:
-    return jnp.sum(jnp.square(states if root is None else states @ root.T), axis=-1)
+def _square_norms(states: Any, root: Any) -> Any:
+    return module_of(states).square(states if root is None else states @ root.T).sum(axis=-1)

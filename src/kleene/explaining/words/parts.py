@@ -1,37 +1,89 @@
-"""One step of a recurrent network taken apart: its state is carried as a relevant and an irrelevant part.
+"""Models taken apart: their state after each word as a relevant and an irrelevant part.
 
-Both parts are carried, each by its own formula, so that an empty part stays exactly 0; their sum is the network's state
-up to rounding. States are [batch, layers, hidden].
-
-A Transformer language model taken apart: the residual stream is carried as a relevant and an irrelevant part.
-
-This is ours; the papers leave Transformers to others. It follows what they do with an LSTM. What decides how much
-passes is kept whole, as the output gate is: the attention pattern, and the scale of a layer norm. What passes is linear
-then, and each part passes by itself. The units of an MLP are shared out like gates, φ(relevant + irrelevant + bias),
-and what biases alone make goes by the position that they are added at, as bias×bias does. So the parts sum to the
-stream, and focus on nothing and on everything give nothing and everything.
+`decomposable` says for each class of models what a decomposition needs of it; register a function for a class of your
+own. Both parts are carried, each by its own formula, so that an empty part stays exactly 0; their sum is the network's
+state up to rounding. States are [batch, layers, hidden].
 """
 
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import partial, singledispatch
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from kleene.explaining.words.sharing import Rules, Shares, bias_is_relevant, multiply, split, split_in_two
+from kleene.errors import InputError
+from kleene.explaining.words.sharing import Shares, Sharing, bias_is_relevant, multiply, split, split_in_two
 from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 from kleene.machines.rnn.float_execution import activate
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm.transformer_lm import Block, TransformerLM, centred, norm_scale
 
 Rows = Float[Array, "batch width"]
+Tokens = Int[Array, "batch step"]
+InFocus = Bool[Array, "batch step"]
+
+
+class Parts(eqx.Module):
+    """The state after a step as relevant + irrelevant."""
+
+    relevant: Memory
+    irrelevant: Memory
+
+    @property
+    def relevant_and_whole(self) -> Array:
+        """The hidden states of the relevant part and of both: [2, …]."""
+        return jnp.stack([self.relevant.hidden, self.relevant.hidden + self.irrelevant.hidden])
+
+
+class Network(Protocol):
+    """Weights without a vocabulary, so that models share compiled code. Called under jit."""
+
+    def trajectories(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus) -> Parts:
+        """The parts after each token: [step, batch, layers, hidden]."""
+        ...
+
+    def at_steps(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus, wanted: Int[Array, " batch"]) -> Array:
+        """The relevant and the whole hidden states at one step of each sentence: [2, batch, layers, hidden]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Decomposable:
+    """What a decomposition needs of a model.
+
+    `recurrence` are the weights if it is recurrent; pairs of words `branch_off` single words in an LSTM.
+    """
+
+    network: Network
+    alphabet: tuple[Any, ...]
+    layers: int
+    decoder: Any  # [outputs, hidden], the weights that read the top layer
+    dtype: Any
+    recurrence: "Recurrence | None" = None
+    branch_off: bool = False
+    longest: int | None = None  # sentence, in tokens
+
+
+@singledispatch
+def decomposable(model: Any) -> Decomposable:
+    """What a decomposition needs of a model; an error if its class is not registered.
+
+    >>> decomposable(LSTM.random("ab", 4, layers=2, key=jax.random.key(0))).layers
+    2
+    """
+    raise InputError(
+        f"only an LSTM, a SimpleRNN or a TransformerLM can be decomposed, and this is a {type(model).__name__}; "
+        f"for a PyTorch model see LSTM.from_torch"
+    )
 
 
 class Recurrence(eqx.Module):
-    """The weights that decide a network's hidden states, without its vocabulary: so networks share compiled code.
+    """The weights that decide a recurrent network's hidden states.
 
     `kind` is "lstm", or the activation of a simple recurrent network, which has one layer and whose cells stay 0.
     """
@@ -41,42 +93,70 @@ class Recurrence(eqx.Module):
     start: Memory
     kind: str = eqx.field(static=True)
 
-    @classmethod
-    def of(cls, model: LSTM | SimpleRNN) -> "Recurrence":
-        if isinstance(model, LSTM):
-            return cls(model.embedding, model.layers, model.start, "lstm")
+    def start_parts(self, sharing: Sharing, batch: int) -> Parts:
+        """The parts before the first word."""
+        whole = jax.tree.map(lambda state: jnp.broadcast_to(state, (batch, *state.shape)), self.start)
+        nothing = jax.tree.map(jnp.zeros_like, whole)
+        return Parts(whole, nothing) if sharing.start == "relevant" else Parts(nothing, whole)
+
+    def advance(self, sharing: Sharing, parts: Parts, entry: Rows, in_focus: Bool[Array, " batch"]) -> Parts:
+        """The parts after one more word, given as its embedding."""
+        ours = in_focus[:, None]
+        entries = jnp.where(ours, entry, 0), jnp.where(ours, 0, entry)
+        after = []
+        for number, layer in enumerate(self.layers):
+            old = jax.tree.map(itemgetter((slice(None), number)), (parts.relevant, parts.irrelevant))
+            taken = _lstm_layer if self.kind == "lstm" else partial(_simple_layer, self.kind)
+            new = taken(layer, sharing, old, entries, ours)
+            after.append(new)
+            entries = new[0].hidden, new[1].hidden
+        return Parts(*(jax.tree.map(lambda *states: jnp.stack(states, 1), *side) for side in zip(*after)))
+
+    def trajectories(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus) -> Parts:
+        def step(parts, now):
+            token, ours = now
+            parts = self.advance(sharing, parts, self.embedding[token], ours)
+            return parts, parts
+
+        return jax.lax.scan(step, self.start_parts(sharing, len(tokens)), (tokens.T, in_focus.T))[1]
+
+    def at_steps(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus, wanted: Int[Array, " batch"]) -> Array:
+        def step(carry, now):
+            parts, kept = carry
+            number, token, ours = now
+            parts = self.advance(sharing, parts, self.embedding[token], ours)
+            return (parts, jnp.where((number == wanted)[:, None, None], parts.relevant_and_whole, kept)), None
+
+        start = self.start_parts(sharing, len(tokens))
+        steps = (jnp.arange(tokens.shape[1]), tokens.T, in_focus.T)
+        return jax.lax.scan(step, (start, jnp.zeros_like(start.relevant_and_whole)), steps)[0][1]
+
+
+@decomposable.register
+def _lstm(model: LSTM) -> Decomposable:
+    network = Recurrence(model.embedding, model.layers, model.start, "lstm")
+    known = model.alphabet, len(model.layers), model.decoder, model.embedding.dtype
+    return Decomposable(network, *known, recurrence=network, branch_off=True)
+
+
+@decomposable.register
+def _simple_rnn(model: SimpleRNN) -> Decomposable:
+    if model.is_exact:
+        raise InputError(
+            "this SimpleRNN has exact weights, and a decomposition needs floats: call its to_float() first"
+        )
+    dtype = model.weights()["recurrent"].dtype
+    with precision(dtype):
         weights: dict[str, Any] = {name: jnp.asarray(weight) for name, weight in model.weights().items()}
         one_hot, start = jnp.eye(len(model.alphabet), dtype=weights["inputs"].dtype), weights["start"][None]
         layer = Layer(weights["inputs"], weights["recurrent"], weights["bias"])
-        return cls(one_hot, (layer,), Memory(start, jnp.zeros_like(start)), model.activation)
+        network = Recurrence(one_hot, (layer,), Memory(start, jnp.zeros_like(start)), model.activation)
+    return Decomposable(network, tuple(model.alphabet), 1, model.readout, dtype, recurrence=network)
 
 
-class Parts(eqx.Module):
-    """The state after a step as relevant + irrelevant."""
-
-    relevant: Memory
-    irrelevant: Memory
-
-
-def start_parts(network: Recurrence, rules: Rules, batch: int) -> Parts:
-    """The parts before the first word."""
-    whole = jax.tree.map(lambda state: jnp.broadcast_to(state, (batch, *state.shape)), network.start)
-    nothing = jax.tree.map(jnp.zeros_like, whole)
-    return Parts(whole, nothing) if rules.start == "relevant" else Parts(nothing, whole)
-
-
-def advance(network: Recurrence, rules: Rules, parts: Parts, entry: Rows, in_focus: Bool[Array, " batch"]) -> Parts:
-    """The parts after one more word, given as its embedding."""
-    ours = in_focus[:, None]
-    entries = jnp.where(ours, entry, 0), jnp.where(ours, 0, entry)
-    after = []
-    for number, layer in enumerate(network.layers):
-        old = jax.tree.map(itemgetter((slice(None), number)), (parts.relevant, parts.irrelevant))
-        taken = _lstm_layer if network.kind == "lstm" else partial(_simple_layer, network.kind)
-        new = taken(layer, rules, old, entries, ours)
-        after.append(new)
-        entries = new[0].hidden, new[1].hidden
-    return Parts(*(jax.tree.map(lambda *states: jnp.stack(states, 1), *side) for side in zip(*after)))
+def precision(dtype: Any) -> Any:
+    """Double precision where the weights have it, which jax otherwise takes away; else single precision, in full."""
+    return jax.enable_x64(True) if dtype == np.float64 else jax.default_matmul_precision("highest")
 
 
 def _summed(layer: Layer, old: tuple[Memory, Memory], entries: tuple[Rows, Rows]) -> list[Rows]:
@@ -85,71 +165,87 @@ def _summed(layer: Layer, old: tuple[Memory, Memory], entries: tuple[Rows, Rows]
 
 
 def _lstm_layer(
-    layer: Layer, rules: Rules, old: tuple[Memory, Memory], entries: tuple[Rows, Rows], ours: Bool[Array, "batch 1"]
+    layer: Layer, sharing: Sharing, old: tuple[Memory, Memory], entries: tuple[Rows, Rows], ours: Bool[Array, "batch 1"]
 ) -> tuple[Memory, Memory]:
     relevant, irrelevant = _summed(layer, old, entries)
     gates = list(zip(*(jnp.split(z, 4, axis=-1) for z in (relevant, irrelevant)), jnp.split(layer.bias, 4)))
-    write, keep = (split(jax.nn.sigmoid, rules, *gates[i]) for i in (0, 1))
-    written = multiply(rules, write, split(jnp.tanh, rules, *gates[2]), ours)
-    kept = multiply(rules, keep, Shares(old[0].cell, old[1].cell, None), ours)
+    write, keep = (split(jax.nn.sigmoid, sharing, *gates[i]) for i in (0, 1))
+    written = multiply(sharing, write, split(jnp.tanh, sharing, *gates[2]), ours)
+    kept = multiply(sharing, keep, Shares(old[0].cell, old[1].cell, None), ours)
     cells = written[0] + kept[0], written[1] + kept[1]
     shown = split_in_two(jnp.tanh, *cells)
-    if rules.output_gate == "whole":
+    if sharing.output_gate == "whole":
         read = jax.nn.sigmoid(sum(gates[3]))
         hidden = read * shown.relevant, read * shown.irrelevant
     else:
-        hidden = multiply(rules, split(jax.nn.sigmoid, rules, *gates[3]), shown, ours)
+        hidden = multiply(sharing, split(jax.nn.sigmoid, sharing, *gates[3]), shown, ours)
     return Memory(hidden[0], cells[0]), Memory(hidden[1], cells[1])
 
 
 def _simple_layer(
     activation: str,
     layer: Layer,
-    rules: Rules,
+    sharing: Sharing,
     old: tuple[Memory, Memory],
     entries: tuple[Rows, Rows],
     ours: Bool[Array, "batch 1"],
 ) -> tuple[Memory, Memory]:
     """h' = σ(V h + W x + b). What the bias alone makes goes where bias×bias does."""
     relevant, irrelevant = _summed(layer, old, entries)
-    shares = split(partial(activate, activation=activation), rules, relevant, irrelevant, layer.bias)
-    biased = bias_is_relevant(rules, ours)
+    shares = split(partial(activate, activation=activation), sharing, relevant, irrelevant, layer.bias)
+    biased = bias_is_relevant(sharing, ours)
     hidden = shares.relevant + jnp.where(biased, shares.bias, 0), shares.irrelevant + jnp.where(biased, 0, shares.bias)
     return Memory(hidden[0], old[0].cell), Memory(hidden[1], old[1].cell)
 
 
-Stream = Float[Array, "step width"]
 Both = tuple[Any, Any]  # the relevant and the irrelevant part
 
 
-def transformer_trajectories(
-    network: TransformerLM, rules: Rules, tokens: Int[Array, "batch step"], in_focus: Bool[Array, "batch step"]
-) -> Parts:
-    """The parts of what each layer leaves at each token: [step, batch, layers, width]. There are no cells: they are 0.
+class ResidualStream(eqx.Module):
+    """A Transformer language model taken apart: its residual stream is carried as two parts.
 
-    Of the rules, `bias` and `bias_bias` say something about a Transformer.
+    This is ours; the papers leave Transformers to others. It follows what they do with an LSTM. What decides how much
+    passes is kept whole, as the output gate is: the attention pattern, and the scale of a layer norm. What passes is
+    linear then, and each part passes by itself. The units of an MLP are shared out like gates, φ(relevant + irrelevant
+    + bias), and what biases alone make goes by the position that they are added at, as bias×bias does. So the parts sum
+    to the stream, and focus on nothing and on everything give nothing and everything. Of the choices in `Sharing`,
+    `bias` and `bias_bias` apply. There are no cells: they are 0.
     """
-    parts = jax.vmap(partial(_one_sentence, network, rules), out_axes=1)(tokens, in_focus)
-    return Parts(*(Memory(part, jnp.zeros_like(part)) for part in parts))
+
+    model: TransformerLM
+
+    def trajectories(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus) -> Parts:
+        parts = jax.vmap(partial(self._one_sentence, sharing), out_axes=1)(tokens, in_focus)
+        return Parts(*(Memory(part, jnp.zeros_like(part)) for part in parts))
+
+    def at_steps(self, sharing: Sharing, tokens: Tokens, in_focus: InFocus, wanted: Int[Array, " batch"]) -> Array:
+        every = self.trajectories(sharing, tokens, in_focus).relevant_and_whole
+        return every[:, wanted, jnp.arange(len(wanted))]
+
+    def _one_sentence(self, sharing: Sharing, tokens: Int[Array, " step"], in_focus: Bool[Array, " step"]) -> Both:
+        ours, entries = in_focus[:, None], self.model.entries(tokens)
+        parts, found = (jnp.where(ours, entries, 0), jnp.where(ours, 0, entries)), []
+        for block in self.model.layers:
+            parts = _after_block(block, sharing, parts, bias_is_relevant(sharing, ours))
+            found.append(parts)
+        found[-1] = _normed(parts, self.model.gain)
+        relevant, irrelevant = (jnp.stack(side, 1) for side in zip(*found))
+        return relevant, irrelevant
 
 
-def _one_sentence(network: TransformerLM, rules: Rules, tokens: Array, in_focus: Array) -> Both:
-    ours, entries = in_focus[:, None], network.entries(tokens)
-    parts, found = (jnp.where(ours, entries, 0), jnp.where(ours, 0, entries)), []
-    for block in network.layers:
-        parts = _after(block, rules, parts, bias_is_relevant(rules, ours))
-        found.append(parts)
-    found[-1] = _normed(parts, network.gain)
-    relevant, irrelevant = (jnp.stack(side, 1) for side in zip(*found))
-    return relevant, irrelevant
+@decomposable.register
+def _transformer(model: TransformerLM) -> Decomposable:
+    network = ResidualStream(replace(model, vocabulary=()))
+    known = model.alphabet, len(model.layers), model.decoder, model.embedding.dtype
+    return Decomposable(network, *known, longest=len(model.positions))
 
 
-def _after(block: Block, rules: Rules, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
+def _after_block(block: Block, sharing: Sharing, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
     normed = _normed(parts, block.attention_gain)
     pattern = block.pattern(normed[0] + normed[1])
     relevant, irrelevant = (part + block.mix(pattern, one) for part, one in zip(parts, normed))
     mine, others = (one @ block.mlp_in.T for one in _normed((relevant, irrelevant), block.mlp_gain))
-    shares = split(jax.nn.gelu, rules, mine, others, block.mlp_bias)
+    shares = split(jax.nn.gelu, sharing, mine, others, block.mlp_bias)
     made = shares.bias @ block.mlp_out.T + block.out_bias
     return (
         relevant + shares.relevant @ block.mlp_out.T + jnp.where(biased, made, 0),

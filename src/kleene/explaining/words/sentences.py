@@ -1,51 +1,25 @@
-"""Models, sentences, foci and sets as a user gives them: checked, and turned into arrays."""
+"""Sentences, foci and sets as a user gives or types them: checked, and turned into arrays."""
 
+import os
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
+from kleene.counts import read_count
 from kleene.errors import InputError, UnknownWordsWarning
-from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.explaining.words.parts import Decomposable
+from kleene.tasks.treebanks import read_conllu, tree_problem
 
 UNKNOWN = "<unk>"
 
 Sentence = Sequence[Hashable]
-Recurrent = LSTM | SimpleRNN
-Model = Recurrent | TransformerLM
 
 
-def checked_model(model: Any) -> Model:
-    """The model, if it is one that can be taken apart."""
-    if not isinstance(model, Model):
-        raise InputError(
-            f"only an LSTM, a SimpleRNN or a TransformerLM can be decomposed, and this is a {type(model).__name__}; "
-            f"for a PyTorch model see LSTM.from_torch"
-        )
-    if isinstance(model, SimpleRNN) and model.is_exact:
-        raise InputError(
-            "this SimpleRNN has exact weights, and a decomposition needs floats: call its to_float() first"
-        )
-    return model
-
-
-def checked_recurrent(model: Any) -> Recurrent:
-    """The model, if it is recurrent and can be taken apart."""
-    model = checked_model(model)
-    if isinstance(model, TransformerLM):
-        raise InputError("this is defined for an LSTM or a SimpleRNN, and not yet for a TransformerLM")
-    return model
-
-
-def words_of(model: Model, tokens: Sentence) -> list[Hashable]:
+def words_of(vocabulary: Sequence[Hashable], tokens: Sentence) -> list[Hashable]:
     """The tokens of a sentence. A text is split at spaces if the vocabulary has words, else it is its characters."""
-    vocabulary = model.alphabet
     if isinstance(tokens, str) and any(len(word) > 1 and word[0] != "<" for word in map(str, vocabulary)):
         return list(tokens.split())
     if not isinstance(tokens, Iterable):
@@ -54,7 +28,17 @@ def words_of(model: Model, tokens: Sentence) -> list[Hashable]:
     return list(tokens if arrays is None else arrays())
 
 
-class Known(NamedTuple):
+def spelled_tokens(vocabulary: Sequence[Hashable], sentence: Sentence) -> list[Any]:
+    """The tokens of a sentence whose words were typed: "3" is the token 3 of a vocabulary of numbers.
+
+    >>> spelled_tokens([0, 1, 2], ["2", "0"])
+    [2, 0]
+    """
+    tokens = {str(token): token for token in vocabulary}
+    return [tokens.get(str(word), word) for word in words_of(vocabulary, sentence)]
+
+
+class Vocabulary(NamedTuple):
     """A vocabulary: its tokens, their places, and whether all of them are texts."""
 
     tokens: tuple[Hashable, ...]
@@ -70,19 +54,14 @@ class Known(NamedTuple):
         return [] if self.are_ids(words) else [at for at, word in enumerate(words) if word not in self.places]
 
 
-def known(model: Model) -> Known:
-    """The model's vocabulary."""
-    return _known(tuple(model.alphabet))
-
-
 @lru_cache(maxsize=8)
-def _known(tokens: tuple[Hashable, ...]) -> Known:
-    """Kept, since for tens of thousands of words this takes as long as a short sentence."""
+def vocabulary_of(tokens: tuple[Hashable, ...]) -> Vocabulary:
+    """The vocabulary of these tokens. It is kept, because tens of thousands of words take as long as a sentence."""
     places = {token: place for place, token in enumerate(tokens)}
-    return Known(tokens, places, all(isinstance(token, str) for token in tokens))
+    return Vocabulary(tokens, places, all(isinstance(token, str) for token in tokens))
 
 
-def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarray]:
+def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[np.ndarray]:
     """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it.
 
     Where the vocabulary is made of texts, integers are token ids: places in it. A sentence of which most words are
@@ -90,9 +69,9 @@ def read_sentences(model: Model, sentences: Iterable[Sentence]) -> list[np.ndarr
     """
     if isinstance(sentences, str):
         raise InputError(f"one text was given, {sentences[:40]!r}, where a list of sentences is expected: give [text]")
-    vocabulary, found, warned = known(model), [], []
+    vocabulary, found, warned = vocabulary_of(about.alphabet), [], []
     for number, sentence in enumerate(sentences):
-        words = _checked_words(model, sentence, number)
+        words = _checked_words(about, sentence, number)
         found.append(np.array(_codes(vocabulary, words, number), dtype=np.int32))
         warning = unknown_warning(words, vocabulary.unknown(words))
         if warning:
@@ -123,13 +102,13 @@ def listed(words: Iterable[str], most: int = 12) -> str:
     return ", ".join(once[:most]) + (f" and {len(once) - most} more" if len(once) > most else "")
 
 
-def _checked_words(model: Model, sentence: Sentence, number: int) -> list[Hashable]:
-    words = words_of(model, sentence)
+def _checked_words(about: Decomposable, sentence: Sentence, number: int) -> list[Hashable]:
+    words = words_of(about.alphabet, sentence)
     if not words:
         raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
-    if isinstance(model, TransformerLM) and len(words) > len(model.positions):
+    if about.longest is not None and len(words) > about.longest:
         raise InputError(
-            f"sentence {number} has {len(words)} tokens, and the model has {len(model.positions)} positions: "
+            f"sentence {number} has {len(words)} tokens, and the model has {about.longest} positions: "
             f"shorten the sentence, or make the model with more `positions`"
         )
     if nested := [word for word in words if not isinstance(word, Hashable)]:
@@ -140,7 +119,7 @@ def _checked_words(model: Model, sentence: Sentence, number: int) -> list[Hashab
     return words
 
 
-def _codes(vocabulary: Known, words: Sequence[Any], number: int) -> list[int]:
+def _codes(vocabulary: Vocabulary, words: Sequence[Any], number: int) -> list[int]:
     """The places of the tokens of one sentence."""
     last = len(vocabulary.tokens) - 1
     if vocabulary.are_ids(words):
@@ -203,19 +182,14 @@ def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
     return found
 
 
-def checked_layer(model: Model, layer: int | None) -> int:
+def checked_layer(about: Decomposable, layer: int | None) -> int:
     """The number of a layer, from 0; the top one if none is named. -1 is the top one too."""
-    layers = 1 if isinstance(model, SimpleRNN) else len(model.layers)
+    layers = about.layers
     if layer is None:
         return layers - 1
     if not isinstance(layer, int | np.integer) or not -layers <= layer < layers:
         raise InputError(f"there is no layer {layer!r}: the model has {layers}, numbered from 0")
     return int(layer) % layers
-
-
-def decoder_of(model: Model) -> np.ndarray:
-    """The weights that read the top layer."""
-    return np.asarray(model.readout if isinstance(model, SimpleRNN) else model.decoder)
 
 
 def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray:
@@ -226,7 +200,50 @@ def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray
     return found
 
 
-def precision(model: Model) -> AbstractContextManager:
-    """Double precision where the weights have it, which jax otherwise takes away; else single precision, in full."""
-    weights: Any = model.recurrent if isinstance(model, SimpleRNN) else model.embedding
-    return jax.enable_x64(True) if weights.dtype == np.float64 else jax.default_matmul_precision("highest")
+def typed_sentence(
+    text: str | None, *, heads: str | None, conllu: str | None
+) -> tuple[str | list[str], list[int] | None]:
+    """A sentence on the command line: its text or words, and the heads of its words if a tree is given.
+
+    Heads are counted from 1, and the root's is 0.
+
+    >>> typed_sentence("dogs bark", heads="2 0", conllu=None)
+    ('dogs bark', [2, 0])
+    """
+    if (text is None) == (conllu is None):
+        raise InputError("give a TEXT to explain, or --conllu FILE:N for a sentence of a treebank file, and not both")
+    if conllu is not None:
+        if heads is not None:
+            raise InputError("--conllu brings its own tree; leave out --heads")
+        return _from_treebank(conllu)
+    assert text is not None
+    if not text.strip():
+        raise InputError("the text is empty; give a sentence of one word or more")
+    return text, None if heads is None else _read_heads(heads)
+
+
+def _from_treebank(name: str) -> tuple[list[str], list[int]]:
+    """The sentence of FILE:N, N counted from 1; the first one of FILE."""
+    file, _, number = name.rpartition(":")
+    if not file or not (number.isascii() and number.isdigit()) or os.path.exists(name):
+        file, number = name, "1"
+    found = read_conllu(file)
+    place = read_count(number)
+    if place is None or not 1 <= place <= len(found):
+        raise InputError(f"{file!r} has {len(found)} sentences, and no sentence {number}; they are counted from 1")
+    sentence = found[place - 1]
+    return list(sentence.words), list(sentence.heads)
+
+
+def _read_heads(text: str) -> list[int]:
+    parts = text.replace(",", " ").split()
+    heads = [head for head in map(read_count, parts) if head is not None]
+    if len(heads) < len(parts) or not parts:
+        raise InputError(
+            f"--heads is {text!r}; give for every word the number of its head, counted from 1, and 0 for the root"
+        )
+    problem = tree_problem(heads)
+    if problem:
+        at, what = problem
+        raise InputError(f"--heads is no tree: {f'word {at}' if at else 'the sentence'} {what}")
+    return heads

@@ -1,12 +1,13 @@
 """How a network's activations are shared out between the words in focus and the rest.
 
-φ of a sum shared out among the summands, and the product of two such sums.
+Two things are shared out: φ of a sum among the summands, and the product of two such sums. Arrays are jax's or numpy's.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -25,7 +26,7 @@ _INTERACTIONS = ("rel-rel", "rel-bias", "rel-irrel")
 
 
 @dataclass(frozen=True)
-class Rules:
+class Sharing:
     """The choices that a contextual decomposition makes; the defaults are those of the papers.
 
     - `interactions`: which products of two parts count as relevant. A gate times a value is a product, and each factor
@@ -37,7 +38,7 @@ class Rules:
     - `bias_bias`: the product of two biases is relevant at the steps in "focus", "always" or "never". It is decided by
       the step in every layer, so that focus on all words leaves nothing irrelevant in any.
 
-    >>> Rules(bias="shapley").output_gate
+    >>> Sharing(bias="shapley").output_gate
     'whole'
     """
 
@@ -50,14 +51,14 @@ class Rules:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise InputError(f"the rule {name} is {getattr(self, name)!r}; it can be {' or '.join(choices)}")
+                raise InputError(f"the choice {name} is {getattr(self, name)!r}; it can be {' or '.join(choices)}")
         given = [self.interactions] if isinstance(self.interactions, str) else list(self.interactions)
         if unknown := [interaction for interaction in given if interaction not in _INTERACTIONS]:
             raise InputError(
                 f"there is no interaction {unknown[0]!r}; those that can count as relevant are "
-                f"{', '.join(_INTERACTIONS)}, and bias×bias has a rule of its own, bias_bias"
+                f"{', '.join(_INTERACTIONS)}, and bias×bias has a choice of its own, bias_bias"
             )
-        object.__setattr__(self, "interactions", frozenset(given))  # hashable, so that jit can tell rules apart
+        object.__setattr__(self, "interactions", frozenset(given))  # hashable, because jit compiles for each
 
     @property
     def wakes_at_focus(self) -> bool:
@@ -65,17 +66,37 @@ class Rules:
         return self.start == "irrelevant" and self.bias_bias != "always"
 
 
-def checked_rules(rules: Any) -> Rules:
-    """The rules, if they are some."""
-    if not isinstance(rules, Rules):
-        raise InputError(f"`rules` is {rules!r}; give kleene.explaining.Rules(…), or leave it out for the papers'")
-    return rules
+def checked_sharing(sharing: Any) -> Sharing:
+    """The choices, if they are some."""
+    if not isinstance(sharing, Sharing):
+        raise InputError(
+            f"`sharing` is {sharing!r}; give kleene.explaining.Sharing(…), or leave it out for the papers'"
+        )
+    return sharing
 
 
-PAPERS = Rules()
+PAPERS = Sharing()
 
 
-Real = Float[Array, "..."]
+Real = Float[Array, "..."] | Float[np.ndarray, "..."]
+Flags = Bool[Array, "..."] | Bool[np.ndarray, "..."]
+
+
+def module_of(array: Any) -> Any:
+    """numpy for its own arrays, `jax.numpy` for jax's and for traced ones."""
+    return np if isinstance(array, np.ndarray) else jnp
+
+
+def sigmoid(z: Any) -> Any:
+    """σ(z), without an overflow in numpy; importing scipy for it would take as long as half of jax."""
+    if not isinstance(z, np.ndarray):
+        return jax.nn.sigmoid(z)
+    small = np.exp(-np.abs(z))
+    return np.where(z >= 0, 1, small) / (1 + small)
+
+
+def tanh(z: Any) -> Any:
+    return module_of(z).tanh(z)
 
 
 class Shares(NamedTuple):
@@ -87,7 +108,7 @@ class Shares(NamedTuple):
 
 
 def split(
-    phi: Callable[[Any], Any], rules: Rules, relevant: Real, irrelevant: Real, bias: Real, whole: Real | None = None
+    phi: Callable[[Any], Any], sharing: Sharing, relevant: Real, irrelevant: Real, bias: Real, whole: Real | None = None
 ) -> Shares:
     """The shares in φ(relevant + irrelevant + bias); `whole` is that value where it is known already.
 
@@ -98,13 +119,13 @@ def split(
     without_irrelevant, without_relevant, alone = phi(relevant + bias), phi(irrelevant + bias), phi(bias)
     relevant_last, relevant_second = whole - without_relevant, without_irrelevant - alone
     irrelevant_last, irrelevant_second = whole - without_irrelevant, without_relevant - alone
-    if rules.bias == "first":
+    if sharing.bias == "first":
         return Shares(
             _unless_empty(relevant, 0.5 * (relevant_second + relevant_last)),
             _unless_empty(irrelevant, 0.5 * (irrelevant_second + irrelevant_last)),
             alone,
         )
-    nothing = phi(jnp.zeros_like(bias))
+    nothing = phi(module_of(bias).zeros_like(bias))
     only_relevant, only_irrelevant, both = phi(relevant), phi(irrelevant), phi(relevant + irrelevant)
     return Shares(
         _unless_empty(
@@ -122,7 +143,7 @@ def split(
 
 def _unless_empty(summand: Real, share: Real) -> Real:
     """The share, or 0 exactly for a summand of 0: compiled code may round φ(x) and φ(x + 0) differently."""
-    return jnp.where(summand == 0, 0, share)
+    return module_of(share).where(summand == 0, 0, share)
 
 
 def _shapley(first: Real, second: Real, also_second: Real, last: Real) -> Real:
@@ -141,9 +162,10 @@ def split_in_two(phi: Callable[[Any], Any], relevant: Real, irrelevant: Real, wh
     )
 
 
-def multiply(rules: Rules, gate: Shares, value: Shares, in_focus: Bool[Array, "..."]) -> tuple[Real, Real]:
+def multiply(sharing: Sharing, gate: Shares, value: Shares, in_focus: Flags) -> tuple[Any, Any]:
     """The relevant and the irrelevant part of gate × value. A value without a bias has no product of biases."""
-    mine = ["rel-rel" in rules.interactions, "rel-bias" in rules.interactions, "rel-irrel" in rules.interactions]
+    xp = module_of(gate.relevant)
+    mine = ["rel-rel" in sharing.interactions, "rel-bias" in sharing.interactions, "rel-irrel" in sharing.interactions]
     among, with_bias = gate.relevant * value.relevant, gate.bias * value.relevant
     across = gate.relevant * value.irrelevant + gate.irrelevant * value.relevant
     others = gate.irrelevant * value.irrelevant + gate.bias * value.irrelevant
@@ -151,20 +173,20 @@ def multiply(rules: Rules, gate: Shares, value: Shares, in_focus: Bool[Array, ".
         with_bias = with_bias + gate.relevant * value.bias
         others = others + gate.irrelevant * value.bias
     products = (among, with_bias, across)
-    relevant = jnp.zeros_like(among) + sum(product for product, ours in zip(products, mine) if ours)
+    relevant = xp.zeros_like(among) + sum(product for product, ours in zip(products, mine) if ours)
     irrelevant = others + sum(product for product, ours in zip(products, mine) if not ours)
     if value.bias is None:
         return relevant, irrelevant
     biases = gate.bias * value.bias
-    ours = bias_is_relevant(rules, in_focus)
-    return relevant + jnp.where(ours, biases, 0), irrelevant + jnp.where(ours, 0, biases)
+    ours = bias_is_relevant(sharing, in_focus)
+    return relevant + xp.where(ours, biases, 0), irrelevant + xp.where(ours, 0, biases)
 
 
-def bias_is_relevant(rules: Rules, in_focus: Bool[Array, "..."]) -> Bool[Array, "..."]:
+def bias_is_relevant(sharing: Sharing, in_focus: Flags) -> Any:
     """Whether what only biases make counts as relevant at a step."""
-    if rules.bias_bias == "focus":
+    if sharing.bias_bias == "focus":
         return in_focus
-    return jnp.full_like(in_focus, rules.bias_bias == "always")
+    return module_of(in_focus).full_like(in_focus, sharing.bias_bias == "always")
 
 
 # What two words make together is a difference of states, and each state is rounded. Against double precision the norm

@@ -1,4 +1,4 @@
-"""Interdependence: the fast way against three plain decompositions a pair, and what must hold of any."""
+"""Interdependence: all pairs at once against three plain decompositions a pair, and what must hold of any."""
 
 from dataclasses import replace
 
@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.explaining.words.pairwise import ON_CPU, Sizes, floor_of, interdependence, interdependence_batch
-from kleene.explaining.words.sharing import Rules
+from kleene.explaining.words.lstm_pairs import pack, ticks_of
+from kleene.explaining.words.pairwise import ON_CPU, Buckets, floor_of, interdependence, interdependence_batch
+from kleene.explaining.words.sharing import Sharing
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from tests.explaining import slow_decomposition as slow
+from tests.explaining.words import slow_decomposition as slow
 
 SENTENCES = st.lists(st.integers(0, 5), min_size=1, max_size=6)  # there is room for eight: one shape to compile
+COMPILED = replace(ON_CPU, plain=0)  # small jobs are done in numpy otherwise
 MODELS = st.builds(slow.double_lstm, st.integers(0, 99), layers=st.integers(1, 2), started=st.booleans())
 
 
@@ -30,15 +32,18 @@ def slow_matrix(model, sentence, **options):
 @settings(max_examples=20)
 @given(MODELS, SENTENCES)
 def test_all_pairs_are_those_of_three_plain_decompositions_a_pair(model, sentence):
-    np.testing.assert_allclose(interdependence(model, sentence), slow_matrix(model, sentence), atol=1e-12)
+    expected = slow_matrix(model, sentence)
+    np.testing.assert_allclose(interdependence(model, sentence), expected, atol=1e-12)
+    np.testing.assert_allclose(interdependence_batch(model, [sentence], buckets=COMPILED)[0], expected, atol=1e-12)
 
 
 @settings(max_examples=8)
 @given(st.integers(0, 99), SENTENCES)
 def test_at_the_logits_the_small_root_gives_what_all_logits_give(seed, sentence):
     model = slow.double_lstm(seed, tokens=9, started=True)
-    found = interdependence(model, sentence, at="logits")
-    np.testing.assert_allclose(found, slow_matrix(model, sentence, logits=True), atol=1e-12)
+    for buckets in (None, COMPILED):
+        found = interdependence_batch(model, [sentence], at="logits", buckets=buckets)[0]
+        np.testing.assert_allclose(found, slow_matrix(model, sentence, logits=True), atol=1e-12)
 
 
 @settings(max_examples=10)
@@ -103,41 +108,66 @@ def test_a_batch_is_what_each_sentence_is_alone_whatever_the_padding_and_the_ord
     assert interdependence_batch(model, []) == []
 
 
-@pytest.mark.parametrize("sizes", [ON_CPU, Sizes(words=16, rows=8, growth=4)])
-def test_a_large_job_has_other_arrays_and_gives_the_same(monkeypatch, sizes):
-    model, sentences = slow.double_lstm(1, started=True), [[0, 2, 5, 3, 3, 1], [4, 4, 0], [1, 2, 3]]
+@pytest.mark.parametrize("buckets", [COMPILED, replace(COMPILED, large=0), Buckets(rows=4, steps=8, large=0, plain=0)])
+def test_a_large_job_has_other_arrays_and_gives_the_same(buckets):
+    model = slow.double_lstm(1, started=True)
+    sentences = [[0, 2, 5, 3, 3, 1], [4, 4, 0], [1], [1, 2, 3], [5, 5], [0, 1, 2, 3, 4]]
     expected = interdependence_batch(model, sentences)
-    monkeypatch.setattr("kleene.explaining.words.pairwise.LARGE", 0)
-    monkeypatch.setattr("kleene.explaining.words.pairwise._sizes", lambda: sizes)
-    for found, before in zip(interdependence_batch(model, sentences), expected):
+    for found, before in zip(interdependence_batch(model, sentences, buckets=buckets), expected, strict=True):
         np.testing.assert_allclose(found, before, atol=1e-13)
+
+
+def test_sentences_longer_than_a_bucket_are_given_a_larger_one():
+    model, sentences = slow.double_lstm(1), [[0, 2, 5] * 7, [1, 2]]
+    found = interdependence_batch(model, sentences, buckets=Buckets(rows=2, steps=4, large=0, plain=0))
+    np.testing.assert_allclose(found[0], interdependence(model, sentences[0]), atol=1e-13)
+
+
+def test_every_pair_is_met_once_and_trajectories_begin_at_their_own_word():
+    packed = pack([np.arange(n) for n in range(1, 12)], batch=9, steps=11, rows=40)
+    ticks, rows = ticks_of(packed), np.arange(40)
+    for number, length in enumerate(packed.lengths):
+        mine = ticks.meaning & (packed.sentence == number) & (packed.length == length)
+        assert sorted(zip(ticks.left[mine].tolist(), ticks.right[mine].tolist())) == [
+            (left, right) for left in range(length) for right in range(left + 1, length)
+        ]
+    for tick, row in np.argwhere(ticks.meaning):
+        fresh = ticks.begins[tick, row]
+        assert fresh == (ticks.right[tick, row] == ticks.left[tick, row] + 1)
+        assert fresh or ticks.left[tick, row] == ticks.left[tick - 1, row]
+    assert packed.lengths == tuple(range(1, 12))
+    assert len(rows) >= sum((n + 1) // 2 for n in packed.lengths)
 
 
 def test_single_precision_is_within_a_hundred_thousandth_of_double():
     model, sentence = slow.double_lstm(1), [0, 2, 5, 3]
-    rough = interdependence(slow.single(model), sentence)
-    assert rough.dtype == np.float32
-    np.testing.assert_allclose(rough, interdependence(model, sentence), atol=1e-5)
+    for buckets in (None, COMPILED):
+        rough = interdependence_batch(slow.single(model), [sentence], buckets=buckets)[0]
+        assert rough.dtype == np.float32
+        np.testing.assert_allclose(rough, interdependence(model, sentence), atol=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("rules", "layers"),
+    ("sharing", "layers"),
     [
-        (Rules(bias="shapley", output_gate="decomposed", interactions={"rel-rel", "rel-bias", "rel-irrel"}), 1),
-        (Rules(bias_bias="never", interactions={"rel-bias"}), 2),
+        (Sharing(bias="shapley", output_gate="decomposed", interactions={"rel-rel", "rel-bias", "rel-irrel"}), 1),
+        (Sharing(bias_bias="never", interactions={"rel-bias"}), 2),
     ],
 )
-def test_other_rules_give_by_the_fast_way_what_they_give_set_by_set(rules, layers):
+def test_other_sharing_gives_for_all_pairs_at_once_what_it_gives_set_by_set(sharing, layers):
     model, sentence = slow.double_lstm(1, layers=layers, started=True), [0, 2, 5, 3]
-    found = interdependence(model, sentence, rules=rules)
-    np.testing.assert_allclose(found, interdependence(model, sentence, sets=range(4), rules=rules), atol=1e-12)
+    found = interdependence(model, sentence, sharing=sharing)
+    by_sets = interdependence(model, sentence, sets=range(4), sharing=sharing)
+    np.testing.assert_allclose(found, by_sets, atol=1e-12)
+    compiled = interdependence_batch(model, [sentence], sharing=sharing, buckets=COMPILED)[0]
+    np.testing.assert_allclose(compiled, by_sets, atol=1e-12)
     assert np.nanmin(np.abs(found - interdependence(model, sentence))) > 1e-6
 
 
-def test_rules_that_wake_before_the_focus_and_simple_networks_go_the_long_way():
-    rules, model = Rules(bias_bias="always"), slow.double_lstm(1)
-    batch = interdependence_batch(model, [[0, 2, 5]], rules=rules)
-    np.testing.assert_array_equal(batch[0], interdependence(model, [0, 2, 5], sets=range(3), rules=rules))
+def test_sharing_that_wakes_before_the_focus_and_simple_networks_take_each_focus_by_itself():
+    sharing, model = Sharing(bias_bias="always"), slow.double_lstm(1)
+    batch = interdependence_batch(model, [[0, 2, 5]], sharing=sharing)
+    np.testing.assert_array_equal(batch[0], interdependence(model, [0, 2, 5], sets=range(3), sharing=sharing))
     network = SimpleRNN.random("ab", 5, outputs=3, key=jax.random.key(1))
     for at in ("hidden", "logits"):
         found = interdependence(network, "abb", at=at)
@@ -180,7 +210,7 @@ def test_the_floor_is_that_of_the_number_type_in_an_lstm_too(at):
         ({"sets": [(0,), (3,)]}, "set 1 has position 3 in it, and the sentence has 3 tokens"),
         ({"sets": 3}, "`sets` is 3; it is a list of sets"),
         ({"step": True}, "the step is True"),
-        ({"rules": "papers"}, "`rules` is 'papers'"),
+        ({"sharing": "papers"}, "`sharing` is 'papers'"),
         ({"step": 3}, "the step is 3; it can be a position 0..2"),
         ({"at": "cells"}, "not at 'cells'"),
         ({"at": "logits", "layer": 0}, "the decoder reads the top layer"),

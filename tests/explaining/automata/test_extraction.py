@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.compiling.automata.compiler import compile_dfa
-from kleene.errors import InputError, RunError
-from kleene.explaining.automata import extraction
-from kleene.explaining.automata.extraction import extract
+from kleene.errors import InputError, ModelFileError, RunError
+from kleene.explaining.automata.extraction import extract, extraction
 from kleene.machines.rnn import library
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
@@ -71,13 +70,11 @@ def test_what_is_extracted_from_a_compiled_automaton_is_equivalent_to_it(form, a
 
 @pytest.mark.parametrize("numbers", [small_integers, large_integers], ids=["small", "large"])
 @pytest.mark.parametrize("narrow", [0, 1000], ids=["in arrays", "one by one"])
-def test_any_integer_slu_network_and_its_automaton_accept_the_same_words(monkeypatch, numbers, narrow):
-    monkeypatch.setattr(extraction, "NARROW", narrow)
-
+def test_any_integer_slu_network_and_its_automaton_accept_the_same_words(numbers, narrow):
     @given(networks(numbers).filter(lambda network: network.activation == "slu"))
     @settings(max_examples=15)
     def check(network):
-        dfa = extract(network)
+        dfa = extract(network, narrow=narrow)
         words = all_words(network.alphabet, 3)
         assert dfa.accepts_batch(words).tolist() == [reference_accepts(network, word) for word in words]
         assert len(dfa.states) <= 2**network.hidden_units + 1
@@ -177,3 +174,24 @@ def test_a_network_whose_numbers_grow_without_end_is_given_up_before_they_fill_t
     )
     with pytest.raises(RunError, match="a number of more than 10,000 binary digits was reached"):
         extract(doubling)
+
+
+def test_an_extraction_shows_itself_and_is_saved(tmp_path):
+    even = DFA.from_regex("(0|10*1)*")
+    found = extraction(compile_dfa(even), minimise=True, output=str(tmp_path / "even.json"))
+    assert repr(found) == "Extracted(2 states over 0 1)"
+    assert str(found).splitlines()[0] == "2 states over 0 1"
+    assert str(found).splitlines()[-1] == f"wrote {found.file}"
+    assert DFA.load(found.file).equivalent(even)
+    assert found.as_json()["states"] == 2
+    assert found.draw(str(tmp_path / "even.svg")).read_text().startswith("<")
+    with pytest.raises(ModelFileError, match=r"\.svg"):
+        extraction(compile_dfa(even), output="even.txt")
+
+
+def test_what_was_learned_says_how_far_to_trust_it():
+    seen = []
+    found = extraction(compile_dfa(DFA.from_regex("(0|10*1)*")), "lstar", progress=seen.append)
+    assert repr(found) == "Extracted(2 states over 0 1, learned, agreement 100.00%)"
+    assert found.as_json()["report"]["agreement"] == 1
+    assert [now.rounds for now in seen] == list(range(1, found.report.rounds + 1))

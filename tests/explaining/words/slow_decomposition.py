@@ -21,7 +21,7 @@ def three_way(phi, a, b, c):
 
 
 def decomposition(model, codes, focus):
-    """The relevant and irrelevant hidden states and cells, each [step, layers, hidden], with the papers' rules."""
+    """The relevant and irrelevant hidden states and cells, each [step, layers, hidden], with the papers' sharing."""
     layers = [[np.asarray(w, np.float64) for w in (one.inputs, one.recurrent, one.bias)] for one in model.layers]
     rel_h, rel_c = np.zeros(model.start.hidden.shape), np.zeros(model.start.hidden.shape)
     irr_h, irr_c = (np.array(start, np.float64) for start in (model.start.hidden, model.start.cell))

@@ -11,11 +11,11 @@ from kleene.errors import InputError
 from kleene.explaining.words.baselines import erasure
 from kleene.explaining.words.decomposition import decompose, decompose_batch
 from kleene.explaining.words.pairwise import interdependence, interdependence_batch
-from kleene.explaining.words.sharing import Rules
+from kleene.explaining.words.sharing import Sharing
 from kleene.machines.transformer_lm.transformer_lm import TransformerLM
 
 SENTENCES = st.lists(st.integers(0, 4), min_size=1, max_size=8)
-ALL_RULES = [Rules(), Rules(bias="shapley", bias_bias="never")]
+ALL_SHARINGS = [Sharing(), Sharing(bias="shapley", bias_bias="never")]
 
 
 def double_model(seed, layers=2):
@@ -89,10 +89,10 @@ def test_the_parts_are_those_of_the_plain_reference_in_every_layer(model, senten
 
 
 @settings(max_examples=15)
-@given(MODELS, SENTENCES, st.data(), st.sampled_from(ALL_RULES), st.integers(0, 1))
-def test_the_parts_sum_to_what_the_layer_leaves(model, sentence, data, rules, layer):
+@given(MODELS, SENTENCES, st.data(), st.sampled_from(ALL_SHARINGS), st.integers(0, 1))
+def test_the_parts_sum_to_what_the_layer_leaves(model, sentence, data, sharing, layer):
     focus = data.draw(st.sets(st.integers(0, len(sentence) - 1)))
-    found = decompose(model, sentence, focus, layer=layer, rules=rules)
+    found = decompose(model, sentence, focus, layer=layer, sharing=sharing)
     np.testing.assert_allclose(found.relevant + found.irrelevant, true_states(model, sentence)[:, layer], atol=1e-9)
 
 

@@ -18,7 +18,7 @@ from kleene.explaining.words.baselines import (
     mutual_informations,
 )
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from tests.explaining import slow_decomposition as slow
+from tests.explaining.words import slow_decomposition as slow
 
 
 def last_state(model, entries):

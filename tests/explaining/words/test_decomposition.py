@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.words.decomposition import decompose, decompose_batch
-from kleene.explaining.words.sharing import Rules, split, split_in_two
+from kleene.explaining.words.parts import decomposable
+from kleene.explaining.words.sharing import Sharing, split, split_in_two
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from tests.explaining import slow_decomposition as slow
+from tests.explaining.words import slow_decomposition as slow
 
 SENTENCES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
 MODELS = st.builds(slow.double_lstm, st.integers(0, 99), layers=st.integers(1, 2), started=st.booleans())
-# Each set of rules is compiled anew, so these are few, and every choice is in one of them.
-ALL_RULES = [
-    Rules(),
-    Rules(bias="shapley", output_gate="decomposed"),
-    Rules(bias_bias="always", start="relevant", interactions={"rel-rel", "rel-bias", "rel-irrel"}),
+# Each sharing is compiled anew, so these are few, and every choice is in one of them.
+ALL_SHARINGS = [
+    Sharing(),
+    Sharing(bias="shapley", output_gate="decomposed"),
+    Sharing(bias_bias="always", start="relevant", interactions={"rel-rel", "rel-bias", "rel-irrel"}),
 ]
 
 
@@ -50,26 +51,26 @@ def test_the_parts_are_those_of_the_plain_reference_in_every_layer(case):
 
 
 @settings(max_examples=20)
-@given(SENTENCES, st.data(), st.sampled_from(ALL_RULES))
-def test_the_parts_sum_to_the_hidden_state_whatever_the_rules(sentence, data, rules):
+@given(SENTENCES, st.data(), st.sampled_from(ALL_SHARINGS))
+def test_the_parts_sum_to_the_hidden_state_whatever_the_sharing(sentence, data, sharing):
     model, focus = slow.double_lstm(2, layers=2, started=True), data.draw(st.sets(st.integers(0, len(sentence) - 1)))
-    found = decompose(model, sentence, focus, rules=rules)
+    found = decompose(model, sentence, focus, sharing=sharing)
     np.testing.assert_allclose(found.relevant + found.irrelevant, true_states(model, sentence)[:, -1], atol=1e-14)
 
 
-@pytest.mark.parametrize("rules", ALL_RULES)
+@pytest.mark.parametrize("sharing", ALL_SHARINGS)
 @pytest.mark.parametrize("layer", [0, 1])
-def test_focus_on_all_words_leaves_exactly_nothing_irrelevant_in_any_layer(rules, layer):
+def test_focus_on_all_words_leaves_exactly_nothing_irrelevant_in_any_layer(sharing, layer):
     model, sentence = slow.double_lstm(3, layers=2), [0, 3, 1, 5, 5]
-    found = decompose(model, sentence, range(5), layer=layer, rules=rules)
+    found = decompose(model, sentence, range(5), layer=layer, sharing=sharing)
     assert not found.irrelevant.any()
     assert not found.irrelevant_cells.any()
     assert found.relevant.all()
 
 
-@pytest.mark.parametrize("rules", [ALL_RULES[0], ALL_RULES[1]])
-def test_an_empty_focus_has_exactly_nothing_relevant(rules):
-    found = decompose(slow.double_lstm(4, layers=2, started=True), [0, 3, 1, 5, 5], (), rules=rules)
+@pytest.mark.parametrize("sharing", [ALL_SHARINGS[0], ALL_SHARINGS[1]])
+def test_an_empty_focus_has_exactly_nothing_relevant(sharing):
+    found = decompose(slow.double_lstm(4, layers=2, started=True), [0, 3, 1, 5, 5], (), sharing=sharing)
     assert not found.relevant.any()
     assert not found.relevant_cells.any()
     assert found.irrelevant.all()
@@ -97,7 +98,7 @@ def test_the_shares_of_a_gate_sum_to_the_gate(summands, bias, name):
     phi = {"σ": jax.nn.sigmoid, "tanh": jnp.tanh}[name]
     with jax.enable_x64(True):
         a, b, c = (jnp.float64(z) for z in summands)
-        assert abs(sum(split(phi, Rules(bias=bias), a, b, c)) - phi(a + b + c)) < 1e-15
+        assert abs(sum(split(phi, Sharing(bias=bias), a, b, c)) - phi(a + b + c)) < 1e-15
         assert abs(sum(split_in_two(jnp.tanh, a, b)[:2]) - jnp.tanh(a + b)) < 1e-15
 
 
@@ -111,7 +112,7 @@ def test_shapley_shares_are_the_means_over_all_orders():
             before = sum(values[other] for other in order[:place])
             shares[name] += (slow.sigmoid(before + values[name]) - slow.sigmoid(before)) / 6
     with jax.enable_x64(True):
-        found = split(jax.nn.sigmoid, Rules(bias="shapley"), *map(jnp.float64, values.values()))
+        found = split(jax.nn.sigmoid, Sharing(bias="shapley"), *map(jnp.float64, values.values()))
     np.testing.assert_allclose(found, [shares["relevant"], shares["irrelevant"], shares["bias"]], atol=1e-15)
 
 
@@ -149,16 +150,16 @@ def test_logits_and_the_decoder_bias_sum_to_the_outputs_and_probabilities_are_of
 
 def test_a_relevant_start_is_carried_by_an_empty_focus():
     model = slow.double_lstm(10, started=True)
-    rules = Rules(start="relevant")
-    assert decompose(model, [1, 2], (), rules=rules).relevant.all()
+    sharing = Sharing(start="relevant")
+    assert decompose(model, [1, 2], (), sharing=sharing).relevant.all()
     assert not decompose(model, [1, 2], ()).relevant.any()
 
 
-def test_interactions_with_the_rest_go_where_the_rules_say():
+def test_interactions_with_the_rest_go_where_the_sharing_says():
     model, sentence = slow.double_lstm(11), [2, 0, 4]
     papers = decompose(model, sentence, {0})
-    more = decompose(model, sentence, {0}, rules=Rules(interactions={"rel-rel", "rel-bias", "rel-irrel"}))
-    none = decompose(model, sentence, {0}, rules=Rules(interactions=(), bias_bias="never"))
+    more = decompose(model, sentence, {0}, sharing=Sharing(interactions={"rel-rel", "rel-bias", "rel-irrel"}))
+    none = decompose(model, sentence, {0}, sharing=Sharing(interactions=(), bias_bias="never"))
     assert not none.relevant_cells.any()
     np.testing.assert_allclose(
         more.relevant_cells + more.irrelevant_cells, papers.relevant_cells + papers.irrelevant_cells
@@ -239,7 +240,7 @@ def test_bad_sentences_and_foci_are_named(tokens, focus, said):
         decompose(LSTM.random(3, 2, key=jax.random.key(0)), tokens, focus)
 
 
-def test_bad_models_layers_and_rules_are_named():
+def test_bad_models_layers_and_sharings_are_named():
     model = LSTM.random(3, 2, key=jax.random.key(0))
     with pytest.raises(InputError, match="this is a str"):
         decompose("model", [0], {0})
@@ -249,13 +250,13 @@ def test_bad_models_layers_and_rules_are_named():
         decompose_batch(model, [[0], [1]], [{0}])
     with pytest.raises(InputError, match=r"one text was given, '012', where a list of sentences.*\[text\]"):
         decompose_batch(model, "012", [{0}] * 3)
-    with pytest.raises(InputError, match=r"`rules` is 'papers'; give kleene\.explaining\.Rules"):
-        decompose(model, [0], {0}, rules="papers")
+    with pytest.raises(InputError, match=r"`sharing` is 'papers'; give kleene\.explaining\.Sharing"):
+        decompose(model, [0], {0}, sharing="papers")
     assert decompose(model, [0], {0}, layer=np.int64(0)).layer == 0
     with pytest.raises(InputError, match="bias is 'last'; it can be first or shapley"):
-        Rules(bias="last")
+        Sharing(bias="last")
     with pytest.raises(InputError, match=r"no interaction 'bias-bias'.*bias_bias"):
-        Rules(interactions={"bias-bias"})
+        Sharing(interactions={"bias-bias"})
 
 
 def test_an_exact_network_is_asked_to_become_floating():
@@ -267,3 +268,18 @@ def test_an_exact_network_is_asked_to_become_floating():
         decompose(exact, "01", {0})
     found = decompose(exact.to_float(), "0110", {1})
     np.testing.assert_allclose(found.relevant + found.irrelevant, exact.hidden("0110")[1:].astype(float), atol=1e-6)
+
+
+def test_a_class_of_models_is_registered_with_what_a_decomposition_needs_of_it():
+    class Wrapped:
+        def __init__(self, inner):
+            self.inner = inner
+
+    @decomposable.register(Wrapped)
+    def _(model):
+        return decomposable(model.inner)
+
+    inner = slow.double_lstm(1)
+    np.testing.assert_array_equal(
+        decompose(Wrapped(inner), [0, 3], {0}).relevant, decompose(inner, [0, 3], {0}).relevant
+    )

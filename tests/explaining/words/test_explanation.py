@@ -1,6 +1,8 @@
-"""`kleene explain`, and the model that ships for it."""
+"""`kleene.explain`, its command, and the model that ships for it."""
 
 import dataclasses
+import json
+import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -9,8 +11,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kleene.commands.explained import Explained
+import kleene
+from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining import decompose, interdependence
+from kleene.explaining.words.explained import Explained
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
 from kleene.machines.ntm.ntm import NTM
@@ -230,3 +234,62 @@ def test_a_transformer_is_explained_from_its_file(run, networks):
 def test_what_cannot_be_explained_is_refused(run, tmp_path, words, told):
     assert_refused(run("explain", *words), told)
     assert not (tmp_path / "interdependence.svg").exists()
+
+
+def test_an_explanation_shows_itself(model, run, tmp_path):
+    found = kleene.explain(model, SENTENCE, heads=[3, 3, 4, 0, 6, 4], focus="sick")
+    assert repr(found) == f"Explained({SENTENCE!r}, 'interdependence')"
+    typed = run("explain", SENTENCE, "--focus", "sick").out
+    assert [line.rstrip() for line in str(found).splitlines()] == [line.rstrip() for line in typed.splitlines()[:-1]]
+    assert json.loads(json.dumps(found.as_json()))["heads"] == [3, 3, 4, 0, 6, 4]
+    assert found.draw(tmp_path / "found.svg") == tmp_path / "found.svg"
+    assert "curious*" in texts(tmp_path / "found.svg")
+
+
+def test_in_a_notebook_larger_numbers_are_darker_and_words_are_escaped():
+    matrix = np.array([[np.nan, 0.5, 0.25], [0.5, np.nan, 0], [0.25, 0, np.nan]])
+    page = Explained(["<b>", "&", "c"], [1], matrix, {"method": "interdependence"})._repr_html_()
+    cells = ET.fromstring(f"<div>{page}</div>").findall(".//td")
+    assert [cell.text for cell in cells] == ["·", ".50", ".25", ".50", "·", ".00", ".25", ".00", "·"]
+    assert [cell.get("style").split(",")[3][:4] for cell in cells[:3]] == ["0.00", "1.00", "0.50"]
+    assert "&lt;b&gt;" in page
+    assert "&amp;*" in page
+
+
+@pytest.mark.parametrize("focus", ["4 2", ["sick", "sweep"], {2, 4}, [np.int64(4), "sweep"]])
+def test_the_focus_may_be_words_and_positions(model, focus):
+    found = kleene.explain(model, SENTENCE, focus=focus).focus
+    assert found is not None
+    assert found["positions"] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"focus": "woman"}, "`focus` has 'woman' in it"),
+        ({"focus": 7}, "`focus` has 7 in it"),
+        ({"focus": ()}, "`focus` is empty"),
+        ({"heads": [0]}, "`heads` has 1 numbers, and the sentence has 3 words"),
+        ({"method": "guess"}, "`method` is 'guess'"),
+        ({"method": "gradient", "at": "logits"}, "`at` is for `method` interdependence"),
+        ({"most_words": 2}, "3 words, and all its pairs can be shown for 2 at most. Give"),
+        ({"step": 1, "most_by_pair": 2}, "3 words, and all its pairs can be shown for 2 at most; an LSTM takes 500"),
+    ],
+)
+def test_from_python_errors_name_the_arguments_of_the_function(model, options, said):
+    with pytest.raises(InputError, match=said):
+        kleene.explain(model, "a man sees", **options)
+
+
+def test_what_cannot_be_decomposed_is_named_by_its_class_or_by_its_file():
+    with pytest.raises(InputError, match=r"^only an LSTM.*this is a dict"):
+        kleene.explain({}, "a man")
+    with pytest.raises(InputError, match=r"the network in 'ntm.safetensors' cannot be explained: only an LSTM"):
+        kleene.explain(Path("ntm.safetensors"), "a man")
+
+
+def test_unknown_words_are_warned_of_once(model):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = kleene.explain(model, "The blorg has zyzzyvas florply", focus="blorg")
+    assert [str(one.message) for one in caught if one.category is UnknownWordsWarning] == [found.warning]

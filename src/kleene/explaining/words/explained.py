@@ -1,17 +1,26 @@
-"""What an explanation prints and draws: the matrix, the words that the model does not know, and what the focus says."""
+"""A sentence explained, as an object that shows itself: a table in the terminal and in a notebook, JSON, a picture."""
 
+import io
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.explaining.words.sentences import listed, unknown_warning
+
 NUMBER = 4  # characters that a number takes in the table, with the space after it
+WIDTH = 120  # characters of a line where there is no terminal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explained:
-    """A sentence, the numbers of its pairs of words, and what the words in focus say, if some are."""
+    """A sentence, the numbers of its pairs of words, and what the words in focus predict, if some are.
+
+    It prints as a table, is a coloured one in a notebook, and `draw` makes a heat map of it.
+    """
 
     words: list[str]
     unknown: list[int]
@@ -20,6 +29,30 @@ class Explained:
     heads: list[int] | None = None
     focus: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"Explained({' '.join(self.words)!r}, {self.facts.get('method')!r})"
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=WIDTH, file=io.StringIO(), color_system=None)
+        console.print(self)
+        return console.file.getvalue().rstrip("\n")  # pyright: ignore[reportAttributeAccessIssue]
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        yield from self.tables(options.max_width)
+
+    def _repr_html_(self) -> str:
+        """The matrix as a table whose cells are the darker the larger they are."""
+        top = np.nanmax(self.matrix, initial=0) or 1.0
+        heads = "".join(f"<th>{escape(word)}</th>" for word in self.marked)
+        rows = [f"<tr><th></th>{heads}</tr>"]
+        for word, values in zip(self.marked, self.matrix):
+            cells = "".join(_html_cell(value, value / top) for value in values)
+            rows.append(f"<tr><th style='text-align:left'>{escape(word)}</th>{cells}</tr>")
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><caption>{escape(self.title)}</caption>{''.join(rows)}</table>{note}"
+
     @property
     def marked(self) -> list[str]:
         """The words, with a star at those that the model does not know."""
@@ -27,28 +60,25 @@ class Explained:
 
     @property
     def title(self) -> str:
-        method, at, step = (self.facts[name] for name in ("method", "at", "step"))
-        if method != "interdependence":
+        method, at, step = (self.facts.get(name) for name in ("method", "at", "step"))
+        if method in ("erasure", "gradient"):
             return f"Interaction by {'erasure' if method == 'erasure' else 'gradient × input'}"
         when = "" if step is None else " after the last word" if step == "last" else f" after word {step}"
-        return f"Interdependence at the {'hidden state' if at == 'hidden' else 'logits'}{when}"
+        return f"Interdependence at the {'logits' if at == 'logits' else 'hidden state'}{when}"
 
     @property
     def note(self) -> str:
         """Which words were read as `<unk>`."""
-        from kleene.explaining.words.sentences import listed
-
         return f"* read as <unk>: {listed(self.words[place] for place in self.unknown)}" if self.unknown else ""
 
     @property
     def warning(self) -> str | None:
-        """What is said on stderr where the model does not know most of the words."""
-        from kleene.explaining.words.sentences import unknown_warning
-
+        """What to know before believing the numbers, where the model does not know most of the words."""
         return unknown_warning(self.words, self.unknown)
 
-    def draw(self, path: str) -> Path:
-        from kleene.pictures.interdependence import heat_map
+    def draw(self, path: Any) -> Path:
+        """Draw a heat map, with the arcs of the tree above it if there is one, and return the path."""
+        from kleene.pictures.interdependence import heat_map  # matplotlib is loaded for pictures only
 
         return heat_map(self.marked, self.matrix, path, heads=self.heads, title=self.title, note=self.note)
 
@@ -73,7 +103,7 @@ class Explained:
         blocks = np.array_split(np.arange(len(self.words)), -(-len(self.words) // most))
         note = [Text(self.note, style="dim")] if self.note else []
         found = [self._block(block.tolist(), by_words) for block in blocks] + note
-        return found + ([] if self.focus is None else [self._likeliest()])
+        return found + ([] if self.focus is None else [self._likeliest(self.focus)])
 
     def _block(self, places: list[int], by_words: bool) -> Any:
         """Some columns of the matrix. It is written line by line: rich's own table takes seconds for a long text."""
@@ -95,19 +125,17 @@ class Explained:
                 text.append(" " + _right(shown, wide), "dim" if np.isnan(value) else "bold" if value == largest else "")
         return text
 
-    def _likeliest(self) -> Any:
+    def _likeliest(self, focus: dict[str, Any]) -> Any:
         from rich.table import Table
         from rich.text import Text
 
-        assert self.focus is not None
-        said = ", ".join(self.words[place] for place in self.focus["positions"])
-        last = self.words[self.focus["step"]]
-        title = Text(f"\nWhat would come after {last!r}, going by: {said}", style="not italic")
+        words = ", ".join(self.words[place] for place in focus["positions"])
+        title = Text(f"\nWhat would come after {self.words[focus['step']]!r}, going by: {words}", style="not italic")
         heads = ("next word", "P by focus", "P by all", "logit", "= focus", "+ the rest", "+ bias")
         table = Table(title=title, title_justify="left", box=None, header_style="bold")
         for place, head in enumerate(heads):
             table.add_column(head, justify="right" if place else "left")
-        for row in self.focus["next"]:
+        for row in focus["next"]:
             chances = [f"{row[name]:.3f}" for name in ("by_focus", "by_all")]
             parts = [f"{row[name]:+.2f}" for name in ("logit", "focus", "rest", "bias")]
             table.add_row(Text(str(row["word"])), *chances, *parts)
@@ -125,3 +153,9 @@ def _right(text: str, wide: int) -> str:
     from rich.cells import cell_len
 
     return " " * (wide - cell_len(text)) + text
+
+
+def _html_cell(value: float, share: float) -> str:
+    shade = 0.0 if np.isnan(share) else float(share)
+    colours = f"background:rgba(34,94,168,{shade:.2f});color:{'white' if shade > 0.6 else 'inherit'}"
+    return f"<td style='text-align:right;{colours}'>{_cell(value)}</td>"

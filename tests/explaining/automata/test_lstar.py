@@ -16,7 +16,7 @@ from kleene.explaining.automata.teachers import all_words, random_words
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
-from tests.explaining.training import trained
+from tests.explaining.automata.training import trained
 
 LANGUAGES = {
     "parity": (lambda word: word.count("1") % 2 == 1, "0*10*(10*10*)*"),

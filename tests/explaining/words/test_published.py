@@ -8,10 +8,10 @@ import pytest
 import kleene
 from kleene.explaining.words.decomposition import decompose
 from kleene.explaining.words.pairwise import interdependence
-from tests.explaining import slow_decomposition as slow
+from tests.explaining.words import slow_decomposition as slow
 
 # A word_language_model of PyTorch 2.13, trained for 20 steps, and its hidden states: 2 layers, 7 hidden units.
-TRAINED = dict(np.load(Path(__file__).parents[1] / "machines" / "torch_lstm.npz"))
+TRAINED = dict(np.load(Path(__file__).parents[2] / "machines" / "torch_lstm.npz"))
 WEIGHTS = {name.removeprefix("state."): array for name, array in TRAINED.items() if name.startswith("state.")}
 
 
