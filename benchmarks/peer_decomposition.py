@@ -61,5 +61,5 @@ if __name__ == "__main__":
     given = np.load(sys.argv[1])
     plain = PlainDecomposition(given["inputs"], given["recurrent"], given["bias"])
     started = time.perf_counter()
-    said = [plain.interdependence(given["entries"], *pair) for pair in given["pairs"].tolist()]
-    print(json.dumps({"seconds": time.perf_counter() - started, "values": said}))
+    values = [plain.interdependence(given["entries"], *pair) for pair in given["pairs"].tolist()]
+    print(json.dumps({"seconds": time.perf_counter() - started, "values": values}))

@@ -17,7 +17,7 @@ WIDEST = 24.0  # inches that the cells take at most, whatever the number of word
 LINE = 0.08  # inches that the smallest label needs; where cells are smaller, not every word is written at the axes
 LONGEST = 40  # letters of a word that are written
 LEVEL = 0.16  # inches that an arc rises above those that it spans
-ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several can be told apart
+ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several are distinct
 
 
 def heat_map(
@@ -29,15 +29,15 @@ def heat_map(
     title: str = "",
     note: str = "",
 ) -> Path:
-    """The path of a picture (.svg, .png or .pdf) of a number for every two words; NaN and infinity are left blank.
+    """Draw a number for every two words into a .svg, .png or .pdf file and return the path; NaN and infinity are blank.
 
     With `heads` (from 1, and 0 for the root, as in CoNLL-U), the arcs of the tree stand above, an arrow at each
     dependent. Rows and columns are the words from left to right; `note` goes below.
     """
     values = np.where(np.isfinite(matrix), matrix, np.nan)
     if values.shape != (len(words), len(words)) or (heads is not None and len(heads) != len(words)):
-        told = "" if heads is None else f", and {len(heads)} heads"
-        raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{told}")
+        also = "" if heads is None else f", and {len(heads)} heads"
+        raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{also}")
     few, longest = len(words) <= FEW, min(max(map(len, words), default=0), LONGEST)
     cell = max(2 * CELL, LETTER * (longest + 1)) if few else min(CELL, WIDEST / len(words))
     high = (CELL * 1.2 if few else cell) * len(words)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ class Extracted:
         table = str(self.dfa) if len(self.dfa.states) <= MOST_SHOWN else "(save it with -o to see its table)"
         lines = [str(self.report or found), table, *([] if self.file is None else [f"wrote {self.file}"])]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def as_json(self) -> dict[str, Any]:
         facts = {"report": None if self.report is None else self.report.as_json(), "file": self.file, "note": self.note}

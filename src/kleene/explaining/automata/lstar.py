@@ -1,4 +1,4 @@
-"""Learning the automaton of a trained network with Angluin's L*: the network answers questions and is never opened.
+"""Angluin's L*: the automaton of a trained network, learned from its answers without opening it.
 
 The observation table and the treatment of counterexamples (Rivest and Schapire's) are aalpy's. Ours are the teacher,
 which asks the network in batches, and the report.
@@ -6,7 +6,7 @@ which asks the network in batches, and the report.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ class LearningProgress:
 Watcher = Callable[[LearningProgress], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearningReport:
     """An automaton learned from a network, and how far to trust it.
 
@@ -52,9 +52,12 @@ class LearningReport:
     agreement: float
     words: int
     by_length: dict[int, float]
-    disagreements: tuple[Word, ...] = field(repr=False)
+    disagreements: tuple[Word, ...]
     seconds: float
     incomplete: bool = False
+
+    def __repr__(self) -> str:
+        return f"LearningReport({self.states} states, agreement {self.agreement:.2%} of {self.words:,} words)"
 
     def equivalent(self, other: Any) -> bool:
         """Whether the automaton learned accepts the same words as another one, or as another extraction's."""
@@ -101,7 +104,7 @@ def learn(
     >>> found.states, found.agreement, found.incomplete
     (3, 1.0, False)
     """
-    needed = "give 2 at least, since the first hypothesis may need them"
+    needed = "give 2 at least, because the first hypothesis may need them"
     max_states = checked_count(max_states, "max_states", needed, least=2)
     teacher = Teacher.of(network, alphabet)
     tester = Tester(teacher, np.random.default_rng([seed, 0]))

@@ -1,7 +1,7 @@
-"""Who answers a learner's questions about a network: whether it accepts a word, and whether a hypothesis is wrong.
+"""The teacher of L*: whether a network accepts a word, and whether a hypothesis is wrong.
 
-Words are asked in large batches, and an answer is kept. No teacher can tell whether a network and an automaton agree on
-all words, so a hypothesis is tested on all short words and on many random ones.
+Words are asked in large batches, and an answer is kept. No teacher can decide whether a network and an automaton agree
+on all words, so a hypothesis is tested on all short words and on many random ones.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from kleene.programs.automata import DFA
 Word = str | tuple[str, ...]  # a text where every symbol is one character
 Places = tuple[int, ...]  # a word as the places of its symbols in the alphabet
 
-SHORT = 1000  # so many of the shortest words are tested
+SHORT = 1000  # of the shortest words are tested
 LENGTHS = (4, 8, 16, 32)  # random words that test a hypothesis are up to 4 long, 5 to 8, 9 to 16, 17 to 32
 DRAWN = 150  # of each of them
 WALKS = 800  # words of the W-method that test a hypothesis
@@ -62,8 +62,8 @@ class Teacher:
         """Whether the network accepts each word; those that it has not answered before are asked in one batch."""
         new = [word for word in dict.fromkeys(words) if word not in self.answers]
         if new:
-            said = np.asarray(self._accepts_batch([self.word(word) for word in new]), dtype=bool)
-            self.answers |= zip(new, said.tolist())
+            answers = np.asarray(self._accepts_batch([self.word(word) for word in new]), dtype=bool)
+            self.answers |= zip(new, answers.tolist())
         return np.array([self.answers[word] for word in words], dtype=bool)
 
     def members(self, words: Sequence[Places]) -> np.ndarray:
@@ -79,7 +79,7 @@ class Tester:
     def __init__(self, teacher: Teacher, rng: np.random.Generator):
         self.teacher, self.rng = teacher, rng
         self.codes = np.zeros((0, 0), dtype=np.int32)  # the words of all tests, one a row, filled up with 0
-        self.lengths, self.said = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        self.lengths, self.accepted = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
         self._words: dict[Places, None] = {}
 
     @property
@@ -89,7 +89,7 @@ class Tester:
 
     def counterexample(self, dfa: DFA, access: Sequence[Places], suffixes: Sequence[Places]) -> Places | None:
         """The shortest word found on which the automaton is wrong. `access` has a word for each of its states, and
-        `suffixes` are those by which they are told apart."""
+        `suffixes` distinguish the states."""
         if not self._words:
             short = islice(all_words(self.teacher.size), SHORT)
             self._add(list(takewhile(lambda word: len(word) <= LENGTHS[-1], short)))
@@ -120,13 +120,13 @@ class Tester:
         old = np.pad(self.codes, ((0, 0), (0, width - self.codes.shape[1])))
         self.codes = np.concatenate([old, rows])
         self.lengths = np.append(self.lengths, [len(word) for word in new]).astype(np.int64)
-        self.said = np.append(self.said, self.teacher.ask(new)).astype(bool)
+        self.accepted = np.append(self.accepted, self.teacher.ask(new)).astype(bool)
 
     def _wrong(self, dfa: DFA) -> Places | None:
         state = np.full(len(self.codes), dfa.start_code)
         for position, column in enumerate(self.codes.T):
             state = np.where(position < self.lengths, dfa.table[state, column], state)
-        differ = np.flatnonzero(dfa.accepting[state] != self.said)
+        differ = np.flatnonzero(dfa.accepting[state] != self.accepted)
         if not len(differ):
             return None
         row = differ[int(np.argmin(self.lengths[differ]))]

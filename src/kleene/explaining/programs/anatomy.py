@@ -40,14 +40,17 @@ class Fired:
     fired: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Anatomy:
-    """A program taken apart."""
+    """A program taken apart: what its variables cost, and how often its cases held."""
 
     program: str
     costs: tuple[Cost, ...]
     cases: tuple[Fired, ...]
     inputs: int
+
+    def __repr__(self) -> str:
+        return f"Anatomy({self.program!r}, {len(self.costs)} variables, {len(self.cases)} cases, {self.inputs} inputs)"
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,9 +1,8 @@
 """Plainer measures of how two words of a sentence interact in a network, to judge interdependence by.
 
-Both are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top layer's hidden state when the
-later word has been read. An untrained network and shuffled text are baselines too: call the same functions on them.
-
-How much two words at a distance tell of each other in a text: a baseline that needs no network.
+Erasure and gradient × input are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top
+layer's hidden state when the later word has been read. Mutual information is counted in a corpus and needs no network.
+An untrained network and shuffled sentences are baselines too: call the same functions on them.
 """
 
 from collections import Counter
@@ -45,7 +44,9 @@ def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "z
     if by not in ("zero", "unknown"):
         raise InputError(f"words are erased by 'zero' or by 'unknown', not by {by!r}")
     if by == "unknown" and UNKNOWN not in about.alphabet:
-        raise InputError(f"the model's vocabulary has no {UNKNOWN!r} to erase words by; leave out `by`, for zeros")
+        raise InputError(
+            f"the model's vocabulary has no {UNKNOWN!r} to erase words by; leave out `by` to erase them by zeros"
+        )
     place = about.alphabet.index(UNKNOWN) if by == "unknown" else None
     return _matrix(about, tokens, partial(_erasures, place))
 
@@ -146,9 +147,9 @@ def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -
 
 @dataclass(frozen=True)
 class MutualInformation:
-    """What a text says of words `distance` apart, in nats. Probabilities are the text's own frequencies.
+    """The mutual information of words `distance` apart in a corpus, in nats. Probabilities are its frequencies.
 
-    Pairs seen once say much by accident; `at_least` leaves rare ones out.
+    Rare pairs have a high one by accident; `at_least` leaves them out.
     """
 
     distance: int
@@ -185,7 +186,7 @@ def mutual_information(sentences: Iterable[Sequence[Hashable]], distance: int) -
 
 
 def mutual_informations(sentences: Iterable[Sequence[Hashable]], distances: Sequence[int]) -> list[MutualInformation]:
-    """The statistics at several distances, in one pass over the text."""
+    """The statistics at several distances, in one pass over the corpus."""
     for distance in distances:
         if not isinstance(distance, int) or distance < 1:
             raise InputError(f"the distance is {distance!r}; it is a whole number from 1 on")

@@ -56,29 +56,21 @@ def explain(
     network, name = _network(model)
     about = _checked(network, name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownWordsWarning)  # it is said once, in the end
+        warnings.simplefilter("ignore", UnknownWordsWarning)  # one warning, in the end
         tokens = spelled_tokens(about.alphabet, sentence)
         read_sentences(about, [tokens])  # refuses what cannot be read
         words = [str(token) for token in tokens]
-        if heads is not None and len(heads) != len(words):
-            raise InputError(
-                f"{named('heads')} has {len(heads)} numbers, and the sentence has {len(words)} words; give one each"
-            )
+        _check_heads(named, heads, len(words))
         fast = method == "interdependence" and step is None and about.branch_off
         _check_length(named, len(words), most_words if fast else most_by_pair, "" if fast else f"{most_words:,}")
-        positions = None if focus is None else _positions(named, focus, words)
-        bias = np.asarray(getattr(network, "decoder_bias", ()))
-        if positions is not None and len(bias) != len(about.alphabet):
-            raise InputError(
-                f"{named('focus')} asks for the next word, and this network is no language model; leave it out"
-            )
+        positions = None if focus is None else _positions(named, focus, words, about)
         found = Explained(
             words=words,
             unknown=vocabulary_of(about.alphabet).unknown(tokens),
             matrix=_matrix(network, tokens, method, at or "hidden", step, layer),
             facts={"model": name, "method": method, "at": at or "hidden", "step": step, "layer": layer},
             heads=None if heads is None else list(heads),
-            focus=None if positions is None else _predicted(network, tokens, positions, step, bias),
+            focus=None if positions is None else _predicted(network, about, tokens, positions, step),
         )
     if found.warning:
         warnings.warn(found.warning, UnknownWordsWarning, stacklevel=2)
@@ -93,6 +85,13 @@ def _check_method(named: Named, method: str, **given: Any) -> None:
         raise InputError(
             f"{named(chosen)} is for {named('method')} interdependence; {method} is taken at the top layer's hidden "
             f"state, when the later word has been read"
+        )
+
+
+def _check_heads(named: Named, heads: Sequence[int] | None, words: int) -> None:
+    if heads is not None and len(heads) != words:
+        raise InputError(
+            f"{named('heads')} has {len(heads)} numbers, and the sentence has {words} words; give one each"
         )
 
 
@@ -150,7 +149,7 @@ def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, la
     return (baselines.erasure if method == "erasure" else baselines.gradient_times_input)(network, tokens)
 
 
-def _positions(named: Named, focus: Any, words: list[str]) -> list[int]:
+def _positions(named: Named, focus: Any, words: list[str], about: Decomposable) -> list[int]:
     """The positions that a focus names: numbers, or words that occur once."""
     given = focus.replace(",", " ").split() if isinstance(focus, str) else focus
     given = given if isinstance(given, Iterable) else [given]
@@ -170,18 +169,22 @@ def _positions(named: Named, focus: Any, words: list[str]) -> list[int]:
         found += places
     if not found:
         raise InputError(f"{named('focus')} is empty; give words of the sentence, or their positions, counted from 0")
+    if about.decoder_bias is None or len(about.decoder_bias) != len(about.alphabet):
+        raise InputError(
+            f"{named('focus')} asks for the next word, and this network is no language model; leave it out"
+        )
     return sorted(set(found))
 
 
-def _predicted(network: Any, tokens: list[Any], positions: list[int], step: Any, bias: np.ndarray) -> dict[str, Any]:
+def _predicted(network: Any, about: Decomposable, tokens: list[Any], positions: list[int], step: Any) -> dict[str, Any]:
     """The words that are likeliest to come next by the words in focus, and how each one's logit is made up."""
     after = len(tokens) - 1 if step in (None, "last") else step
     found = decomposition.decompose(network, tokens, positions)
-    mine, rest = found.logits[after], found.irrelevant_logits[after]
+    mine, rest, bias = found.logits[after], found.irrelevant_logits[after], np.asarray(about.decoder_bias)
     logits, by_focus = mine + rest + bias, found.probabilities[after]
     by_all = np.exp(logits - logits.max())
     columns = {"by_focus": by_focus, "by_all": by_all / by_all.sum(), "logit": logits}
     columns |= {"focus": mine, "rest": rest, "bias": bias}
     best = np.argsort(-by_focus, kind="stable")[:LIKELIEST]
-    rows = [{"word": network.alphabet[i]} | {name: float(part[i]) for name, part in columns.items()} for i in best]
+    rows = [{"word": about.alphabet[i]} | {name: float(part[i]) for name, part in columns.items()} for i in best]
     return {"positions": positions, "step": after, "next": rows}

@@ -64,6 +64,7 @@ class Decomposable:
     layers: int
     decoder: Any  # [outputs, hidden], the weights that read the top layer
     dtype: Any
+    decoder_bias: Any = None  # [outputs], of a language model
     recurrence: "Recurrence | None" = None
     branch_off: bool = False
     longest: int | None = None  # sentence, in tokens
@@ -136,7 +137,7 @@ class Recurrence(eqx.Module):
 def _lstm(model: LSTM) -> Decomposable:
     network = Recurrence(model.embedding, model.layers, model.start, "lstm")
     known = model.alphabet, len(model.layers), model.decoder, model.embedding.dtype
-    return Decomposable(network, *known, recurrence=network, branch_off=True)
+    return Decomposable(network, *known, decoder_bias=model.decoder_bias, recurrence=network, branch_off=True)
 
 
 @decomposable.register
@@ -237,7 +238,7 @@ class ResidualStream(eqx.Module):
 def _transformer(model: TransformerLM) -> Decomposable:
     network = ResidualStream(replace(model, vocabulary=()))
     known = model.alphabet, len(model.layers), model.decoder, model.embedding.dtype
-    return Decomposable(network, *known, longest=len(model.positions))
+    return Decomposable(network, *known, decoder_bias=model.decoder_bias, longest=len(model.positions))
 
 
 def _after_block(block: Block, sharing: Sharing, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
