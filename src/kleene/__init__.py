@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.checking import check as check
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.machines import UniversalTransformer as UniversalTransformer
-    from kleene.machines.loading import load as load
     from kleene.machines.lstm.lstm import LSTM as LSTM
+    from kleene.machines.protocol import load as load
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
@@ -40,7 +40,7 @@ _LATE = {
     "compile": "kleene.compiling",
     "DFA": "kleene.programs.automata",
     "extract": "kleene.explaining.automata.extraction",
-    "load": "kleene.machines.loading",
+    "load": "kleene.machines.protocol",
     "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "TuringMachine": "kleene.programs.turing",

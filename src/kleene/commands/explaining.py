@@ -79,8 +79,8 @@ def _check_length(network: Any, words: int, method: str, step: Any) -> None:
 
 def _network(path: str | None) -> Any:
     from kleene.explaining.words.sentences import checked_model
-    from kleene.machines.loading import load
     from kleene.machines.pretrained import grammar_model
+    from kleene.machines.protocol import load
     from kleene.machines.rnn.simple_rnn import SimpleRNN
 
     network = grammar_model() if path is None else load(path)

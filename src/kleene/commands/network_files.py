@@ -21,7 +21,7 @@ def is_network_file(name: str) -> bool:
 def load_transformer(path: str) -> Any:
     """The Universal Transformer in a file; another network is refused."""
     from kleene.machines import UniversalTransformer
-    from kleene.machines.loading import load
+    from kleene.machines.protocol import load
 
     network = load(path)
     if not isinstance(network, UniversalTransformer):

@@ -15,9 +15,7 @@ def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any
     """Run what has that name: a program, the network compiled from it, or a network in a file."""
     subject, entry, network = find_subject(name)
     if hasattr(subject, "hear"):
-        raise InputError(
-            f"{name!r} is a Neural Turing Machine; look at its runs with kleene.machines.ntm.tracing.whole_trace"
-        )
+        raise InputError(f"{name!r} is a Neural Turing Machine; look at its runs with NTM.load(FILE).run(SYMBOLS)")
     module = module_of(subject)
     if network and module is transformers and not hasattr(subject, "layout"):
         raise InputError(f"{name!r} is a {type(subject).__name__}, which runs no program; try kleene explain --model")
@@ -34,7 +32,7 @@ def find_subject(name: str) -> tuple[Any, Any, bool]:
     A network is a .safetensors file, or `rnn:NAME` from the shelf of networks that count.
     """
     if name.endswith(".safetensors"):
-        from kleene.machines.loading import load
+        from kleene.machines.protocol import load
 
         return load(name), None, True
     if name.startswith("rnn:"):

@@ -25,7 +25,7 @@ from kleene.explaining.words.sentences import (
     read_sentences,
 )
 from kleene.explaining.words.sharing import PAPERS, Rules, checked_rules
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm import TransformerLM
 
 SEGMENT = 8  # sentences are filled up to a multiple of this many steps, so that few lengths are compiled
 ROWS = 256  # foci to a call at most

@@ -25,7 +25,7 @@ from kleene.explaining.words.sharing import Rules, Shares, bias_is_relevant, mul
 from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 from kleene.machines.rnn.float_execution import activate
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm.transformer_lm import Block, TransformerLM, centred, norm_scale
+from kleene.machines.transformer_lm import TransformerBlock, TransformerLM, centred, norm_scale
 
 Rows = Float[Array, "batch width"]
 
@@ -144,7 +144,7 @@ def _one_sentence(network: TransformerLM, rules: Rules, tokens: Array, in_focus:
     return relevant, irrelevant
 
 
-def _after(block: Block, rules: Rules, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
+def _after(block: TransformerBlock, rules: Rules, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
     normed = _normed(parts, block.attention_gain)
     pattern = block.pattern(normed[0] + normed[1])
     relevant, irrelevant = (part + block.mix(pattern, one) for part, one in zip(parts, normed))

@@ -12,7 +12,7 @@ import numpy as np
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm import TransformerLM
 
 UNKNOWN = "<unk>"
 

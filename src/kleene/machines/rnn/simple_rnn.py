@@ -1,10 +1,10 @@
 """The simple recurrent network of Elman, with exact or floating weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Rational, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import equinox as eqx
@@ -14,29 +14,17 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from kleene.errors import CompileError, RunError
+from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn.reading import StateReading
+from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
 from kleene.traces import Trace, TraceBatch
 
 Array = jax.Array | np.ndarray
 
-WEIGHTS = {
-    "recurrent": ("hidden", "hidden"), "inputs": ("hidden", "symbols"), "bias": ("hidden",),
-    "start": ("hidden",), "readout": ("outputs", "hidden"), "readout_bias": ("outputs",),
-}  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Size:
-    """How large a network is: its hidden units, and how many of its weights (read-out and start included) are not 0."""
-
-    hidden_units: int
-    parameters: int
-    nonzero: int
-
-
-class SimpleRNN(eqx.Module):
+class SimpleRNN(Shown, eqx.Module):
     """h' = σ(V h + W x + b), starting from h = s; the output is readout · h + readout_bias.
 
     The weights are all `ExactMatrix` (integers or rationals; vectors have one column) or all floating arrays. A word is
@@ -123,6 +111,19 @@ class SimpleRNN(eqx.Module):
         weights = self.weights()
         return activate(weights["recurrent"] @ state + weights["inputs"] @ x + weights["bias"], self.activation)
 
+    def advance(self, state: Float[Array, " hidden"], symbol: Any) -> Float[Array, " hidden"]:
+        """The hidden vector after one symbol, given by its place in the alphabet."""
+        return self(state, jax.nn.one_hot(symbol, self.inputs.shape[1], dtype=state.dtype))
+
+    def read_out(self, state: Float[Array, " hidden"]) -> Any:
+        """The outputs in a state, of a floating network."""
+        weights = self.weights()
+        return weights["readout"] @ state + jnp.asarray(weights["readout_bias"])
+
+    def top(self, state: Float[Array, "*batch hidden"]) -> Float[Array, "*batch hidden"]:
+        """The vector that the outputs are read from."""
+        return state
+
     def hidden(self, word: Word) -> np.ndarray:
         """Every hidden vector, (step, hidden), the start first: ints and Fractions if the weights are exact."""
         from kleene.machines.rnn.execution import hidden
@@ -172,11 +173,16 @@ class SimpleRNN(eqx.Module):
         """The fields that are not weights."""
         return {n: getattr(self, n) for n in ("activation", "alphabet", "threshold", "reading", "summary")}
 
-    def save(self, path: Any) -> None:
-        """Write the network to a safetensors file; exact weights as integers and denominators, never rounded."""
+    def facts(self) -> dict[str, str]:
+        kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
+        answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
+        return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+
+    def save(self, path: Any) -> Path:
+        """Save the network and return the path; exact weights as integers and denominators, never rounded."""
         from kleene.machines.rnn.storage import save
 
-        save(self, path)
+        return save(self, path)
 
     @staticmethod
     def load(path: Any) -> "SimpleRNN":
@@ -184,6 +190,10 @@ class SimpleRNN(eqx.Module):
         from kleene.machines.rnn.storage import load
 
         return load(path)
+
+
+# The axes of the weights by name, as their annotations say.
+WEIGHTS = {entry.name: tuple(entry.dims) for entry in declared(SimpleRNN)}
 
 
 def _check(network: SimpleRNN) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from kleene.counts import read_fraction
-from kleene.errors import KleeneError, ModelFileError
+from kleene.errors import ModelFileError
 from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import WEIGHTS, SimpleRNN
+from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.exact import ExactMatrix
 from kleene.tensors import read_tensors, write_tensors
 
@@ -19,7 +20,7 @@ MOST_UNITS = 10_000_000  # rows or columns of a matrix; the file says how many, 
 
 
 def save(network: SimpleRNN, path: Any) -> Path:
-    """The path of the file now holding the network."""
+    """Save the network and return the path."""
     header, arrays = packed(network)
     return write_tensors(path, KIND, header | {"version": VERSION}, arrays)
 
@@ -28,10 +29,9 @@ def load(path: Any) -> SimpleRNN:
     """The network in a file; refuses one whose weights do not fit together."""
     header, arrays = read_tensors(path, KIND)
     try:
-        if header["version"] != VERSION:
-            raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
+        check_version(header, VERSION)
         return unpacked(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError) as error:
+    except BROKEN as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); make it again") from None
 
 
@@ -70,6 +70,8 @@ def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> SimpleRNN
         if not isinstance(header[key], kind):
             raise ValueError(f"its {key} is {header[key]!r}")
     threshold, alphabet = header["threshold"], header["alphabet"]
+    if header["activation"] not in ("relu", "slu", "tanh"):
+        raise ValueError(f"its activation is {header['activation']!r}")
     if not all(isinstance(symbol, str) for symbol in alphabet):
         raise ValueError(f"its alphabet is {alphabet}")
     return SimpleRNN(

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import KleeneError, ModelFileError
+from kleene.errors import ModelFileError
 from kleene.machines.rnn.storage import pack_matrix, packed, unpack_matrix, unpacked
 from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
+from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.exact import ExactMatrix
 from kleene.tensors import read_tensors, write_tensors
 
@@ -19,7 +20,7 @@ ROLES = ("state_of", "scanned_of", "left_of", "right_of")
 
 
 def save(network: TuringRNN, path: Any) -> Path:
-    """The path of the file now holding the network."""
+    """Save the network and return the path."""
     rnn, arrays = packed(network.rnn)
     header: dict[str, Any] = {"version": VERSION, "rnn": rnn, "layers": {}, "reading": {}}
     for name in ("inner", "outer"):
@@ -39,13 +40,12 @@ def load(path: Any) -> TuringRNN:
     """The network in a file; refuses one whose parts do not fit together."""
     header, arrays = read_tensors(path, KIND)
     try:
-        if header["version"] != VERSION:
-            raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
+        check_version(header, VERSION)
         layers = {name: _layer(name, header, arrays) for name in ("inner", "outer")}
         network = TuringRNN(unpacked(header["rnn"], arrays), **layers, reading=_reading(header["reading"], arrays))
         _check(network)
         return network
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError) as error:
+    except BROKEN as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); compile it again") from None
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from kleene.counts import checked_count
 from kleene.errors import InputError, RunError
-from kleene.machines.rnn.simple_rnn import SimpleRNN, Size
+from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
 from kleene.machines.turing_rnn.float_ticks import FloatExecution
 from kleene.machines.turing_rnn.reading import TapeReading
@@ -18,8 +19,8 @@ from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word, word_codes
 
 
-@dataclass(frozen=True, eq=False)
-class TuringRNN:
+@dataclass(frozen=True, eq=False, repr=False)
+class TuringRNN(Shown):
     """A simple RNN that reads a word and the end of the input, and then computes until it accepts or rejects.
 
     Its outputs are (ACC, REJ, NUL). After the word it is given the last symbol of its alphabet, the end of the input,
@@ -33,8 +34,15 @@ class TuringRNN:
     reading: TapeReading
 
     @property
-    def size(self) -> Size:
+    def size(self) -> Size:  # type: ignore[override]
         return self.rnn.size
+
+    def parameter_count(self) -> int:
+        return self.rnn.parameter_count()
+
+    def facts(self) -> dict[str, str]:
+        states = shown_names(self.reading.states, "states")
+        return {"reads": shown_names(self.input_alphabet, "symbols"), "answers": "accept or reject", "has": states}
 
     @property
     def input_alphabet(self) -> tuple[str, ...]:
@@ -99,7 +107,7 @@ class TuringRNN:
             raise RunError(f"the network begins with {first}, and not with the word; were its weights changed?")
 
     def save(self, path: Any) -> Path:
-        """Write the network to a safetensors file; exact weights as integers and denominators, never rounded."""
+        """Save the network and return the path; exact weights as integers and denominators, never rounded."""
         from kleene.machines.turing_rnn.storage import save
 
         return save(self, path)
