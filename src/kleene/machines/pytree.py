@@ -32,7 +32,7 @@ def pytree(cls: Class) -> Class:
     Affine(weights=6.0, name='map')
     """
     cls.__post_init__ = _registered_if_jax_is_here
-    made = dataclass(frozen=True, eq=False)(cls)
+    made = dataclass(frozen=True, eq=False, repr=cls.__repr__ is object.__repr__)(cls)
     _unregistered.append(made)
     return made
 

@@ -1,7 +1,7 @@
 """A network that runs a Turing machine (Theorem 4.11): the simple RNN, and how its numbers are read as a tape."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ class TuringRNN(Shown):
         simulation.take_up(last)
         more = simulation.computation(last, computation.ticks or 0, budget, computation.recorded)
         done = continued(computation, more)
-        return done if computation.ticks is not None else replace(done, ticks=None)
+        return done if computation.ticks is not None else done.replaced(ticks=None)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
         """The run on each word. What was worked out for one word makes the next ones faster."""
