@@ -9,7 +9,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.nram.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
-from kleene.machines.rnn.reading import StateReading
+from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm import TransformerLM
 from kleene.notation.wiring import Steps

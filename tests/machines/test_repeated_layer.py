@@ -8,8 +8,7 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.machines.controllers import RepeatedLayer
-from kleene.machines.ncm import NCM, run
+from kleene.machines.ncm import NCM, RepeatedLayer, run
 from kleene.machines.transformer.layout import read_segment
 from kleene.programs.alta.library import get, parity
 

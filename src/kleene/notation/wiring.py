@@ -47,14 +47,14 @@ def module_sequence(text: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     for part in text.split("+"):
-        said = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9][0-9]*))?\s*", part)
-        modules = SHORT.get(said[1], (said[1],) if said[1] in ARITIES else ()) if said else ()
-        if not said or not modules:
+        match = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[*×]\s*([1-9][0-9]*))?\s*", part)
+        modules = SHORT.get(match[1], (match[1],) if match[1] in ARITIES else ()) if match else ()
+        if not match or not modules:
             raise InputError(
                 f"the module sequence {text!r} has the part {part.strip()!r}; join with + any of def (all fourteen in "
                 f"their order), R, W, {', '.join(ARITIES)}, and repeat with *3"
             )
-        times = read_count(said[2] or "1")
+        times = read_count(match[2] or "1")
         if times is None or len(found) + len(modules) * times > MOST_MODULES:
             raise InputError(f"the module sequence {_short(text)} has more than {MOST_MODULES} modules; use fewer")
         found += modules * times
@@ -178,21 +178,21 @@ class Steps:
         """The number of steps that a text such as `7`, `M + 2` or `memory[1] + 5` says."""
         found = [(term, TERM.fullmatch(term.strip())) for term in text.split("+")]
         constant, sizes, cells = 0, 0, []
-        for term, said in found:
-            if said is None:
+        for term, match in found:
+            if match is None:
                 raise ProgramError(
                     f"the number of steps is {text.strip()!r}, and {term.strip()!r} is not understood; write a sum of "
                     f"whole numbers, M (the size of the memory) and memory[1] (what cell 1 holds at the start)"
                 )
-            numbers = [read_count(digits or "0") for digits in said.group(1, 3)]
+            numbers = [read_count(digits or "0") for digits in match.group(1, 3)]
             if None in numbers:
                 raise ProgramError(
                     f"the number of steps has a term of {len(term.strip())} characters; a run has at most "
                     f"{MOST_STEPS:,} steps"
                 )
             constant += numbers[0] or 0
-            sizes += bool(said[2])
-            cells += [numbers[1] or 0] if said[3] else []
+            sizes += bool(match[2])
+            cells += [numbers[1] or 0] if match[3] else []
         return cls(constant, sizes, tuple(cells))
 
     def __call__(self, memory: Sequence[int]) -> int:

@@ -15,7 +15,9 @@ from jaxtyping import Float, PRNGKeyArray
 
 from kleene.errors import CompileError, RunError
 from kleene.machines.protocol import Shown, Size, shown_names
-from kleene.machines.rnn.reading import StateReading
+from kleene.machines.rnn import execution, storage
+from kleene.machines.rnn.execution import StateReading
+from kleene.machines.rnn.float_execution import activate
 from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
@@ -104,8 +106,6 @@ class SimpleRNN(Shown, eqx.Module):
 
     def __call__(self, state: Float[Array, " hidden"], x: Float[Array, " symbols"]) -> Float[Array, " hidden"]:
         """The hidden vector after one symbol, of a floating network; batch with `jax.vmap`."""
-        from kleene.machines.rnn.float_execution import activate
-
         if self.is_exact:
             raise RunError("one step of jax needs floating weights; use `hidden(word)`, or `to_float()` first")
         weights = self.weights()
@@ -126,15 +126,11 @@ class SimpleRNN(Shown, eqx.Module):
 
     def hidden(self, word: Word) -> np.ndarray:
         """Every hidden vector, (step, hidden), the start first: ints and Fractions if the weights are exact."""
-        from kleene.machines.rnn.execution import hidden
-
-        return hidden(self, word)
+        return execution.hidden(self, word)
 
     def outputs(self, word: Word) -> np.ndarray:
         """The outputs, (step, outputs), before the first symbol and after each: exact if the weights are."""
-        from kleene.machines.rnn.execution import outputs
-
-        return outputs(self, word)
+        return execution.outputs(self, word)
 
     def accepts(self, word: Word) -> bool:
         """Whether the first output at the end of the word is larger than the threshold."""
@@ -142,9 +138,7 @@ class SimpleRNN(Shown, eqx.Module):
 
     def accepts_batch(self, words: Sequence[Word]) -> np.ndarray:
         """Whether each word is accepted, as booleans; words may have different lengths."""
-        from kleene.machines.rnn.execution import accepts_batch
-
-        return accepts_batch(self, words)
+        return execution.accepts_batch(self, words)
 
     def run(self, word: Word) -> Trace:
         """The decoded trace on one word: symbol, state and accepting, the same as the automaton's.
@@ -155,9 +149,7 @@ class SimpleRNN(Shown, eqx.Module):
 
     def run_batch(self, words: Sequence[Word]) -> TraceBatch:
         """The decoded traces of many words of unequal length at once."""
-        from kleene.machines.rnn.tracing import run_batch
-
-        return run_batch(self, words)
+        return execution.run_batch(self, words)
 
     def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
         """The same network in a floating type. A weight that this would change is refused, unless it may `round`."""
@@ -180,16 +172,12 @@ class SimpleRNN(Shown, eqx.Module):
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path; exact weights as integers and denominators, never rounded."""
-        from kleene.machines.rnn.storage import save
+        return storage.save(self, path)
 
-        return save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "SimpleRNN":
-        """The network in a safetensors file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.rnn.storage import load
-
-        return load(path)
+    @classmethod
+    def load(cls, path: Any) -> "SimpleRNN":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        return storage.load(cls, path)
 
 
 # The axes of the weights by name, as their annotations say.
