@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.machines import UniversalTransformer as UniversalTransformer
-    from kleene.machines.loading import load as load
     from kleene.machines.lstm.lstm import LSTM as LSTM
+    from kleene.machines.protocol import load as load
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
@@ -45,7 +45,7 @@ _LATE = {
     "compile": "kleene.compiling",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
-    "load": "kleene.machines.loading",
+    "load": "kleene.machines.protocol",
     "run": "kleene.running",
     "view": "kleene.viewing",
     # types

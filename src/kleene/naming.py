@@ -13,7 +13,7 @@ from kleene.files import MOST_TEXT, check_source
 from kleene.kinds import Kind
 from kleene.notation.console import Entry
 
-load = kinds.late("kleene.machines.loading:load")
+load = kinds.late("kleene.machines.protocol:load")
 
 
 class Found(NamedTuple):

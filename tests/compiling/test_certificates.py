@@ -16,7 +16,7 @@ from kleene.compiling.alta.conditions.exclusive import exclusive
 from kleene.compiling.alta.conditions.units import SeenUnits
 from kleene.compiling.alta.conditions.updates import updates
 from kleene.errors import CompileError, InputError
-from kleene.machines.transformer.universal_transformer import vars_of
+from kleene.machines.weights import arrays_of
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate
@@ -51,7 +51,7 @@ def test_random_programs_are_certified(seed):
 NETWORK = kleene.compile(get("sort").build())
 PLACES = [
     n
-    for n, a in (NETWORK.weights() | vars_of(NETWORK.probe, "probe.") | {"halt": NETWORK.halt}).items()
+    for n, a in (NETWORK.weights() | arrays_of(NETWORK.probe, "probe.") | {"halt": NETWORK.halt}).items()
     if a is not None
 ]
 

@@ -15,7 +15,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.nram.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm import TransformerLM
 from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.circuits.library import text_of

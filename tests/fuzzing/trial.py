@@ -93,7 +93,7 @@ def _load(path: Path) -> str | None:
 
 
 def _reader(path: Path):
-    from kleene.machines.loading import load
+    from kleene.machines.protocol import load
     from kleene.programs.alta.rules import RuleSet
     from kleene.tasks.text import Corpus
     from kleene.tasks.treebanks import read_conllu

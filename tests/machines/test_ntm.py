@@ -12,7 +12,6 @@ from kleene.machines.ntm import addressing as ntm_addressing
 from kleene.machines.ntm import ntm
 from kleene.machines.ntm.addressing import move_read_write
 from kleene.machines.ntm.ntm import NTM, TapeDecoder, commands_of
-from kleene.machines.ntm.tracing import whole_trace
 
 SYMBOLS, WIDTH, CELLS, STEPS = 4, 5, 7, 6
 OPTIMISED = {"xla_backend_optimization_level": 1}  # without, jax's own gradient has 0 / 0 in empty cells
@@ -28,12 +27,12 @@ def machine() -> NTM:
 
 @jax.jit
 def recorded_run(machine, words):
-    return machine.record(machine.hear(jax.nn.one_hot(words, SYMBOLS, axis=1)), cells=CELLS)
+    return machine.record(machine.project(jax.nn.one_hot(words, SYMBOLS, axis=1)), cells=CELLS)
 
 
 @jax.jit
 def protocol_run(machine, word):
-    return run(machine, machine.start(CELLS), machine.hear(jax.nn.one_hot(word, SYMBOLS)))
+    return run(machine, machine.start(CELLS), machine.project(jax.nn.one_hot(word, SYMBOLS)))
 
 
 def softmax(x):
@@ -64,11 +63,11 @@ def plain_run(machine, symbols):
     """Every step's heads, tape and answer, one cell at a time and in float64."""
     w = jax.tree.map(lambda a: np.asarray(a, np.float64), machine)
     heads = [np.eye(CELLS)[0], np.eye(CELLS)[0]]
-    tape, read, found = np.full((CELLS, WIDTH), 1e-3), w.unread, []
+    tape, read, found = np.full((CELLS, WIDTH), 1e-3), w.first_read, []
     for symbol in symbols:
-        q = np.tanh(w.heard[:, symbol] + w.read @ read + w.first_bias)
+        q = np.tanh(w.input_weights[:, symbol] + w.read_weights @ read + w.first_bias)
         q = np.tanh(w.second @ q + w.second_bias)
-        told = w.commands @ q + w.commands_bias
+        told = w.command_weights @ q + w.command_bias
         ways = told[2 * WIDTH : 2 * WIDTH + 12]
         for i in range(2):
             own = np.concatenate([told[i * WIDTH : (i + 1) * WIDTH], ways[6 * i : 6 * i + 6]])
@@ -76,14 +75,14 @@ def plain_run(machine, symbols):
         erase, add = np.tanh(told[-2 * WIDTH : -WIDTH]), np.tanh(told[-WIDTH:])
         read = heads[0] @ tape
         tape = tape * (1 - np.outer(heads[1], erase)) + np.outer(heads[1], add)
-        found.append((*heads, tape, softmax(w.said @ q + w.said_bias)))
+        found.append((*heads, tape, softmax(w.output_weights @ q + w.output_bias)))
     return [np.array(column) for column in zip(*found)]
 
 
 def test_the_machine_computes_what_a_plain_one_does(machine):
     symbols = [0, 3, 1, 2, 2, 0]
     read, write, tape, said = plain_run(machine, symbols)
-    trace = whole_trace(machine, symbols, CELLS)
+    trace = machine.run(symbols, CELLS)
     assert np.ptp(read.argmax(1)) > 0
     for name, expected in (("read", read), ("write", write), ("tape", tape), ("output", said)):
         np.testing.assert_allclose(trace[name][1:], expected, rtol=2e-3, atol=2e-5)
@@ -92,7 +91,7 @@ def test_the_machine_computes_what_a_plain_one_does(machine):
 def test_a_run_in_a_batch_is_the_run_alone_and_the_run_of_the_protocol(machine):
     words = jax.random.randint(jax.random.key(2), (STEPS, 3), 0, SYMBOLS)
     recorded = recorded_run(machine, words)
-    said = machine.answers(recorded)
+    said = machine.logits(recorded)
     for i in range(3):
         trace = protocol_run(machine, words[:, i])
         np.testing.assert_allclose(said[..., i], trace["output"], rtol=1e-4, atol=1e-5)
@@ -100,7 +99,7 @@ def test_a_run_in_a_batch_is_the_run_alone_and_the_run_of_the_protocol(machine):
 
 
 def test_addresses_sum_to_one(machine):
-    trace = whole_trace(machine, [0, 1, 2, 3, 0, 1], CELLS)
+    trace = machine.run([0, 1, 2, 3, 0, 1], CELLS)
     for name in ("read", "write"):
         np.testing.assert_allclose(trace[name].sum(1), 1, atol=1e-5)
         assert (trace[name] >= 0).all()
@@ -129,7 +128,7 @@ def test_the_gradient_made_by_hand_is_the_gradient(machine, monkeypatch):
 
     def measured(machine):
         symbols = jax.nn.one_hot(words, SYMBOLS, axis=1)
-        found = machine.record(machine.hear(symbols), cells=CELLS, asked=jnp.abs(words - 1))
+        found = machine.record(machine.project(symbols), cells=CELLS, asked=jnp.abs(words - 1))
         return sum(jnp.vdot(a, np.resize(by, a.shape)) for a, by in zip(found, directions))
 
     by_hand = jax.jit(jax.grad(measured), compiler_options=OPTIMISED)(machine)
@@ -141,11 +140,11 @@ def test_the_gradient_made_by_hand_is_the_gradient(machine, monkeypatch):
 
 def test_the_cell_asked_for_is_recorded_after_the_write(machine):
     word, asked = jnp.array([1, 2, 3, 0, 1, 1]), jnp.array([1, 4, 0, 2, 2, 6])
-    heard, tapes = machine.hear(jax.nn.one_hot(word, SYMBOLS)), protocol_run(machine, word)["memory"].tape
-    found = machine.record(heard, cells=CELLS, asked=asked).written
+    projected, tapes = machine.project(jax.nn.one_hot(word, SYMBOLS)), protocol_run(machine, word)["memory"].tape
+    found = machine.record(projected, cells=CELLS, asked=asked).written
     assert found is not None
     np.testing.assert_allclose(found, jnp.stack([tapes[t, :, c] for t, c in enumerate(asked)]), rtol=1e-5, atol=1e-7)
-    assert machine.record(heard, cells=CELLS).written is None
+    assert machine.record(projected, cells=CELLS).written is None
 
 
 @pytest.mark.parametrize("hidden", [None, 6])
@@ -173,7 +172,7 @@ def test_long_powers_and_far_heads_stay_finite():
 
 
 def test_the_trace_names_its_channels_and_starts_on_cell_0(machine):
-    trace = whole_trace(machine, [0, 1], CELLS)
+    trace = machine.run([0, 1], CELLS)
     assert [c.name for c in trace.channels] == ["input", "read", "write", "output", "tape"]
     assert trace.steps == 2
     assert trace["read"][0].tolist() == [1] + [0] * (CELLS - 1)
@@ -184,13 +183,13 @@ def test_the_trace_names_its_channels_and_starts_on_cell_0(machine):
 def test_bad_sizes_and_symbols_are_refused_in_words(machine):
     with pytest.raises(InputError, match="symbols=0"):
         NTM.random(0, width=2, hidden=(3, 3), key=jax.random.key(0))
-    with pytest.raises(InputError, match="step 1 brings symbol 9, and the machine hears 0 to 3"):
-        whole_trace(machine, [0, 9], CELLS)
+    with pytest.raises(InputError, match="step 1 brings symbol 9, and the machine reads 0 to 3"):
+        machine.run([0, 9], CELLS)
     with pytest.raises(InputError, match="0 cells"):
-        whole_trace(machine, [0], 0)
+        machine.run([0], 0)
 
 
 def test_weights_do_not_depend_on_the_number_of_cells(machine):
     arrays = [a for a in jax.tree.leaves(machine) if eqx.is_array(a)]
     assert {a.shape for a in arrays} >= {(9, SYMBOLS), (9, WIDTH), (8, 9), (commands_of(WIDTH), 8)}
-    assert whole_trace(machine, [0, 1], 50)["read"].shape == (3, 50)
+    assert machine.run([0, 1], 50)["read"].shape == (3, 50)

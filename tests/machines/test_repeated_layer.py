@@ -8,9 +8,8 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.machines.ncm import Machine, run
-from kleene.machines.transformer.repeated_layer import RepeatedLayer
-from kleene.machines.transformer.residual import read_segment
+from kleene.machines.ncm import NCM, RepeatedLayer, run
+from kleene.machines.transformer.layout import read_segment
 from kleene.programs.alta.library import get, parity
 
 recorded = eqx.filter_jit(lambda machine, start, layers: run(machine, start, layers))
@@ -23,7 +22,7 @@ def test_recorded_states_are_the_trace_of_network_and_program(name):
     network = kleene.compile(program)
     expected = program.run(tokens)
     machine = RepeatedLayer.of(network)
-    assert isinstance(machine, Machine)
+    assert isinstance(machine, NCM)
     found = recorded(machine, machine.start(tokens), jnp.arange(expected.steps))
     states = np.concatenate([np.asarray(machine.start(tokens).state)[None], np.asarray(found["state"])])
     assert expected.steps > 1

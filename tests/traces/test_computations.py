@@ -1,12 +1,13 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kleene.errors import InputError
 from kleene.notation.computations import Computation, Configuration, Configurations
+from kleene.traces import Trace
 from kleene.traces.storage import as_json, from_json
+from kleene.traces.tables import as_text
 
 STATES, SYMBOLS = ("go", "back", "halt"), ("_", "a", "b")
 
@@ -109,35 +110,35 @@ def test_a_run_that_was_not_recorded_has_its_last_configuration_alone():
     assert "step 3" in str(last.difference(computation(RUN[1][:1], "accept", steps=3)))
     assert "took 3 steps" in str(last.difference(computation(RUN[1][:1], "accept", steps=4)))
     with pytest.raises(ValueError, match="record=True"):
-        _ = last.trace
+        _ = last.data
 
 
 def test_the_trace_has_a_state_and_a_head_a_step_and_a_tape_with_positions():
-    trace = computation(RUN[0], "accept").trace
+    trace = computation(RUN[0], "accept")
     assert [c.name for c in trace.channels] == ["state", "head", "tape"]
     assert trace["state"].tolist() == [0, 1, 1, 2]
     assert trace["head"].tolist() == [0, 1, 2, 1]
     assert trace["tape"].tolist() == [[1, 2, 0], [2, 2, 0], [2, 0, 0], [2, 0, 1]]
     assert trace.halted
-    assert not computation(RUN[0]).trace.halted
-    assert trace.output == [2, 0, 1]
+    assert not computation(RUN[0]).halted
+    assert trace.output == trace.labelled_output == "accept"
 
 
 @given(step_lists)
 def test_traces_are_equal_where_computations_are_and_survive_being_stored(steps):
     compact, plain = moves(steps)
-    trace = computation(compact).trace
-    assert trace == computation(plain).trace
+    trace = computation(compact)
+    assert trace == computation(plain)
     assert from_json(as_json(trace)) == trace
 
 
 def test_the_trace_prints_the_state_and_the_head_once_a_step():
-    rows = [line.split() for line in str(computation(RUN[0]).trace).splitlines()]
+    rows = [line.split() for line in as_text(computation(RUN[0])).splitlines()]
     assert rows[2:5] == [["0", "state", "go"], ["head", "0"], ["tape", "a", "b", "_"]]
 
 
 def test_a_stored_trace_whose_state_is_longer_than_its_tape_is_refused():
-    content = as_json(computation(RUN[0]).trace)
+    content = as_json(computation(RUN[0]))
     content["data"]["state"].append(0)
     with pytest.raises(ValueError, match="the data of channel 'state' is int32 of shape"):
         from_json(content)
@@ -181,5 +182,40 @@ def test_a_million_steps_cost_a_few_megabytes():
 
 def test_ticks_are_carried_along_and_not_compared():
     a = computation(RUN[0])
-    assert replace(a, ticks=9) == a
-    assert replace(a, ticks=9).ticks == 9
+    assert a.replaced(ticks=9) == a
+    assert a.replaced(ticks=9).ticks == 9
+
+
+def test_a_computation_is_a_trace_that_can_be_saved(tmp_path):
+    run = computation(RUN[0], "accept", source="program")
+    assert isinstance(run, Trace)
+    for name in ("run.json", "run.npz"):
+        assert run.save(tmp_path / name) == tmp_path / name
+        back = Trace.load(tmp_path / name)
+        assert type(back) is Trace
+        assert back == run
+        assert run == back
+    other = Trace.load(computation(moves([(1, 1, 2), (1, 1, 1), (2, -1, 1)])[0], "accept").save(tmp_path / "o.json"))
+    assert run != other
+    assert "'tape' is _ in program but a" in str(run.difference(other))
+
+
+def test_a_long_run_is_shown_and_compared_without_its_channels():
+    zeros = np.zeros(1_000_001, dtype=np.int64)
+    a, b = (computation(Configurations(STATES, SYMBOLS, "_", [], zeros, zeros, zeros[1:])) for _ in range(2))
+    assert a == b
+    assert "running after 1000000 steps" in str(a)
+    assert len(repr(a)) < 100
+    assert a._repr_html_().startswith("<pre>")
+    assert (a.halted, a.output) == (False, "running")
+    assert not {"data", "channels"} & {*vars(a), *vars(b)}
+
+
+def test_a_trace_as_large_as_no_memory_is_refused_before_it_is_made():
+    steps = 4_000_000
+    heads = np.arange(steps + 1)
+    codes = np.zeros(steps + 1, dtype=np.uint8)
+    run = computation(Configurations(STATES, SYMBOLS, "_", [], codes, heads, codes[1:]))
+    vars(run)["_width"] = steps + 1  # which takes a while to count
+    with pytest.raises(InputError, match="GiB of memory"):
+        _ = run.data

@@ -39,8 +39,8 @@ def reproduce_named(
 
 
 def _language_model(path: str) -> Any:
-    from kleene.machines.loading import load
     from kleene.machines.lstm.lstm import LSTM
+    from kleene.machines.protocol import load
 
     network = load(path)
     if not isinstance(network, LSTM):

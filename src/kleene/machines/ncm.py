@@ -1,16 +1,33 @@
-"""Differentiable neural computational machines: a controller and a processor that take turns, and the trace they leave.
+"""Differentiable neural computational machines (∂NCMs): a controller and a processor that take turns, and their trace.
 
 At each step the controller turns (feedback, state, input) into (command, state, output), and the processor
 (command, memory) into (feedback, memory). Whoever writes these two functions has a machine that runs, records its trace
 and can be taught with hints on any part of it; nothing else has to know about it.
+
+`Recurrent` and `RepeatedLayer` make ∂NCMs without a processor of networks: a step of a recurrent one reads one symbol,
+a step of the Universal Transformer is one pass through its layer, and its state is the residual stream.
 """
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import equinox as eqx
 import jax
-from jaxtyping import PyTree
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
 
-Trace = dict[str, PyTree]  # what a run records, by name; every array has the step as its first axis
+from kleene.errors import InputError
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.pytree import register_all
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer.execution import Runnable, advance, prepare
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
+
+register_all()
+
+Records = dict[str, PyTree]  # what a run records, by name; every array has the step as its first axis
 
 
 class Start(NamedTuple):
@@ -22,7 +39,7 @@ class Start(NamedTuple):
 
 
 @runtime_checkable
-class Machine(Protocol):
+class NCM(Protocol):
     """A ∂NCM. Both functions are of one run, unbatched: batch with `jax.vmap`."""
 
     def control(self, feedback: PyTree, state: PyTree, entry: PyTree) -> tuple[PyTree, PyTree, PyTree]:
@@ -34,16 +51,101 @@ class Machine(Protocol):
         ...
 
 
-def run(machine: Machine, start: Start, entries: PyTree, *, unroll: int = 1) -> Trace:
+def run(machine: NCM, start: Start, entries: PyTree, *, unroll: int = 1) -> Records:
     """The trace of one run: `command`, `feedback`, `state`, `output` and `memory` after each step.
 
     `entries` has the step as the first axis of each of its arrays.
     """
 
-    def step(before: Start, entry: PyTree) -> tuple[Start, Trace]:
+    def step(before: Start, entry: PyTree) -> tuple[Start, Records]:
         command, state, output = machine.control(before.feedback, before.state, entry)
         feedback, memory = machine.process(command, before.memory)
         recorded: dict[str, Any] = {"command": command, "feedback": feedback, "state": state}
         return Start(feedback, state, memory), recorded | {"output": output, "memory": memory}
 
     return jax.lax.scan(step, start, entries, unroll=unroll)[1]
+
+
+def compiler_options() -> dict[str, Any]:
+    """How hard XLA tries when it compiles what runs for seconds, not hours.
+
+    On a CPU that is LLVM's first level: as fast to run, and a fifth of the time to compile, because each call of
+    `jax.random` takes three seconds of the third level. A level set in XLA_FLAGS stands.
+    """
+    if jax.default_backend() != "cpu" or "xla_backend_optimization_level" in os.environ.get("XLA_FLAGS", ""):
+        return {}
+    return {"xla_backend_optimization_level": 1}
+
+
+class Recurrent(eqx.Module):
+    """A `SimpleRNN` or an `LSTM` as an `NCM`: its entries are the places of symbols in its alphabet.
+
+    >>> machine = Recurrent(SimpleRNN.random("ab", 3, key=jax.random.key(0)))
+    >>> run(machine, machine.start(), jnp.array([0, 1, 1]))["output"].shape
+    (3, 1)
+    """
+
+    network: SimpleRNN | LSTM
+
+    def start(self) -> Start:
+        return Start((), self.network.start, ())
+
+    def control(self, feedback: PyTree, state: PyTree, entry: Any) -> tuple[PyTree, PyTree, Any]:
+        """No command, the next state, and the outputs in it."""
+        state = self.network.advance(state, entry)
+        return (), state, self.network.read_out(state)
+
+    def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
+        return (), memory
+
+    def hidden(self, state: PyTree) -> Any:
+        """The vector that the outputs are read from."""
+        return self.network.top(state)
+
+
+class RepeatedLayer(eqx.Module):
+    """A `UniversalTransformer` as an `NCM` without a processor; its entries say nothing but how many layers to run.
+
+    Attention is softmax, so that gradients reach all of its weights. It has one output a position: the dimensions that
+    hold the network's output. It neither halts nor says where attention is undefined: `UniversalTransformer.run` does.
+
+    >>> import kleene
+    >>> from kleene.programs.alta.library import parity
+    >>> machine = RepeatedLayer.of(kleene.compile(parity.absolute(positions=8)))
+    >>> trace = run(machine, machine.start([1, 0, 1]), jnp.arange(3))
+    >>> jnp.argmax(trace["output"][-1], axis=-1).tolist()  # the parity so far, at each of the three positions
+    [1, 1, 0]
+    """
+
+    tokens: Float[Array, "symbols width"]
+    positions: Float[Array, "positions width"] | None
+    layer: Runnable
+
+    @classmethod
+    def of(cls, network: UniversalTransformer) -> "RepeatedLayer":
+        """The machine that does what the network does."""
+        if jnp.asarray(network.tokens).dtype != network.tokens.dtype:
+            raise InputError(
+                f"{network.layout.name} has {network.dtype} weights, which jax would round; compile it to float32"
+            )
+        layer = prepare(replace(network, probe=None), "softmax")  # a probe is for errors, and none are raised here
+        positions = None if network.positions is None else jnp.asarray(network.positions)
+        return cls(jnp.asarray(network.tokens), positions, jax.tree.map(jnp.asarray, layer))
+
+    def start(self, sequence: Sequence[Any]) -> Start:
+        """The residual stream before the first layer: [position, width]."""
+        layout = self.layer.layout
+        tokens = layout.check_input(sequence)
+        state = self.tokens[jnp.asarray(tokens)]
+        return Start((), state if self.positions is None else state + self.positions[: len(tokens)], ())
+
+    def control(
+        self, feedback: PyTree, state: Float[Array, "position width"], entry: Any
+    ) -> tuple[PyTree, Float[Array, "position width"], Float[Array, "position values"]]:
+        """No command, the residual stream after the layer, and the part of it that is the output."""
+        after = advance(jnp, self.layer, state[None], jnp.array([len(state)])).state[0]
+        output = self.layer.layout.segment(self.layer.layout.output_name)
+        return (), after, after[:, output.start : output.stop]
+
+    def process(self, command: PyTree, memory: PyTree) -> tuple[PyTree, PyTree]:
+        return (), memory

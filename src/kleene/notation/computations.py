@@ -1,13 +1,15 @@
 """What a Turing machine did, or a network that simulates one: its configurations, and how it ended."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from kleene.errors import RunError
+from kleene.memory import check_memory
 from kleene.notation.tapes import Configuration as Configuration
 from kleene.notation.tapes import Configurations as Configurations
 from kleene.notation.tapes import Tape as Tape
@@ -19,27 +21,50 @@ Verdict = Literal["accept", "reject", "running"]
 WIDEST = 80  # cells shown in a line; of a longer tape those around the head
 
 
-@dataclass(frozen=True, eq=False)
-class Computation:
+class Computation(Trace):
     """A run: its `verdict` ("running" when the steps ran out first), its `steps` and its `configurations`.
 
     There are `steps + 1` configurations, or only the last one where nothing was recorded. `states` and `symbols` are
     all that the machine has, in its own order. `ticks` is how many steps a network took from the end of the word on.
     Two computations are equal when verdict, steps and all configurations are.
+
+    It is a trace whose `output` is the verdict. Its channels, `state` and `head` at every step and `tape` at every
+    step and cell, are made when they are first looked at: they are as large as all tapes together, and the
+    configurations take a few bytes a step.
     """
 
     verdict: Verdict
-    steps: int
     configurations: Sequence[Configuration]
     states: tuple[str, ...]
     symbols: tuple[str, ...]
     blank: str
-    source: str = field(default="", compare=False)
-    ticks: int | None = field(default=None, compare=False)
+    ticks: int | None
 
-    def __post_init__(self) -> None:
-        assert self.verdict in get_args(Verdict), self.verdict
-        assert len(self.configurations) in (1, self.steps + 1), "either every configuration, or the last one"
+    def __init__(
+        self,
+        verdict: Verdict,
+        steps: int,
+        configurations: Sequence[Configuration],
+        states: tuple[str, ...],
+        symbols: tuple[str, ...],
+        blank: str,
+        source: str = "",
+        ticks: int | None = None,
+    ):
+        assert verdict in get_args(Verdict), verdict
+        assert len(configurations) in (1, steps + 1), "either every configuration, or the last one"
+        given = {"verdict": verdict, "_steps": steps, "configurations": configurations, "states": states}
+        given |= {"symbols": symbols, "blank": blank, "source": source, "ticks": ticks}
+        vars(self).update(given, output_name="tape", halted=verdict != "running", axes=("step", "position"))
+
+    def replaced(self, **changes: Any) -> "Computation":
+        """The computation with some of its parts changed, named as the constructor names them."""
+        names = ("verdict", "steps", "configurations", "states", "symbols", "blank", "source", "ticks")
+        return Computation(**{name: getattr(self, name) for name in names} | changes)
+
+    @property
+    def steps(self) -> int:
+        return vars(self)["_steps"]
 
     @property
     def recorded(self) -> bool:
@@ -65,35 +90,51 @@ class Computation:
         """The tape that was left, up to its last symbol that is not blank."""
         return self.last.tape
 
-    @cached_property
-    def trace(self) -> Trace:
-        """The run as channels: `state` and `head` at every step, `tape` at every step and cell.
+    @property
+    def output(self) -> str:
+        """The verdict."""
+        return self.verdict
 
-        The tape is as wide as it ever was, and the trace as large as all its tapes together.
-        """
+    @property
+    def labelled_output(self) -> str:
+        return self.verdict
+
+    @cached_property
+    def _width(self) -> int:
+        """How many cells the tape has in the channels: as many as it ever had."""
         if not self.recorded:
             raise ValueError("this computation kept its last configuration alone; run it with record=True")
-        seen = list(self.configurations)
-        width = max(max(c.head + 1, len(c.tape)) for c in seen)
-        codes = {symbol: code for code, symbol in enumerate(self.symbols)}
-        tape = np.full((len(seen), width), codes[self.blank], dtype=np.int32)
-        for row, configuration in zip(tape, seen):
-            row[: len(configuration.tape)] = [codes[symbol] for symbol in configuration.tape]
-        named = {name: code for code, name in enumerate(self.states)}
-        channels = (
+        return max(max(c.head + 1, len(c.tape)) for c in self.configurations)
+
+    @cached_property
+    def channels(self) -> tuple[Channel, ...]:
+        return (
             Channel("state", "category", len(self.states), labels=self.states),
-            Channel("head", "category", width),
+            Channel("head", "category", self._width),
             Channel("tape", "category", len(self.symbols), labels=self.symbols),
         )
-        data = {
-            "state": np.array([named[c.state] for c in seen], dtype=np.int32),
-            "head": np.array([c.head for c in seen], dtype=np.int32),
-            "tape": tape,
-        }
-        return Trace(channels, data, "tape", self.verdict != "running", source=self.source)
 
-    def difference(self, other: "Computation") -> str | None:
-        """The first step at which the other computation is not this one, in words; None where they are equal."""
+    @cached_property
+    def data(self) -> Mapping[str, np.ndarray]:
+        """The channels' arrays."""
+        count, width = len(self.configurations), self._width
+        check_memory(4.0 * count * width, f"the trace of {count:,} tapes of {width:,} cells", "look at fewer steps")
+        codes = {symbol: code for code, symbol in enumerate(self.symbols)}
+        named = {name: code for code, name in enumerate(self.states)}
+        tape = np.full((count, width), codes[self.blank], dtype=np.int32)
+        states, heads = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+        for step, at in enumerate(self.configurations):
+            states[step], heads[step] = named[at.state], at.head
+            tape[step, : len(at.tape)] = [codes[symbol] for symbol in at.tape]
+        return {"state": states, "head": heads, "tape": tape}
+
+    def difference(self, other: Trace) -> str | None:
+        """The first step at which the other computation is not this one, in words; None where they are equal.
+
+        Another trace, such as one from a file, is compared channel by channel.
+        """
+        if not isinstance(other, Computation):
+            return super().difference(other)
         mine, theirs = self.source or "the first", other.source or "the second"
         if self.recorded != other.recorded:
             kept, short = (mine, theirs) if self.recorded else (theirs, mine)
@@ -116,7 +157,7 @@ class Computation:
         return next((step for step, (mine, theirs) in enumerate(zip(a, b)) if mine != theirs), None)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Computation) and self.difference(other) is None
+        return isinstance(other, Trace) and self.difference(other) is None
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -125,6 +166,9 @@ class Computation:
 
     def __str__(self) -> str:
         return "\n".join([*self.lines(), f"{self.verdict} after {self.steps} steps"])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def lines(self, most: int = 40) -> list[str]:
         """A line for each configuration, the cell under the head in brackets; the middle of a long run is left out."""
@@ -147,7 +191,7 @@ class Computation:
 
 
 def accepted(done: Computation, who: str, word: Any, max_steps: int) -> bool:
-    """Whether the run accepts; a RunError where it has not halted, for then nobody knows."""
+    """Whether the run accepts; a RunError where it has not halted, because then nobody knows."""
     if done.verdict == "running":
         raise RunError(
             f"{who} has not halted on {word!r} after {max_steps} steps; give a larger max_steps, or use run and resume "
@@ -161,7 +205,7 @@ def continued(before: Computation, after: Computation) -> Computation:
     kept: Any = after.configurations
     if before.recorded:
         kept = _joined(before.configurations, after.configurations)
-    return replace(after, steps=before.steps + after.steps, configurations=kept)
+    return after.replaced(steps=before.steps + after.steps, configurations=kept)
 
 
 def _joined(before: Sequence[Configuration], after: Sequence[Configuration]) -> Sequence[Configuration]:

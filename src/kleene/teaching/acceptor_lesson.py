@@ -15,9 +15,8 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
-from kleene.machines.controllers import Recurrent
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.ncm import Start, run
+from kleene.machines.ncm import Recurrent, Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
 from kleene.teaching.hints import Hints, with_hints

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from kleene import stopping
 from kleene.errors import InputError
-from kleene.machines.quick_compiling import compiler_options
+from kleene.machines.ncm import compiler_options
 from kleene.teaching.lessons import Lesson, Setting
 from kleene.teaching.room import check_room
 

@@ -15,7 +15,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.ncm import Trace, run
+from kleene.machines.ncm import Records, run
 from kleene.machines.nram.nram import NRAM, stopping
 from kleene.tasks.memory import Instance, MemoryTask, memory_task
 from kleene.teaching.gradient_noise import gradient_noise
@@ -144,7 +144,7 @@ class NRAMLesson:
         names = ("name", "hidden", "batch", "learning_rate", "noise", "start", "end", "lengths", "tests")
         return {"machine": "nram"} | {name: getattr(self, name) for name in names} | {"lengths": list(self.lengths)}
 
-    def _run(self, model: NRAM, instance: Instance, steps: int) -> tuple[Trace, Float[Array, " step"]]:
+    def _run(self, model: NRAM, instance: Instance, steps: int) -> tuple[Records, Float[Array, " step"]]:
         """The trace of a run, and the probability that it ends with each step."""
         start = model.start(instance.memory, instance.size)
         trace = run(model, start, jnp.arange(steps), unroll=self.unroll)
@@ -154,7 +154,7 @@ class NRAMLesson:
         return jax.vmap(lambda one: is_right(*self._run(model, one, steps), one))(instances)
 
 
-def memory_loss(trace: Trace, ends: Float[Array, " step"], instance: Instance) -> Float[Array, ""]:
+def memory_loss(trace: Records, ends: Float[Array, " step"], instance: Instance) -> Float[Array, ""]:
     """-Σ p_t Σ log P(cell i is what it should be after step t), over the cells that count (equation 5)."""
     cells: Array = trace["memory"].cells
     wanted = instance.expected[:, None] == jnp.arange(cells.shape[-1])
@@ -163,7 +163,7 @@ def memory_loss(trace: Trace, ends: Float[Array, " step"], instance: Instance) -
     return -jnp.sum(ends[:, None] * logs)
 
 
-def is_right(trace: Trace, ends: Float[Array, " step"], instance: Instance) -> Bool[Array, ""]:
+def is_right(trace: Records, ends: Float[Array, " step"], instance: Instance) -> Bool[Array, ""]:
     """Whether every cell that counts is most probably what it should be when the run ends."""
     final = jnp.einsum("t,tij->ij", ends, trace["memory"].cells)
     return jnp.all((jnp.argmax(final, axis=-1) == instance.expected) | ~instance.counts)

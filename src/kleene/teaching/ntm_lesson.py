@@ -16,7 +16,6 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
 from kleene.machines.ntm.ntm import NTM, Recorded, TapeDecoder
-from kleene.machines.ntm.tracing import whole_trace
 from kleene.tasks.sequence_examples import CHANNELS, KINDS, Examples
 from kleene.tasks.sequences import SequenceTask, sequence_task
 from kleene.teaching.hints import Hints, hint_loss
@@ -131,7 +130,7 @@ class NTMLesson:
         """The mean of equation 8 over the batch; `accuracy` is the share of words answered without an error."""
         asked = batch.examples.write if "value" in batch.told else None
         recorded = self._run(model.machine, batch.examples, self.cells, asked, self.unroll)
-        logits = model.machine.answers(recorded)
+        logits = model.machine.logits(recorded)
         said = {"read": recorded.log_heads[:, 0], "write": recorded.log_heads[:, 1]}
         if recorded.written is not None:
             said["value"] = jax.nn.log_softmax(model.decoder(recorded.written), axis=1)
@@ -142,8 +141,8 @@ class NTMLesson:
         return jnp.mean(loss), {"accuracy": jnp.mean(all_right(logits, batch.examples))}
 
     def _run(self, machine: NTM, examples: Examples, cells: int, asked: Array | None, unroll: int) -> Recorded:
-        heard = machine.hear(jax.nn.one_hot(examples.symbols, self.task.inputs, axis=1))
-        return machine.record(heard, cells=cells, asked=asked, unroll=unroll)
+        projected = machine.project(jax.nn.one_hot(examples.symbols, self.task.inputs, axis=1))
+        return machine.record(projected, cells=cells, asked=asked, unroll=unroll)
 
     def advance(self, model: Pupil, progress: PyTree, key: PRNGKeyArray, setting: Setting) -> PyTree:
         return progress
@@ -160,7 +159,7 @@ class NTMLesson:
             key, length = now
             examples = self.task.examples(key, jnp.full((self.tests,), length), longest)
             recorded = self._run(model.machine, examples, self.test_cells, None, 1)
-            right = all_right(model.machine.answers(recorded), examples)
+            right = all_right(model.machine.logits(recorded), examples)
             peaks = jnp.exp(jnp.max(recorded.log_heads[:, 0], axis=1))
             return jnp.mean(right), jnp.sum(peaks * examples.consulted) / jnp.sum(examples.consulted)
 
@@ -183,7 +182,7 @@ class NTMLesson:
         cells = max(self.test_cells, self.task.cells(len(word)))
         blanks = self.task.steps(len(word)) - len(word) - 1
         symbols = [*word, self.task.alphabet, *[self.task.alphabet + 1] * blanks]
-        return whole_trace(model.machine, symbols, cells)
+        return model.machine.run(symbols, cells)
 
     def facts(self) -> dict[str, Any]:
         return {

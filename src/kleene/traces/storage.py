@@ -24,7 +24,7 @@ MOST_TRACE = 1 << 30  # bytes of a file
 
 
 def save(trace: Trace, path: Any) -> Path:
-    """The path of the file now holding the trace and its checksum; its ending chooses between `.json` and `.npz`."""
+    """Save the trace with a checksum and return the path, whose ending chooses between `.json` and `.npz`."""
     path = Path(path)
     if path.suffix == ".json":
         return write_atomically(path, sealed_json(as_json(trace)))

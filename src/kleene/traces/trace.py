@@ -7,6 +7,7 @@ the trace of the program; a hint is one entry of a trace; a picture is a view of
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,11 +138,17 @@ class Trace:
 
         return as_html(self)
 
-    def save(self, path: Any) -> None:
-        """Write the trace to a `.json` or `.npz` file."""
+    def as_json(self) -> dict[str, Any]:
+        """The trace as plain dicts, lists and numbers; an undefined number is None."""
+        from kleene.traces.storage import as_json
+
+        return as_json(self)
+
+    def save(self, path: Any) -> Path:
+        """Save the trace as `.json` or `.npz`, by the ending of the path, and return the path."""
         from kleene.traces.storage import save
 
-        save(self, path)
+        return save(self, path)
 
     @staticmethod
     def load(path: Any) -> "Trace":
@@ -196,6 +203,14 @@ class TraceBatch:
 
     def __iter__(self) -> Iterator[Trace]:
         return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        names = ", ".join(channel.name for channel in self.channels)
+        return f"<TraceBatch of {len(self)} runs: {names}{'' if self.recorded else ', outputs alone'}>"
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Each run as plain data."""
+        return [trace.as_json() for trace in self]
 
     @property
     def outputs(self) -> list[Any]:

@@ -19,7 +19,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm import TransformerLM
 from kleene.tasks.grammar import sentences
 from tests.command_line import assert_refused
 

@@ -12,7 +12,7 @@ from kleene.explaining.words.baselines import erasure
 from kleene.explaining.words.decomposition import decompose, decompose_batch
 from kleene.explaining.words.pairwise import interdependence, interdependence_batch
 from kleene.explaining.words.sharing import Sharing
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM
+from kleene.machines.transformer_lm import TransformerLM
 
 SENTENCES = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 ALL_SHARINGS = [Sharing(), Sharing(bias="shapley", bias_bias="never")]

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given, settings
 
 import kleene.machines.rnn.execution as execution
-import kleene.machines.rnn.sparse_execution as sparse_execution
 from kleene.compiling.automata.compiler import compile_dfa
 from kleene.errors import InputError
-from kleene.machines.rnn.plain_execution import PlainStepper
+from kleene.machines.rnn.exact_execution import PlainStepper, SparseStepper, TooLargeError
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.rnn.sparse_execution import SparseStepper, TooLargeError
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA
 from tests.machines.rnn.networks import (
@@ -65,13 +63,11 @@ def test_the_live_units_of_a_batch_are_the_reference_vectors_at_every_step(netwo
 @given(networks(small_integers))
 @settings(max_examples=20)
 def test_a_step_done_in_halves_is_the_same(network):
-    words = all_words(network.alphabet, 3)
-    whole, limit = network.accepts_batch(words), sparse_execution.EXPANDED
-    try:
-        sparse_execution.EXPANDED = 2
-        assert network.accepts_batch(words).tolist() == whole.tolist()
-    finally:
-        sparse_execution.EXPANDED = limit
+    tokens, lengths = execution.codes(network, all_words(network.alphabet, 3))
+    whole, halves = (SparseStepper(network, expanded=most).run(tokens, lengths) for most in (1 << 22, 2))
+    for (words, live), (words_again, live_again) in zip(whole, halves, strict=True):
+        assert words.tolist() == words_again.tolist()
+        assert [part.tolist() for part in live] == [part.tolist() for part in live_again]
 
 
 def doubling():
@@ -166,6 +162,12 @@ def test_one_long_word_does_not_cost_what_a_batch_of_them_costs():
     assert all(network.accepts_batch(words).all() for words in batches)
     one, many = (calls(lambda words=words: network.accepts_batch(words)) for words in batches)
     assert one < many / 2
+
+
+def test_few_words_are_stepped_one_after_the_other_and_many_at_once():
+    network = compile_dfa(DFA.from_regex("(0|10*1)*"))
+    assert not execution.in_one_go(network, execution.FEW)
+    assert execution.in_one_go(network, execution.FEW + 1)
 
 
 @given(networks(small_integers))

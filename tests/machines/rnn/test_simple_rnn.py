@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from kleene.errors import CompileError, RunError
 from kleene.machines.rnn import library
+from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.float_execution import run
-from kleene.machines.rnn.reading import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 from tests.machines.rnn.networks import all_words, networks, small_integers

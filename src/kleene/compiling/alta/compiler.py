@@ -9,7 +9,7 @@ import numpy as np
 from kleene.compiling.alta.expansions import ExpansionBuilder, expand_bit, expand_number, expand_set, grid_values
 from kleene.compiling.alta.units import Units, compact_units
 from kleene.errors import CompileError
-from kleene.machines.transformer.residual import Layout, Segment
+from kleene.machines.transformer.layout import Layout, Segment
 from kleene.machines.transformer.universal_transformer import Expansion, Origin, Probe, UniversalTransformer, digest_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet

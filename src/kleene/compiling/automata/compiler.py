@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.compiling.automata.two_layer import TwoLayerStep, as_simple_rnn
 from kleene.errors import CompileError
-from kleene.machines.rnn.reading import StateReading
+from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA

@@ -16,7 +16,8 @@ from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.compiler import end_symbol
 from kleene.compiling.turing.merged import BOTTOM, LOAD
 from kleene.errors import InputError, RunError
-from kleene.machines.rnn.simple_rnn import SimpleRNN, Size
+from kleene.machines.protocol import Size
+from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
 from kleene.notation.words import Word, word_codes
 

@@ -91,9 +91,9 @@ class Extracted:
 
     def draw(self, path: str) -> Path:
         """Draw the automaton's diagram and return the path."""
-        from kleene.pictures.diagrams.diagram import save  # matplotlib is loaded for pictures only
+        from kleene.pictures.diagrams.diagram import diagram  # matplotlib is loaded for pictures only
 
-        return save(self.dfa, path)
+        return diagram(self.dfa.graph()).save(path)
 
     def saved(self, path: str) -> "Extracted":
         """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""

@@ -12,9 +12,16 @@ import numpy as np
 
 from kleene.counts import checked_count
 from kleene.errors import InputError, RunError
-from kleene.machines.rnn.plain_execution import ExactVector, PlainReadout, PlainStepper
+from kleene.machines.rnn.exact_execution import (
+    ExactVector,
+    LiveUnits,
+    PlainReadout,
+    PlainStepper,
+    SparseReadout,
+    SparseStepper,
+    TooLargeError,
+)
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.rnn.sparse_execution import LiveUnits, SparseReadout, SparseStepper, TooLargeError
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 from kleene.programs.automata import DFA
 

@@ -14,8 +14,8 @@ from kleene.explaining.words import baselines, decomposition, pairwise
 from kleene.explaining.words.explained import Explained
 from kleene.explaining.words.parts import Decomposable, decomposable
 from kleene.explaining.words.sentences import read_sentences, spelled_tokens, vocabulary_of
-from kleene.machines.loading import load
 from kleene.machines.pretrained import grammar_model
+from kleene.machines.protocol import load
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 
 METHODS = ("interdependence", "erasure", "gradient")

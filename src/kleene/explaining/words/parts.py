@@ -21,7 +21,7 @@ from kleene.explaining.words.sharing import Shares, Sharing, bias_is_relevant, m
 from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 from kleene.machines.rnn.float_execution import activate
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer_lm.transformer_lm import Block, TransformerLM, centred, norm_scale
+from kleene.machines.transformer_lm import TransformerBlock, TransformerLM, centred, norm_scale
 
 Rows = Float[Array, "batch width"]
 Tokens = Int[Array, "batch step"]
@@ -241,7 +241,7 @@ def _transformer(model: TransformerLM) -> Decomposable:
     return Decomposable(network, *known, decoder_bias=model.decoder_bias, longest=len(model.positions))
 
 
-def _after_block(block: Block, sharing: Sharing, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
+def _after_block(block: TransformerBlock, sharing: Sharing, parts: Both, biased: Bool[Array, "step 1"]) -> Both:
     normed = _normed(parts, block.attention_gain)
     pattern = block.pattern(normed[0] + normed[1])
     relevant, irrelevant = (part + block.mix(pattern, one) for part, one in zip(parts, normed))

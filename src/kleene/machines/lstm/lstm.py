@@ -1,6 +1,6 @@
 """The LSTM (Hochreiter and Schmidhuber, 1997): tokens are embedded, pass through layers of gates, and are read out."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
+from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
+from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.weights import Axes, Format, arrays_of, typed
+from kleene.traces import Trace
 
 SEGMENT = 16  # steps to a jitted call; long words take several, so that a new length compiles nothing
 ROWS = (16, 128, 1024)  # a batch is filled up to one of these, for the same reason
-
-Token = Hashable
 
 
 class Memory(eqx.Module):
@@ -40,12 +42,12 @@ class Layer(eqx.Module):
         self, hidden: Float[Array, " hidden"], cell: Float[Array, " hidden"], entry: Float[Array, " entry"]
     ) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
         gates = self.inputs @ entry + self.recurrent @ hidden + self.bias
-        write, keep, candidate, read = jnp.split(gates, 4)
-        cell = jax.nn.sigmoid(keep) * cell + jax.nn.sigmoid(write) * jnp.tanh(candidate)
-        return jax.nn.sigmoid(read) * jnp.tanh(cell), cell
+        input_gate, forget_gate, candidate, output_gate = jnp.split(gates, 4)
+        cell = jax.nn.sigmoid(forget_gate) * cell + jax.nn.sigmoid(input_gate) * jnp.tanh(candidate)
+        return jax.nn.sigmoid(output_gate) * jnp.tanh(cell), cell
 
 
-class LSTM(eqx.Module):
+class LSTM(Shown, eqx.Module):
     """An LSTM over a vocabulary of tokens. The call is one unbatched step; batch with `jax.vmap`.
 
     With one output it is an acceptor: a word is accepted when its output is above `threshold`. With an output for
@@ -119,6 +121,14 @@ class LSTM(eqx.Module):
             entry = after[-1][0]
         return Memory(jnp.stack([h for h, _ in after]), jnp.stack([c for _, c in after]))
 
+    def advance(self, state: Memory, token: Int[Array, ""]) -> Memory:
+        """The memory after one more token: the call by the name that every recurrent network has for it."""
+        return self(state, token)
+
+    def top(self, state: Memory) -> Float[Array, "*batch hidden"]:
+        """The vector that the outputs are read from: the last layer's."""
+        return state.hidden[..., -1, :]
+
     def read_out(self, state: Memory) -> Float[Array, " outputs"]:
         """What the network says in a state: the decoder applied to the last layer's hidden vector."""
         return self.decoder @ state.hidden[-1] + self.decoder_bias
@@ -176,18 +186,41 @@ class LSTM(eqx.Module):
             )
         return self.outputs_batch(words)[:, 0] > self.threshold
 
+    def run(self, word: Sequence[Token]) -> Trace:
+        """The trace on one word: each `word` read, each layer's `hidden.0` …, and the distribution of the `next` one.
+
+        An acceptor has the channel `accepting` instead of `next`.
+        """
+        return self.run_batch([word])[0]
+
+    def run_batch(self, words: Sequence[Sequence[Token]]) -> list[Trace]:
+        """The traces on many words of unequal length."""
+        found = []
+        for word, tokens in zip(words, encoded(words, self.vocabulary)):
+            hidden = self.hidden(word)
+            logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+            found.append(language_trace(self.vocabulary, tokens, hidden, logits, self.threshold))
+        return found
+
+    @property
+    def size(self) -> Size:
+        nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
+        return Size(len(self.layers) * self.decoder.shape[1], self.parameter_count(), nonzero)
+
+    def facts(self) -> dict[str, str]:
+        outputs = self.decoder_bias.shape[-1]
+        answers = {1: "whether it accepts", len(self.vocabulary): "the next token"}
+        return {"reads": shown_names(self.vocabulary, "tokens"), "answers": answers.get(outputs, f"{outputs} outputs")}
+
     def save(self, path: Any) -> Path:
-        """The path of the safetensors file now holding the network. Tokens must be strings or whole numbers."""
-        from kleene.machines.lstm.storage import save
+        """Save the network and return the path. Tokens must be strings or whole numbers."""
+        header = vocabulary_header(self.vocabulary) | {"threshold": float(self.threshold)}
+        return FORMAT.save(self, path, header)
 
-        return save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "LSTM":
+    @classmethod
+    def load(cls, path: Any) -> "LSTM":
         """The network in a file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.lstm.storage import load
-
-        return load(path)
+        return FORMAT.load(cls, path)
 
     @staticmethod
     def from_torch(
@@ -214,22 +247,6 @@ class LSTM(eqx.Module):
         return to_torch(self)
 
 
-def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:
-    """The places of each word's tokens in the vocabulary."""
-    places = {token: place for place, token in enumerate(vocabulary)}
-    found = []
-    for number, word in enumerate(words):
-        try:
-            found.append(np.array([places[token] for token in word], dtype=np.int32))
-        except KeyError as error:
-            at = next(i for i, token in enumerate(word) if token not in places)
-            shown = ", ".join(map(repr, vocabulary[:20])) + (", …" if len(vocabulary) > 20 else "")
-            raise InputError(
-                f"token {at} of word {number} is {error.args[0]!r}, and the network's vocabulary is {shown}"
-            ) from None
-    return found
-
-
 @eqx.filter_jit
 def _recorded(network: LSTM, start: Memory, tokens: Int[Array, " step"]) -> Memory:
     """The memory after each token of one segment."""
@@ -254,3 +271,15 @@ def _advanced(
         return jax.tree.map(lambda new, old: jnp.where(keep, new, old), after, memory), None
 
     return jax.lax.scan(step, memory, (jnp.transpose(tokens), jnp.transpose(going)))[0]
+
+
+def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
+    for number in range(axes["layers"]):
+        entry, expected = axes[f"layers.{number}.entry"], axes["hidden" if number else "embedding"]
+        if entry != expected:
+            raise ValueError(f"layers.{number}.inputs has {entry} columns, and {expected} were expected")
+    threshold = typed(float, header["threshold"], "threshold")
+    return {"vocabulary": read_vocabulary(header, axes["symbols"]), "threshold": float(threshold)}
+
+
+FORMAT = Format("lstm", "LSTM", relations={"gates": "4*hidden"}, own=("entry",), statics=_statics)

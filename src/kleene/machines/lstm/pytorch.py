@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import InputError, ModelFileError
-from kleene.machines.lstm.lstm import LSTM, Layer, Memory, Token
+from kleene.machines.language import Token
+from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 from kleene.tensors import read_arrays, write_arrays
 
 INPUTS = re.compile(r"(.*?)weight_ih_l(\d+)$")
@@ -139,8 +140,8 @@ def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:
     found = [(match[1], int(match[2])) for name in arrays if (match := INPUTS.match(name))]
     prefixes = sorted({prefix for prefix, _ in found})
     if len(prefixes) != 1:
-        told = f"LSTMs at {', '.join(map(repr, prefixes))}" if prefixes else "no array whose name ends in weight_ih_l0"
-        raise InputError(f"one LSTM is expected, and there is {told}; there are {_shown(arrays)}")
+        shown = f"LSTMs at {', '.join(map(repr, prefixes))}" if prefixes else "no array whose name ends in weight_ih_l0"
+        raise InputError(f"one LSTM is expected, and there is {shown}; there are {_shown(arrays)}")
     prefix, depth = prefixes[0], len(found)
     odd = [name for name in arrays if name.startswith(prefix) and re.search(r"(_reverse|weight_hr_l\d+)$", name)]
     if odd:
@@ -168,8 +169,8 @@ def _named(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> np.ndarr
         raise InputError(f"there is no {name!r} among the weights; there are {_shown(arrays)}")
     found = arrays[name].shape
     if len(found) != len(shape) or any(wanted not in (None, size) for wanted, size in zip(shape, found)):
-        told = " × ".join("any" if size is None else str(size) for size in shape)
-        raise InputError(f"{name!r} has shape {' × '.join(map(str, found))}, and {told} is expected")
+        shown = " × ".join("any" if size is None else str(size) for size in shape)
+        raise InputError(f"{name!r} has shape {' × '.join(map(str, found))}, and {shown} is expected")
     return arrays[name]
 
 
@@ -182,9 +183,9 @@ def _matrix(role: str, asked: str | None, free: Arrays, width: int, usual: tuple
     called = [name for name in fitting if any(part in name.lower() for part in usual)]
     found = fitting if len(fitting) == 1 else called
     if len(found) != 1:
-        told = f"several fit: {', '.join(map(repr, found))}" if found else f"none fits; there are {_shown(free)}"
+        shown = f"several fit: {', '.join(map(repr, found))}" if found else f"none fits; there are {_shown(free)}"
         raise InputError(
-            f"the {role} is a matrix of {width} columns, and of the weights outside the LSTM {told}. Give its name "
+            f"the {role} is a matrix of {width} columns, and of the weights outside the LSTM {shown}. Give its name "
             f"as `{role}=…`"
         )
     return found[0]
@@ -209,5 +210,5 @@ def _tokens(vocabulary: Sequence[Token] | None, size: int, encoder: str) -> tupl
 
 
 def _shown(arrays: Arrays) -> str:
-    told = [f"{name} ({' × '.join(map(str, array.shape))})" for name, array in arrays.items()]
-    return ", ".join(told[:12]) + (f" and {len(told) - 12} more" if len(told) > 12 else "") or "none"
+    shown = [f"{name} ({' × '.join(map(str, array.shape))})" for name, array in arrays.items()]
+    return ", ".join(shown[:12]) + (f" and {len(shown) - 12} more" if len(shown) > 12 else "") or "none"

@@ -62,14 +62,22 @@ def scan_layer(
 def _scanned(driven: Array, recurrent: Array, hidden: Array, cell: Array) -> tuple[Array, Array, Array]:
     """The hidden vectors, the cells and the opened gates after each step."""
 
-    def step(now: tuple[Array, Array], said: Array) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
+    def step(now: tuple[Array, Array], driven: Array) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
         hidden, cell = now
-        write, keep, candidate, read = jnp.split(said + hidden @ recurrent.T, 4, axis=-1)
-        write, keep, read = jax.nn.sigmoid(write), jax.nn.sigmoid(keep), jax.nn.sigmoid(read)
+        input_gate, forget_gate, candidate, output_gate = jnp.split(driven + hidden @ recurrent.T, 4, axis=-1)
+        input_gate, forget_gate, output_gate = (
+            jax.nn.sigmoid(input_gate),
+            jax.nn.sigmoid(forget_gate),
+            jax.nn.sigmoid(output_gate),
+        )
         candidate = jnp.tanh(candidate)
-        cell = keep * cell + write * candidate
-        hidden = read * jnp.tanh(cell)
-        return (hidden, cell), (hidden, cell, jnp.concatenate([write, keep, candidate, read], axis=-1))
+        cell = forget_gate * cell + input_gate * candidate
+        hidden = output_gate * jnp.tanh(cell)
+        return (hidden, cell), (
+            hidden,
+            cell,
+            jnp.concatenate([input_gate, forget_gate, candidate, output_gate], axis=-1),
+        )
 
     return jax.lax.scan(step, (hidden, cell), driven)[1]
 
@@ -90,17 +98,17 @@ def _backward(kept: tuple[Array, ...], wanted: tuple[Array, Array]):
     def step(later: tuple[Array, Array], now: tuple[Array, ...]) -> tuple[tuple[Array, Array], Array]:
         of_hidden, of_cell = later
         wanted, gates, cell_before, cell = now
-        write, keep, candidate, read = jnp.split(gates, 4, axis=-1)
+        input_gate, forget_gate, candidate, output_gate = jnp.split(gates, 4, axis=-1)
         of_hidden, shown = of_hidden + wanted, jnp.tanh(cell)
-        of_cell = of_cell + of_hidden * read * (1 - shown * shown)
+        of_cell = of_cell + of_hidden * output_gate * (1 - shown * shown)
         of_gates = [
-            of_cell * candidate * write * (1 - write),
-            of_cell * cell_before * keep * (1 - keep),
-            of_cell * write * (1 - candidate * candidate),
-            of_hidden * shown * read * (1 - read),
+            of_cell * candidate * input_gate * (1 - input_gate),
+            of_cell * cell_before * forget_gate * (1 - forget_gate),
+            of_cell * input_gate * (1 - candidate * candidate),
+            of_hidden * shown * output_gate * (1 - output_gate),
         ]
-        of_said = jnp.concatenate(of_gates, axis=-1)
-        return (of_said @ recurrent, of_cell * keep), of_said
+        of_gates_in = jnp.concatenate(of_gates, axis=-1)
+        return (of_gates_in @ recurrent, of_cell * forget_gate), of_gates_in
 
     of_found, of_last_cell = wanted
     start = (jnp.zeros_like(of_last_cell), of_last_cell)
@@ -131,8 +139,8 @@ def _scored(rows: Array, decoder: Array, bias: Array, targets: Array) -> tuple[A
     logits = rows @ decoder.T + bias
     highest = logits.max(axis=-1)
     total = highest + jnp.log(jnp.exp(logits - highest[:, None]).sum(axis=-1))
-    said = jnp.take_along_axis(logits, targets[:, None], axis=-1)[:, 0]
-    return total - said, said >= highest, logits, total
+    target_logits = jnp.take_along_axis(logits, targets[:, None], axis=-1)[:, 0]
+    return total - target_logits, target_logits >= highest, logits, total
 
 
 def _losses_forward(rows: Array, decoder: Array, bias: Array, targets: Array):

@@ -17,9 +17,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.ncm import Start, run
+from kleene.machines.ncm import Start, compiler_options, run
 from kleene.machines.nram.modules import BINARY, CONSTANTS, UNARY, constant, one_hot
-from kleene.machines.quick_compiling import compiler_options
+from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.weights import Axes, Format, arrays_of
 from kleene.notation.wiring import Steps, Wiring, check_run, check_steps, module_sequence
 from kleene.traces import Trace
 
@@ -34,7 +35,7 @@ class Store(eqx.Module):
     size: Int[Array, ""]
 
 
-class NRAM(eqx.Module):
+class NRAM(Shown, eqx.Module):
     """A controller of two ReLU layers over P(register = 0), which wires a circuit. Batch with `jax.vmap`.
 
     Its command is the log-probability of every source for every connection of the wiring: the modules' arguments that
@@ -139,7 +140,7 @@ class NRAM(eqx.Module):
     def run_batch(self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None) -> list[Trace]:
         """The runs on many memories, which may be of different sizes, at once: compiled for the largest.
 
-        It is a list, for the channels of a run are of the size of its memory.
+        It is a list because the channels of a run are of the size of its memory.
         """
         checked = [_checked(memory) for memory in memories]
         check_steps(steps, len(checked))
@@ -168,18 +169,40 @@ class NRAM(eqx.Module):
             raise InputError("this machine does not say how many steps it runs; give steps=")
         return int(self.steps(memory) if steps is None and self.steps is not None else (steps or [])[row])
 
+    @property
+    def size(self) -> Size:
+        """`hidden_units` are those of the controller's two layers."""
+        nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
+        return Size(len(self.first_bias) + len(self.second_bias), self.parameter_count(), nonzero)
+
+    def facts(self) -> dict[str, str]:
+        wiring = self.wiring
+        registers = f"{wiring.registers} register{'s' * (wiring.registers != 1)}"
+        return {"reads": "a memory of M numbers from 0 to M - 1", "answers": "the memory",
+                "has": f"{registers}, {shown_names(wiring.modules, 'modules')}"}  # fmt: skip
+
     def save(self, path: Any) -> Path:
-        """The path of the safetensors file now holding the machine."""
-        from kleene.machines.nram.storage import save
+        """Save the machine and return the path. The number of steps, where it is known, is kept as a string."""
+        steps = None if self.steps is None else str(self.steps)
+        return FORMAT.save(self, path, {"modules": list(self.wiring.modules), "steps": steps})
 
-        return save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "NRAM":
+    @classmethod
+    def load(cls, path: Any) -> "NRAM":
         """The machine in a file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.nram.storage import load
+        return FORMAT.load(cls, path)
 
-        return load(path)
+
+def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
+    if not isinstance(header["modules"], list):
+        raise ValueError("its modules are not a list of names")
+    wiring = Wiring(axes["registers"], tuple(header["modules"]))
+    found, expected = (axes["connections"], axes["sources"]), (len(wiring.connections), len(wiring.sources))
+    if found != expected:
+        raise ValueError(f"circuit has {found} connections and sources, and its modules have {expected}")
+    return {"wiring": wiring, "steps": None if header["steps"] is None else Steps.parse(header["steps"])}
+
+
+FORMAT = Format("nram", "NRAM", sizes=("registers", "hidden"), statics=_statics)
 
 
 def _checked(memory: Sequence[int]) -> list[int]:

@@ -20,7 +20,6 @@ BESIDE = (-1, 0, 1)  # the cells that a head can move by in one step
 Heads = Float[Array, "2 cells ..."]  # the reading head, then the writing head
 Tape = Float[Array, "width cells ..."]
 Numbers = Float[Array, "2 1 ..."]  # one number for each head
-Step = tuple[Float[Array, "width ..."], Heads, Heads, Tape]
 
 
 def lengths(squares: Array) -> Array:
@@ -73,7 +72,7 @@ def move_read_write(
     add: Float[Array, "width ..."],
     before: Heads,
     tape: Tape,
-) -> Step:
+) -> tuple[Float[Array, "width ..."], Heads, Heads, Tape]:
     """What was read, where the heads are now, the logarithms of that, and the tape after the write.
 
     A head looks for its key (w_c = softmax(β·cos(k, M_i)); `keys` are β·k/|k|), is mixed with where it was, shifted,

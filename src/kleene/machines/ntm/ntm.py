@@ -7,24 +7,29 @@ the heads move; m_t = r_t M_{t-1}; the write. So what is read in one step is ans
 Every array may have a batch as its last axis: `control` and `process` do the same for one run and for many.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.ncm import Start
+from kleene.machines.ncm import Records, Start, run
 from kleene.machines.ntm.addressing import Heads, Numbers, Tape, lengths, move_read_write
+from kleene.machines.protocol import Shown, Size
+from kleene.machines.weights import Format, arrays_of
+from kleene.traces import Channel, Trace
 
 EMPTY = 1e-3  # what every number on a fresh tape is: a cell of zeros would have no direction to be found by
 PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key comes on top
 
 
 class Command(NamedTuple):
-    """What the controller tells the processor. The keys are as long as they are strong: β·k/|k|."""
+    """What the controller asks of the processor. The keys are as long as they are strong: β·k/|k|."""
 
     keys: Float[Array, "2 width ..."]
     gates: Numbers
@@ -34,7 +39,7 @@ class Command(NamedTuple):
     add: Float[Array, "width ..."]
 
 
-class Memory(NamedTuple):
+class TapeMemory(NamedTuple):
     """Where the reading and the writing head are, the logarithms of that, and the tape."""
 
     heads: Heads
@@ -45,30 +50,30 @@ class Memory(NamedTuple):
 class Recorded(NamedTuple):
     """The part of a trace that losses need; every array begins with the step."""
 
-    thoughts: Float[Array, "step hidden ..."]  # the controller's last layer
+    hidden: Float[Array, "step hidden ..."]  # the controller's last layer
     log_heads: Float[Array, "step 2 cells ..."]
     written: Float[Array, "step width ..."] | None  # the cell asked for, after the write
 
 
-class NTM(eqx.Module):
-    """A ∂NCM whose entries are what `hear` makes of symbols. The number of cells is no property of its weights.
+class NTM(Shown, eqx.Module):
+    """A ∂NCM whose entries are what `project` makes of symbols. The number of cells is no property of its weights.
 
     >>> machine = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0))
-    >>> heard = machine.hear(jax.nn.one_hot(jnp.array([0, 1, 2]), 3))
-    >>> machine.record(heard, cells=8).log_heads.shape
+    >>> projected = machine.project(jax.nn.one_hot(jnp.array([0, 1, 2]), 3))
+    >>> machine.record(projected, cells=8).log_heads.shape
     (3, 2, 8)
     """
 
-    heard: Float[Array, "first symbols"]
-    read: Float[Array, "first width"]
+    input_weights: Float[Array, "first symbols"]
+    read_weights: Float[Array, "first width"]
     first_bias: Float[Array, " first"]
     second: Float[Array, "hidden first"]
     second_bias: Float[Array, " hidden"]
-    commands: Float[Array, "commands hidden"]
-    commands_bias: Float[Array, " commands"]
-    said: Float[Array, "outputs hidden"]
-    said_bias: Float[Array, " outputs"]
-    unread: Float[Array, " width"]  # what the controller hears of the tape before anything was read: it tells the start
+    command_weights: Float[Array, "commands hidden"]
+    command_bias: Float[Array, " commands"]
+    output_weights: Float[Array, "outputs hidden"]
+    output_bias: Float[Array, " outputs"]
+    first_read: Float[Array, " width"]  # what the controller gets before anything was read: it marks the start
 
     @classmethod
     def random(
@@ -84,71 +89,71 @@ class NTM(eqx.Module):
             )
         shapes = [(first, symbols + width), (second, first), (commands_of(width), second), (outputs, second)]
         keys = jax.random.split(key, 5)
-        entry, middle, commands, said = (_glorot(k, s) for k, s in zip(keys, shapes))
+        entry, middle, commands, output = (_glorot(k, s) for k, s in zip(keys, shapes))
         biases = [jnp.zeros(size) for size in (first, second, commands_of(width), outputs)]
         return cls(
             entry[:, :symbols], entry[:, symbols:], biases[0],
-            middle, biases[1], commands, biases[2], said, biases[3],
+            middle, biases[1], commands, biases[2], output, biases[3],
             jax.random.uniform(keys[4], (width,), minval=-0.5, maxval=0.5),
         )  # fmt: skip
 
     @property
     def width(self) -> int:
-        return self.read.shape[1]
+        return self.read_weights.shape[1]
 
     def start(self, cells: int, *batch: int) -> Start:
         """Both heads on cell 0 of an empty tape, nothing read."""
         heads = jnp.zeros((2, cells, *batch)).at[:, 0].set(1.0)
-        memory = Memory(heads, jnp.log(heads), jnp.full((self.width, cells, *batch), EMPTY))
-        return Start(jnp.broadcast_to(_column(self.unread, len(batch)), (self.width, *batch)), (), memory)
+        memory = TapeMemory(heads, jnp.log(heads), jnp.full((self.width, cells, *batch), EMPTY))
+        return Start(jnp.broadcast_to(_column(self.first_read, len(batch)), (self.width, *batch)), (), memory)
 
-    def hear(self, symbols: Float[Array, "step symbols ..."]) -> Float[Array, "step first ..."]:
+    def project(self, symbols: Float[Array, "step symbols ..."]) -> Float[Array, "step first ..."]:
         """What the first layer gets from the symbols of all steps: no part of the run, so it is done at once."""
-        return jnp.einsum("fs,ts...->tf...", self.heard, symbols) + _column(self.first_bias, symbols.ndim - 2)
+        return jnp.einsum("fs,ts...->tf...", self.input_weights, symbols) + _column(self.first_bias, symbols.ndim - 2)
 
     def control(
         self, feedback: Float[Array, "width ..."], state: tuple, entry: Float[Array, "first ..."]
     ) -> tuple[Command, tuple, Float[Array, "outputs ..."]]:
         """The command, no state, and the logits of the answer."""
-        thought = self.think(feedback, entry)
-        return self.command(thought), (), self.said @ thought + _column(self.said_bias, entry.ndim - 1)
+        hidden = self.controller(feedback, entry)
+        return self.command(hidden), (), self.output_weights @ hidden + _column(self.output_bias, entry.ndim - 1)
 
-    def think(
+    def controller(
         self, feedback: Float[Array, "width ..."], entry: Float[Array, "first ..."]
     ) -> Float[Array, "hidden ..."]:
         """The controller's last layer q."""
-        hidden = jnp.tanh(entry + self.read @ feedback)
+        hidden = jnp.tanh(entry + self.read_weights @ feedback)
         return jnp.tanh(self.second @ hidden + _column(self.second_bias, entry.ndim - 1))
 
-    def command(self, thought: Float[Array, "hidden ..."]) -> Command:
-        """What the controller's last layer tells the processor."""
+    def command(self, hidden: Float[Array, "hidden ..."]) -> Command:
+        """What the controller's last layer asks of the processor."""
         width = self.width
-        told = self.commands @ thought + _column(self.commands_bias, thought.ndim - 1)
-        keys = told[: 2 * width].reshape(2, width, *told.shape[1:])
-        ways = told[2 * width : -2 * width].reshape(2, PER_HEAD, *told.shape[1:])
-        strength = jax.nn.softplus(ways[:, :1]) / lengths(jnp.sum(keys * keys, axis=1, keepdims=True))
+        command = self.command_weights @ hidden + _column(self.command_bias, hidden.ndim - 1)
+        keys = command[: 2 * width].reshape(2, width, *command.shape[1:])
+        per_head = command[2 * width : -2 * width].reshape(2, PER_HEAD, *command.shape[1:])
+        strength = jax.nn.softplus(per_head[:, :1]) / lengths(jnp.sum(keys * keys, axis=1, keepdims=True))
         return Command(
             keys=keys * strength,
-            gates=jax.nn.sigmoid(ways[:, 1:2]),
-            shifts=jax.nn.softmax(ways[:, 3:], axis=1)[:, :, None],
-            sharpening=1 + jax.nn.softplus(ways[:, 2:3]),
-            erase=jnp.tanh(told[-2 * width : -width]),
-            add=jnp.tanh(told[-width:]),
+            gates=jax.nn.sigmoid(per_head[:, 1:2]),
+            shifts=jax.nn.softmax(per_head[:, 3:], axis=1)[:, :, None],
+            sharpening=1 + jax.nn.softplus(per_head[:, 2:3]),
+            erase=jnp.tanh(command[-2 * width : -width]),
+            add=jnp.tanh(command[-width:]),
         )
 
-    def process(self, command: Command, memory: Memory) -> tuple[Float[Array, "width ..."], Memory]:
+    def process(self, command: Command, memory: TapeMemory) -> tuple[Float[Array, "width ..."], TapeMemory]:
         """What was read, and the memory after the step."""
         read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
-        return read, Memory(heads, log_heads, tape)
+        return read, TapeMemory(heads, log_heads, tape)
 
-    def answers(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
+    def logits(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
         """The logits of all steps at once."""
-        said = jnp.einsum("oh,th...->to...", self.said, recorded.thoughts)
-        return said + _column(self.said_bias, recorded.thoughts.ndim - 2)
+        logits = jnp.einsum("oh,th...->to...", self.output_weights, recorded.hidden)
+        return logits + _column(self.output_bias, recorded.hidden.ndim - 2)
 
     def record(
         self,
-        heard: Float[Array, "step first ..."],
+        projected: Float[Array, "step first ..."],
         *,
         cells: int,
         asked: Int[Array, "step ..."] | None = None,
@@ -161,26 +166,105 @@ class NTM(eqx.Module):
 
         def step(before: Start, now) -> tuple[Start, Recorded]:
             entry, cell = now
-            thought = self.think(before.feedback, entry)
-            read, memory = self.process(self.command(thought), before.memory)
+            hidden = self.controller(before.feedback, entry)
+            read, memory = self.process(self.command(hidden), before.memory)
             written = None if cell is None else _cell(memory.tape, cell)
-            return Start(read, (), memory), Recorded(thought, memory.log_heads, written)
+            return Start(read, (), memory), Recorded(hidden, memory.log_heads, written)
 
-        start = self.start(cells, *heard.shape[2:])
-        return jax.lax.scan(step, start, (heard, asked), unroll=unroll)[1]
+        start = self.start(cells, *projected.shape[2:])
+        return jax.lax.scan(step, start, (projected, asked), unroll=unroll)[1]
+
+    def run(self, symbols: Sequence[int], cells: int | None = None) -> Trace:
+        """The run on these symbols, with channels `input`, `read`, `write`, `output` and `tape`.
+
+        `read` and `write` are distributions over cells, `output` one over symbols, and the positions of `tape` are its
+        cells: unless their number is given, enough that no head wraps around.
+
+        >>> machine = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0))
+        >>> machine.run([0, 1, 2, 2], cells=7)["tape"].shape
+        (5, 7, 4)
+        """
+        known = self.input_weights.shape[1]
+        for step, symbol in enumerate(symbols):
+            if symbol not in range(known):
+                raise InputError(f"step {step} brings symbol {symbol!r}, and the machine reads 0 to {known - 1}")
+        cells = 2 * len(symbols) + 1 if cells is None else cells
+        if cells < 1:
+            raise InputError(f"an NTM on {cells} cells has no cell for its heads; give 1 or more")
+        start = jax.tree.map(np.asarray, self.start(cells).memory)
+        found = jax.tree.map(np.asarray, _recorded_run(self, jnp.array(symbols, jnp.int32), cells))
+        return _trace(self, symbols, start, found)
+
+    def run_batch(self, inputs: Sequence[Sequence[int]], cells: int | None = None) -> list[Trace]:
+        """The run on each of many inputs. A list, because by default each has as many cells as it needs."""
+        return [self.run(symbols, cells) for symbols in inputs]
+
+    @property
+    def size(self) -> Size:
+        """`hidden_units` are those of the controller's two layers."""
+        nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
+        return Size(len(self.first_bias) + len(self.second_bias), self.parameter_count(), nonzero)
+
+    def facts(self) -> dict[str, str]:
+        symbols, outputs = self.input_weights.shape[-1], self.output_bias.shape[-1]
+        return {"reads": f"{symbols} symbols", "answers": f"one of {outputs} at each step",
+                "has": f"a tape of vectors of {self.read_weights.shape[-1]}"}  # fmt: skip
 
     def save(self, path: Any) -> Path:
-        """The path of the safetensors file now holding the machine."""
-        from kleene.machines.ntm.storage import save
+        """Save the machine and return the path. Decoders for hints are part of teaching, and are not kept."""
+        return FORMAT.save(self, path)
 
-        return save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "NTM":
+    @classmethod
+    def load(cls, path: Any) -> "NTM":
         """The machine in a file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.ntm.storage import load
+        return FORMAT.load(cls, path)
 
-        return load(path)
+
+# The names of arrays in older files.
+RENAMED = {
+    "heard": "input_weights",
+    "read": "read_weights",
+    "commands": "command_weights",
+    "commands_bias": "command_bias",
+    "said": "output_weights",
+    "said_bias": "output_bias",
+    "unread": "first_read",
+}
+FORMAT = Format(
+    "ntm",
+    "NTM",
+    relations={"commands": f"4*width + {2 * PER_HEAD}"},
+    sizes=("symbols", "outputs", "width", "first", "hidden"),
+    renamed=RENAMED,
+)
+
+
+@eqx.filter_jit
+def _recorded_run(machine: NTM, symbols: Int[Array, " step"], cells: int) -> Records:
+    projected = machine.project(jax.nn.one_hot(symbols, machine.input_weights.shape[1]))
+    return run(machine, machine.start(cells), projected)
+
+
+def _trace(machine: NTM, symbols: Sequence[int], start: TapeMemory, found: Records) -> Trace:
+    cells, outputs = start.tape.shape[1], len(machine.output_bias)
+    channels = (
+        Channel("input", "category", machine.input_weights.shape[1], per_step=True),
+        Channel("read", "distribution", cells),
+        Channel("write", "distribution", cells),
+        Channel("output", "distribution", outputs, per_step=True),
+        Channel("tape", "vector", machine.width),
+    )
+    heads = np.concatenate([start.heads[None], found["memory"].heads]).astype(np.float64)
+    tape = np.concatenate([start.tape[None], found["memory"].tape]).astype(np.float64)
+    answers = np.asarray(jax.nn.softmax(found["output"], axis=1), dtype=np.float64)
+    data = {
+        "input": np.array([-1, *symbols], dtype=np.int32),
+        "read": heads[:, 0],
+        "write": heads[:, 1],
+        "output": np.concatenate([np.full((1, outputs), np.nan), answers]),
+        "tape": tape.transpose(0, 2, 1),
+    }
+    return Trace(channels, data, "output", source="network")
 
 
 class TapeDecoder(eqx.Module):

@@ -1,4 +1,8 @@
-"""Simple recurrent networks, with exact or floating weights."""
+"""Simple recurrent networks (Elman 1990), with exact or floating weights.
+
+`simple_rnn` is the network. `execution` runs it and reads its trace back, with `exact_execution` or `float_execution`.
+`library` has networks that count, which no finite automaton can.
+"""
 
 from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
 from kleene.notation.exact import ExactMatrix as ExactMatrix

@@ -1,24 +1,79 @@
-"""Which way a simple recurrent network is run: exactly and sparsely, exactly and plainly, or in jax."""
+"""Running a simple recurrent network, exactly or in floating numbers, and reading its trace back.
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+Networks of integers are stepped sparsely, many words at once; other exact ones plainly, word by word; floating ones in
+jax. Where a compiler left a reading, hidden vectors are read as the states of its automaton. Here `network` is always a
+`SimpleRNN`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from kleene.errors import CompileError, RunError
 from kleene.machines.rnn import float_execution
-from kleene.machines.rnn.plain_execution import PlainReadout, PlainStepper, whole
-from kleene.machines.rnn.sparse_execution import SparseReadout, SparseStepper, TooLargeError
+from kleene.machines.rnn.exact_execution import (
+    PlainReadout,
+    PlainStepper,
+    SparseReadout,
+    SparseStepper,
+    TooLargeError,
+    whole,
+)
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
-
-if TYPE_CHECKING:
-    from kleene.machines.rnn.simple_rnn import SimpleRNN
-
+from kleene.traces import Channel, TraceBatch
 
 FEW = 8  # words; up to here stepping one after the other is faster, if few units are live
 NARROW = 16  # units
 
 
-def codes(network: "SimpleRNN", words: Iterable[Word]) -> tuple[np.ndarray, np.ndarray]:
+@dataclass(frozen=True)
+class StateReading:
+    """Which state each hidden unit speaks for.
+
+    A legal vector has one live unit, whose value is 1, and means that unit's state; the zero vector means the state
+    `dead`. Every other vector, and the zero vector where `dead` is None, means nothing: it reads as -1.
+
+    >>> reading = StateReading(states=("even", "odd"), units=(0, 1, 1), dead=None)
+    >>> reading.state({2: 1}), reading.state({1: 1, 2: 1}), reading.state({})
+    (1, -1, -1)
+    """
+
+    states: tuple[str, ...]
+    units: tuple[int, ...]
+    dead: int | None = None
+
+    def __post_init__(self) -> None:
+        spoken = {*self.units, *([] if self.dead is None else [self.dead])}
+        unknown = sorted(state for state in spoken if not 0 <= state < len(self.states))
+        if unknown:
+            raise CompileError(
+                f"a reading speaks of state number {unknown[0]}, but it has {len(self.states)} states, from 0"
+            )
+
+    @property
+    def nothing(self) -> int:
+        """What the zero vector reads as."""
+        return -1 if self.dead is None else self.dead
+
+    def state(self, live: Mapping[int, int | Fraction]) -> int:
+        """The state that a hidden vector means, given by its units that are not 0."""
+        if not live:
+            return self.nothing
+        ((unit, value), *more) = live.items()
+        return self.units[unit] if value == 1 and not more else -1
+
+    def states_of(self, rows: np.ndarray, units: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+        """The states of `count` hidden vectors; vector `rows[k]` has `values[k]` at `units[k]` and 0 elsewhere."""
+        found = np.full(count, self.nothing, dtype=np.int32)
+        found[rows] = np.where(values == 1, np.asarray(self.units, dtype=np.int32)[units], -1)
+        found[np.bincount(rows, minlength=count) > 1] = -1
+        return found
+
+
+def codes(network: Any, words: Iterable[Word]) -> tuple[np.ndarray, np.ndarray]:
     """The symbols' numbers, (batch, step), filled up with 0, and the words' lengths."""
     words = [whole_word(word) for word in words]
     if len(words) == 1:
@@ -26,7 +81,7 @@ def codes(network: "SimpleRNN", words: Iterable[Word]) -> tuple[np.ndarray, np.n
     return padded_codes(words, network.alphabet)
 
 
-def hidden(network: "SimpleRNN", word: Word) -> np.ndarray:
+def hidden(network: Any, word: Word) -> np.ndarray:
     """Every hidden vector, (step, hidden), the start first."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
@@ -38,7 +93,7 @@ def hidden(network: "SimpleRNN", word: Word) -> np.ndarray:
     return found
 
 
-def outputs(network: "SimpleRNN", word: Word) -> np.ndarray:
+def outputs(network: Any, word: Word) -> np.ndarray:
     """The outputs, (step, outputs), at the start and after each symbol."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
@@ -48,7 +103,7 @@ def outputs(network: "SimpleRNN", word: Word) -> np.ndarray:
     return np.array([[whole(value) for value in readout.outputs(state)] for state in states], dtype=object)
 
 
-def in_one_go(network: "SimpleRNN", words: int) -> bool:
+def in_one_go(network: Any, words: int) -> bool:
     """Whether so many words are best stepped all together, in int64.
 
     Of a network with a reading a unit is live at a time, and one after the other takes microseconds a step.
@@ -57,7 +112,7 @@ def in_one_go(network: "SimpleRNN", words: int) -> bool:
     return network.is_integer and not (words <= FEW and narrow)
 
 
-def accepts_batch(network: "SimpleRNN", words: Iterable[Word]) -> np.ndarray:
+def accepts_batch(network: Any, words: Iterable[Word]) -> np.ndarray:
     """Whether each word is accepted."""
     tokens, lengths = codes(network, words)
     if not network.is_exact:
@@ -74,7 +129,7 @@ def accepts_batch(network: "SimpleRNN", words: Iterable[Word]) -> np.ndarray:
 
 
 def _accept_sparsely(
-    network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray, accepted: np.ndarray, decided: np.ndarray
+    network: Any, tokens: np.ndarray, lengths: np.ndarray, accepted: np.ndarray, decided: np.ndarray
 ) -> None:
     """Fill in which words are accepted; words whose numbers grow past int64 are left undecided."""
     try:
@@ -87,3 +142,83 @@ def _accept_sparsely(
                 decided[ended] = True
     except TooLargeError:
         return
+
+
+def run_batch(network: Any, words: Iterable[Word]) -> TraceBatch:
+    """The traces of many words: `state` where the network has a reading, else the `hidden` vectors as floats."""
+    tokens, lengths = codes(network, words)
+    channels = _channels(network)
+    shape = (len(lengths), tokens.shape[1] + 1)
+    data = {c.name: np.full((*shape, *c.entry_shape), c.empty, dtype=c.dtype) for c in channels}
+    read = np.arange(tokens.shape[1]) < lengths[:, None]
+    data["symbol"][:, 1:] = np.where(read, tokens, -1)
+    _fill(network, tokens, lengths, data)
+    halted = np.ones(len(lengths), dtype=bool)
+    return TraceBatch(channels, data, lengths, lengths, halted, "accepting", "network", axes=("step",))
+
+
+def _channels(network: Any) -> tuple[Channel, ...]:
+    symbol = Channel("symbol", "category", len(network.alphabet), labels=network.alphabet, per_step=True)
+    if network.reading is None:
+        state = Channel("hidden", "vector", network.hidden_units)
+    else:
+        state = Channel("state", "category", len(network.reading.states), labels=network.reading.states)
+    return symbol, state, Channel("accepting", "category", 2)
+
+
+def _fill(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:
+    if not network.is_exact:
+        _fill_floating(network, tokens, lengths, data)
+        return
+    if network.reading is not None and in_one_go(network, len(lengths)):
+        try:
+            _fill_sparsely(network, network.reading, tokens, lengths, data)
+            return
+        except TooLargeError:
+            pass  # numbers past int64: all words again, in Python's integers
+    _fill_plainly(network, tokens, lengths, data)
+
+
+def _fill_sparsely(
+    network: Any, reading: StateReading, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]
+) -> None:
+    readout, count = SparseReadout(network), len(lengths)
+    for step, (words, live) in enumerate(SparseStepper(network).run(tokens, lengths)):
+        data["state"][words, step] = reading.states_of(live.words, live.units, live.values, count)[words]
+        data["accepting"][words, step] = readout.accepts(live, count)[words]
+
+
+def _fill_plainly(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:
+    stepper, readout = PlainStepper(network), PlainReadout(network)
+    for row, length in enumerate(lengths.tolist()):
+        for step, state in enumerate(stepper.states(tokens[row, :length].tolist())):
+            data["accepting"][row, step] = readout.accepts(state)
+            values = {unit: state.value(unit) for unit in state.live}
+            if network.reading is not None:
+                data["state"][row, step] = network.reading.state(values)
+            else:
+                data["hidden"][row, step] = 0
+                data["hidden"][row, step, list(values)] = _floats(values.values(), step)
+
+
+def _floats(values: Iterable[int | Fraction], step: int) -> list[float]:
+    try:
+        return [float(value) for value in values]
+    except OverflowError:
+        raise RunError(
+            f"at step {step} a hidden unit is too large for a float, which is what traces hold; `hidden(word)` and "
+            f"`outputs(word)` have the exact numbers"
+        ) from None
+
+
+def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:
+    hidden = float_execution.hidden(network, tokens)
+    outputs = hidden @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
+    reached = np.arange(hidden.shape[1]) <= lengths[:, None]
+    data["accepting"][reached] = outputs[reached][:, 0] > float(network.threshold)
+    if network.reading is None:
+        data["hidden"][reached] = hidden[reached]
+    else:
+        rows, units = np.nonzero(hidden[reached])
+        values = hidden[reached][rows, units]
+        data["state"][reached] = network.reading.states_of(rows, units, values, int(reached.sum()))

@@ -1,15 +1,14 @@
-"""Runs of floating networks in jax: one jitted scan over a padded batch, at few shapes."""
+"""Runs of floating networks in jax: one jitted scan over a padded batch, at few shapes. `network` is a `SimpleRNN`."""
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-if TYPE_CHECKING:
-    from kleene.machines.rnn.simple_rnn import SimpleRNN
 
 
 def activate(z: Any, activation: str) -> Any:
@@ -20,7 +19,7 @@ def activate(z: Any, activation: str) -> Any:
 
 
 @eqx.filter_jit
-def run(network: "SimpleRNN", tokens: Any) -> Any:
+def run(network: Any, tokens: Any) -> Any:
     """The hidden vectors (batch, step, hidden) of padded words (batch, step), the start first."""
 
     def step(state: Any, token: Any) -> tuple[Any, Any]:
@@ -36,7 +35,7 @@ def run(network: "SimpleRNN", tokens: Any) -> Any:
 
 
 @eqx.filter_jit
-def run_to_end(network: "SimpleRNN", tokens: Any, lengths: Any) -> Any:
+def run_to_end(network: Any, tokens: Any, lengths: Any) -> Any:
     """The outputs (batch, outputs) at the end of each padded word."""
 
     def last(word: Any, length: Any) -> Any:
@@ -51,19 +50,19 @@ def run_to_end(network: "SimpleRNN", tokens: Any, lengths: Any) -> Any:
     return jax.vmap(last)(tokens, lengths)
 
 
-def hidden(network: "SimpleRNN", tokens: np.ndarray) -> np.ndarray:
+def hidden(network: Any, tokens: np.ndarray) -> np.ndarray:
     """The hidden vectors (batch, step, hidden), as far as the padded words go."""
     with _precision(network):
         states = run(_bare(network), _padded(tokens))
     return np.asarray(states)[: tokens.shape[0], : tokens.shape[1] + 1]
 
 
-def outputs(network: "SimpleRNN", tokens: np.ndarray) -> np.ndarray:
+def outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
     """The outputs (batch, step, outputs), as far as the padded words go."""
     return hidden(network, tokens) @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
 
 
-def accepts(network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Whether the first output at the end of each padded word is larger than the threshold."""
     tokens, rows = _padded(tokens), len(tokens)
     with _precision(network):
@@ -71,12 +70,10 @@ def accepts(network: "SimpleRNN", tokens: np.ndarray, lengths: np.ndarray) -> np
     return np.asarray(ends)[:rows, 0] > float(network.threshold)
 
 
-def _bare(network: "SimpleRNN") -> "SimpleRNN":
+def _bare(network: Any) -> Any:
     """The network without what its numbers do not depend on, so that networks of one shape are compiled once."""
-    from kleene.machines.rnn.simple_rnn import SimpleRNN
-
     alphabet = tuple(str(number) for number in range(len(network.alphabet)))
-    return SimpleRNN(**network.weights(), activation=network.activation, alphabet=alphabet)
+    return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="")
 
 
 def _padded(tokens: np.ndarray) -> np.ndarray:
@@ -85,7 +82,7 @@ def _padded(tokens: np.ndarray) -> np.ndarray:
     return np.pad(tokens, ((0, rows - tokens.shape[0]), (0, steps - tokens.shape[1]))).astype(np.int32)
 
 
-def _precision(network: "SimpleRNN") -> AbstractContextManager:
+def _precision(network: Any) -> AbstractContextManager:
     """Double precision where the weights have it, which jax otherwise takes away silently."""
     if network.recurrent.dtype != np.float64:  # type: ignore[union-attr]
         return jax.default_matmul_precision("highest")

@@ -1,10 +1,10 @@
 """The simple recurrent network of Elman, with exact or floating weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Rational, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import equinox as eqx
@@ -14,29 +14,19 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from kleene.errors import CompileError, RunError
-from kleene.machines.rnn.reading import StateReading
+from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.rnn import execution, storage
+from kleene.machines.rnn.execution import StateReading
+from kleene.machines.rnn.float_execution import activate
+from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
 from kleene.traces import Trace, TraceBatch
 
 Array = jax.Array | np.ndarray
 
-WEIGHTS = {
-    "recurrent": ("hidden", "hidden"), "inputs": ("hidden", "symbols"), "bias": ("hidden",),
-    "start": ("hidden",), "readout": ("outputs", "hidden"), "readout_bias": ("outputs",),
-}  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Size:
-    """How large a network is: its hidden units, and how many of its weights (read-out and start included) are not 0."""
-
-    hidden_units: int
-    parameters: int
-    nonzero: int
-
-
-class SimpleRNN(eqx.Module):
+class SimpleRNN(Shown, eqx.Module):
     """h' = σ(V h + W x + b), starting from h = s; the output is readout · h + readout_bias.
 
     The weights are all `ExactMatrix` (integers or rationals; vectors have one column) or all floating arrays. A word is
@@ -116,24 +106,31 @@ class SimpleRNN(eqx.Module):
 
     def __call__(self, state: Float[Array, " hidden"], x: Float[Array, " symbols"]) -> Float[Array, " hidden"]:
         """The hidden vector after one symbol, of a floating network; batch with `jax.vmap`."""
-        from kleene.machines.rnn.float_execution import activate
-
         if self.is_exact:
             raise RunError("one step of jax needs floating weights; use `hidden(word)`, or `to_float()` first")
         weights = self.weights()
         return activate(weights["recurrent"] @ state + weights["inputs"] @ x + weights["bias"], self.activation)
 
+    def advance(self, state: Float[Array, " hidden"], symbol: Any) -> Float[Array, " hidden"]:
+        """The hidden vector after one symbol, given by its place in the alphabet."""
+        return self(state, jax.nn.one_hot(symbol, self.inputs.shape[1], dtype=state.dtype))
+
+    def read_out(self, state: Float[Array, " hidden"]) -> Any:
+        """The outputs in a state, of a floating network."""
+        weights = self.weights()
+        return weights["readout"] @ state + jnp.asarray(weights["readout_bias"])
+
+    def top(self, state: Float[Array, "*batch hidden"]) -> Float[Array, "*batch hidden"]:
+        """The vector that the outputs are read from."""
+        return state
+
     def hidden(self, word: Word) -> np.ndarray:
         """Every hidden vector, (step, hidden), the start first: ints and Fractions if the weights are exact."""
-        from kleene.machines.rnn.execution import hidden
-
-        return hidden(self, word)
+        return execution.hidden(self, word)
 
     def outputs(self, word: Word) -> np.ndarray:
         """The outputs, (step, outputs), before the first symbol and after each: exact if the weights are."""
-        from kleene.machines.rnn.execution import outputs
-
-        return outputs(self, word)
+        return execution.outputs(self, word)
 
     def accepts(self, word: Word) -> bool:
         """Whether the first output at the end of the word is larger than the threshold."""
@@ -141,9 +138,7 @@ class SimpleRNN(eqx.Module):
 
     def accepts_batch(self, words: Sequence[Word]) -> np.ndarray:
         """Whether each word is accepted, as booleans; words may have different lengths."""
-        from kleene.machines.rnn.execution import accepts_batch
-
-        return accepts_batch(self, words)
+        return execution.accepts_batch(self, words)
 
     def run(self, word: Word) -> Trace:
         """The decoded trace on one word: symbol, state and accepting, the same as the automaton's.
@@ -154,9 +149,7 @@ class SimpleRNN(eqx.Module):
 
     def run_batch(self, words: Sequence[Word]) -> TraceBatch:
         """The decoded traces of many words of unequal length at once."""
-        from kleene.machines.rnn.tracing import run_batch
-
-        return run_batch(self, words)
+        return execution.run_batch(self, words)
 
     def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
         """The same network in a floating type. A weight that this would change is refused, unless it may `round`."""
@@ -172,18 +165,23 @@ class SimpleRNN(eqx.Module):
         """The fields that are not weights."""
         return {n: getattr(self, n) for n in ("activation", "alphabet", "threshold", "reading", "summary")}
 
-    def save(self, path: Any) -> None:
-        """Write the network to a safetensors file; exact weights as integers and denominators, never rounded."""
-        from kleene.machines.rnn.storage import save
+    def facts(self) -> dict[str, str]:
+        kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
+        answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
+        return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
 
-        save(self, path)
+    def save(self, path: Any) -> Path:
+        """Save the network and return the path; exact weights as integers and denominators, never rounded."""
+        return storage.save(self, path)
 
-    @staticmethod
-    def load(path: Any) -> "SimpleRNN":
-        """The network in a safetensors file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.rnn.storage import load
+    @classmethod
+    def load(cls, path: Any) -> "SimpleRNN":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        return storage.load(cls, path)
 
-        return load(path)
+
+# The axes of the weights by name, as their annotations say.
+WEIGHTS = {entry.name: tuple(entry.dims) for entry in declared(SimpleRNN)}
 
 
 def _check(network: SimpleRNN) -> None:

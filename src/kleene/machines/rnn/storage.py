@@ -7,35 +7,35 @@ from typing import Any
 import numpy as np
 
 from kleene.counts import read_fraction
-from kleene.errors import KleeneError, ModelFileError
-from kleene.machines.rnn.reading import StateReading
-from kleene.machines.rnn.simple_rnn import WEIGHTS, SimpleRNN
+from kleene.errors import ModelFileError
+from kleene.machines.rnn.execution import StateReading
+from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.exact import ExactMatrix
 from kleene.tensors import read_tensors, write_tensors
 
 KIND = "simple rnn"
 VERSION = 1
+NAMES = ("recurrent", "inputs", "bias", "start", "readout", "readout_bias")
 MOST_UNITS = 10_000_000  # rows or columns of a matrix; the file says how many, and need not have an entry for each
 
 
-def save(network: SimpleRNN, path: Any) -> Path:
-    """The path of the file now holding the network."""
+def save(network: Any, path: Any) -> Path:
+    """Save the network and return the path."""
     header, arrays = packed(network)
     return write_tensors(path, KIND, header | {"version": VERSION}, arrays)
 
 
-def load(path: Any) -> SimpleRNN:
-    """The network in a file; refuses one whose weights do not fit together."""
+def load(cls: type, path: Any) -> Any:
+    """The network of the class in a file; refuses one whose weights do not fit together."""
     header, arrays = read_tensors(path, KIND)
     try:
-        if header["version"] != VERSION:
-            raise ValueError(f"its version is {header['version']}, and this Kleene reads version {VERSION}")
-        return unpacked(header, arrays)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError) as error:
+        check_version(header, VERSION)
+        return cls(**unpacked(header, arrays))
+    except BROKEN as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole network ({error}); make it again") from None
 
 
-def packed(network: SimpleRNN) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def packed(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The network as a JSON header and arrays, also for files of which it is a part."""
     exact = isinstance(network.threshold, Fraction | int)
     header: dict[str, Any] = {
@@ -61,25 +61,27 @@ def packed(network: SimpleRNN) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
-def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> SimpleRNN:
-    """The network that `packed` took apart; raises an error of any of several kinds where something is amiss."""
-    weights = {name: _weight(name, header, arrays) for name in WEIGHTS}
+def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The fields of the network that `packed` took apart; raises one of `BROKEN` where they do not fit together."""
+    weights = {name: _weight(name, header, arrays) for name in NAMES}
     if not header["exact"] and len({weight.dtype for weight in weights.values()}) > 1:
         raise ValueError("its weights are of several number types")
     for key, kind in (("activation", str), ("alphabet", list), ("summary", str), ("threshold", str | float)):
         if not isinstance(header[key], kind):
             raise ValueError(f"its {key} is {header[key]!r}")
     threshold, alphabet = header["threshold"], header["alphabet"]
+    if header["activation"] not in ("relu", "slu", "tanh"):
+        raise ValueError(f"its activation is {header['activation']!r}")
     if not all(isinstance(symbol, str) for symbol in alphabet):
         raise ValueError(f"its alphabet is {alphabet}")
-    return SimpleRNN(
-        **weights,
-        activation=header["activation"],
-        alphabet=tuple(alphabet),
-        threshold=read_fraction(threshold) if isinstance(threshold, str) else threshold,
-        reading=_reading(header.get("reading"), arrays),
-        summary=header["summary"],
-    )
+    described = {
+        "activation": header["activation"],
+        "alphabet": tuple(alphabet),
+        "threshold": read_fraction(threshold) if isinstance(threshold, str) else threshold,
+        "reading": _reading(header.get("reading"), arrays),
+        "summary": header["summary"],
+    }
+    return weights | described
 
 
 def pack_matrix(matrix: ExactMatrix) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, InputError
+from kleene.machines.pytree import mapped
 from kleene.machines.transformer.execution import (
     Runnable,
     kept_entries,
@@ -26,19 +27,17 @@ def decode(
 
     if network.layout.segment(network.layout.output_name).channel.kind != "category":
         raise InputError(f"{network.layout.name}: its outputs are numbers, and decoding feeds them back as tokens")
-    decoder = CachedDecoder(network) if cached else PlainDecoder(network)
+    decoder = CachedNetworkDecoder(network) if cached else PlainNetworkDecoder(network)
     check = network.layout.check_input
     return write(decoder, check(prompt), tokens, stop, check)
 
 
-class _Layers:
+class NetworkDecoder:
     """What both decoders share: the weights in a type that numpy computes with, and the MLP after attention."""
 
     def __init__(self, network: UniversalTransformer):
         wide = np.float64 if network.dtype == "float64" else np.float32
-        import jax
-
-        self.network: UniversalTransformer = jax.tree.map(lambda w: np.asarray(w, dtype=wide), network)
+        self.network: UniversalTransformer = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
         self.runnable: Runnable = prepare(self.network, "softmax")
         self.sequence: list[int] = []
         self.layers: list[int] = []
@@ -83,7 +82,7 @@ class _Layers:
         return {n: np.asarray(a)[0] for n, a in found.items()}
 
 
-class PlainDecoder(_Layers):
+class PlainNetworkDecoder(NetworkDecoder):
     """Runs the whole sequence again for every token, all positions side by side behind a causal mask."""
 
     state: np.ndarray
@@ -111,7 +110,7 @@ class PlainDecoder(_Layers):
         return Decoding(tokens, self.layers, self.outputs(self.state))
 
 
-class CachedDecoder(_Layers):
+class CachedNetworkDecoder(NetworkDecoder):
     """Runs only the newest position: the keys and values of earlier ones are kept for every layer.
 
     `keys[layer]` and `values[layer]` have the axes (1, heads, position, …).

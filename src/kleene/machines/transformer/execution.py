@@ -7,13 +7,13 @@ a jitted call. Either way a sequence that has halted leaves the batch.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import numpy as np
 
 from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.machines.pytree import pytree, static
 from kleene.machines.transformer.layer import between, features_of, mlp, select, softmax, used
-from kleene.machines.transformer.plan import Plan, plan_of
-from kleene.machines.transformer.residual import Layout, Segment, is_clean, read_segment
+from kleene.machines.transformer.layout import Layout, Segment, is_clean, read_segment
+from kleene.machines.transformer.plan import LookupPlan, plan_of
 from kleene.machines.transformer.universal_transformer import Array, Probe, UniversalTransformer
 from kleene.notation.tokens import padded
 from kleene.traces import TraceBatch
@@ -22,22 +22,22 @@ from kleene.traces.recorder import Recorder
 LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
 
 
-class Runnable(eqx.Module):
+@pytree
+class Runnable:
     """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
 
-    plan: Plan | None
+    plan: LookupPlan | None
     network: UniversalTransformer | None
     mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
     mlp_bias: Array
     probe: Probe | None
     halt: Array | None
-    layout: Layout = eqx.field(static=True)
-    activation: str = eqx.field(static=True)
+    layout: Layout = static()
+    activation: str = static()
 
 
 def place_of(runnable: Runnable, segment: Segment) -> slice:
-    """Where a segment stands in what the heads read, or in the state. (A method of a module would be wrapped at every
-    call, which costs more than a layer of a small network.)"""
+    """Where a segment stands in what the heads read, or in the state."""
     plan = runnable.plan
     if plan is None:
         return slice(segment.start, segment.stop)
@@ -46,7 +46,7 @@ def place_of(runnable: Runnable, segment: Segment) -> slice:
     return slice(first, first + segment.width)
 
 
-class Step(NamedTuple):
+class LayerStep(NamedTuple):
     """After one layer: the state, what the heads read, why they are undefined, and where that is used."""
 
     state: Any
@@ -71,7 +71,7 @@ def prepare(network: UniversalTransformer, attention: str) -> Runnable:
     return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
 
 
-def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
+def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
     """One layer for the whole batch."""
     layout, activation = runnable.layout, runnable.activation
     if runnable.plan is not None:
@@ -92,7 +92,7 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Step:
     reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
     change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
     looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
-    return Step(base + change.astype(base.dtype), attended.read, reasons, looked)
+    return LayerStep(base + change.astype(base.dtype), attended.read, reasons, looked)
 
 
 def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
@@ -123,7 +123,7 @@ def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
     return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
 
 
-def entries(xp: Any, runnable: Runnable, step: Step) -> dict[str, Any]:
+def entries(xp: Any, runnable: Runnable, step: LayerStep) -> dict[str, Any]:
     """What every channel holds after a layer, the heads' channels included."""
     found = kept_entries(xp, runnable, step.state)
     for head, segment in enumerate(runnable.layout.head_segments):
@@ -193,14 +193,12 @@ def execute(
 def _runs_in_jax(network: UniversalTransformer, backend: str, positions: int) -> bool:
     if backend != "auto":
         return backend == "jax"
-    if network.dtype == "bfloat16":
-        return True
-    import jax
-
-    if network.dtype == "float64":
-        return False
     work = positions * network.mlp_in.size
-    return work > LARGE or (jax.default_backend() != "cpu" and work > LARGE // 64)
+    if network.dtype == "bfloat16" or network.dtype == "float64" or work <= LARGE // 64:
+        return network.dtype == "bfloat16"
+    import jax  # which takes longer to import than a small network to run
+
+    return work > LARGE or jax.default_backend() != "cpu"
 
 
 def run_in_numpy(
@@ -242,7 +240,7 @@ def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, re
     recorder.finish(rows, layer, halted=False)
 
 
-def refuse_undefined(runnable: Runnable, step: Step, layer: int, rows: np.ndarray) -> None:
+def refuse_undefined(runnable: Runnable, step: LayerStep, layer: int, rows: np.ndarray) -> None:
     if step.used is None or not step.used.any():
         return
     row, position, head = (int(i) for i in np.argwhere(step.used)[0])

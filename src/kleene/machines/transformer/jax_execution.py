@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import HaltError
+from kleene.machines.pytree import register_all
 from kleene.machines.transformer.execution import (
     Runnable,
     advance,
@@ -29,6 +30,8 @@ from kleene.machines.transformer.execution import (
     undefined_error,
 )
 from kleene.traces.recorder import Recorder
+
+register_all()
 
 RECORDED = 16  # layers to a jitted call when every layer is kept
 UNRECORDED = 8  # layers between two looks at which sequences have halted
@@ -165,7 +168,7 @@ def _filled_up(values: np.ndarray, size: int) -> np.ndarray:
     return np.pad(values, (0, size - len(values))).astype(np.int32)
 
 
-class Segment(eqx.Module):
+class LayersEnd(eqx.Module):
     """The end of a jitted run of layers: `ended` says after how many of them each sequence halted, or -1."""
 
     state: Any
@@ -199,10 +202,10 @@ def _first_error(error: Any, used: Any, reasons: Any, layer: Any) -> Any:
     return jnp.where((error[0] < 0) & used.any(), found.astype(error.dtype), error)
 
 
-def _finished(runnable: Runnable, lengths: Any, carry: tuple[Any, ...], kept: Any) -> Segment:
+def _finished(runnable: Runnable, lengths: Any, carry: tuple[Any, ...], kept: Any) -> LayersEnd:
     state, ended, error, index = carry
     inside = jnp.arange(state.shape[1]) < lengths[:, None]
-    return Segment(state, ended, error, all_clean(jnp, runnable, state, inside), index, kept)
+    return LayersEnd(state, ended, error, all_clean(jnp, runnable, state, inside), index, kept)
 
 
 @partial(jax.jit, donate_argnums=0)
@@ -218,7 +221,7 @@ def _shrunk(running: Any, going: Any, width: int) -> Any:
 
 
 @eqx.filter_jit
-def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> Segment:
+def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> LayersEnd:
     def step(carry, _):
         carry, outcome = _layer(runnable, lengths, carry)
         return carry, entries(jnp, runnable, outcome)
@@ -228,7 +231,7 @@ def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> Segmen
 
 
 @eqx.filter_jit
-def _unrecorded(runnable: Runnable, state: Any, lengths: Any, size: Any) -> Segment:
+def _unrecorded(runnable: Runnable, state: Any, lengths: Any, size: Any) -> LayersEnd:
     def going(carry):
         _, ended, error, index = carry
         return (index < size) & ((ended < 0) & (lengths > 0)).any() & (error[0] < 0)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import Reason
-from kleene.machines.transformer.plan import HeadPlan, Plan
-from kleene.machines.transformer.residual import Layout
+from kleene.machines.transformer.layout import Layout
+from kleene.machines.transformer.plan import HeadPlan, LookupPlan
 from kleene.machines.transformer.universal_transformer import Probe, UniversalTransformer
 
 # Made of two plain ReLUs, a step is the difference of two large numbers: 0 or 1 to within rounding only.
@@ -39,7 +39,7 @@ def _einsum(xp: Any, axes: str, a: Any, b: Any) -> Any:
     return xp.einsum(axes, a, b, preferred_element_type=xp.float32)
 
 
-def select(xp: Any, plan: Plan, layout: Layout, state: Any, lengths: Any) -> Attended:
+def select(xp: Any, plan: LookupPlan, layout: Layout, state: Any, lengths: Any) -> Attended:
     """Attention as a lookup. `state` holds the kept dimensions.
 
     A query that may look anywhere is answered from a table of sums and counts by key, which is what

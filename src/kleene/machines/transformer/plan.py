@@ -5,22 +5,24 @@ cleared in every MLP. Where all of this holds, selection is a lookup and the hea
 from layer to layer. It is checked on the weights themselves: a network that is otherwise runs as any Transformer.
 """
 
-import equinox as eqx
 import numpy as np
 
+from kleene.machines.pytree import pytree, static
 from kleene.machines.transformer.universal_transformer import Array, UniversalTransformer
 
 
-class HeadPlan(eqx.Module):
+@pytree
+class HeadPlan:
     """Which columns of the kept dimensions a head compares and reads. `offsets` None reads anywhere."""
 
-    query: tuple[int, ...] = eqx.field(static=True)
-    key: tuple[int, ...] = eqx.field(static=True)
-    value: tuple[int, ...] = eqx.field(static=True)
-    offsets: tuple[int, ...] | None = eqx.field(static=True)
+    query: tuple[int, ...] = static()
+    key: tuple[int, ...] = static()
+    value: tuple[int, ...] = static()
+    offsets: tuple[int, ...] | None = static()
 
 
-class Plan(eqx.Module):
+@pytree
+class LookupPlan:
     """The weights rearranged: `kept` dimensions first, then what the heads read, then the expansion's features."""
 
     heads: tuple[HeadPlan, ...]
@@ -28,11 +30,11 @@ class Plan(eqx.Module):
     mlp_bias: Array
     mlp_out: Array  # onto the kept dimensions only
     expansion: tuple[Array, Array, Array, Array] | None
-    kept: tuple[int, ...] = eqx.field(static=True)
-    read: tuple[int, ...] = eqx.field(static=True)
+    kept: tuple[int, ...] = static()
+    read: tuple[int, ...] = static()
 
 
-def plan_of(network: UniversalTransformer) -> Plan | None:
+def plan_of(network: UniversalTransformer) -> LookupPlan | None:
     """The plan, or None where the weights do not allow one."""
     layout = network.layout
     read = tuple(d for s in layout.head_segments for d in range(s.start, s.stop))
@@ -50,7 +52,7 @@ def plan_of(network: UniversalTransformer) -> Plan | None:
     if network.expansion is not None:
         e = network.expansion
         expansion = (e.inputs[[*kept, *read]], e.bias, e.outputs, e.constant)
-    return Plan(
+    return LookupPlan(
         tuple(h for h in heads if h is not None),
         np.ascontiguousarray(network.mlp_in[order][:, others]),
         network.mlp_bias[others],

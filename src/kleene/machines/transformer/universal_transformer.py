@@ -3,20 +3,24 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
-from kleene.machines.transformer.residual import Layout
+from kleene.machines.protocol import Shown, shown_names
+from kleene.machines.pytree import pytree, static
+from kleene.machines.transformer.layout import Layout, check_layout
+from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
 from kleene.notation.tokens import Decoding
 from kleene.traces import Trace, TraceBatch
 
 Array = np.ndarray
 
 
-class Probe(eqx.Module):
+@pytree
+class Probe:
     """Says where a head's undefined output would be used.
 
     Row r holds where `features @ rows[:, r] >= least[r]`; a condition is a signed sum of rows that must be 1;
@@ -33,13 +37,14 @@ class Probe(eqx.Module):
     guarded: Float[Array, "guards uses"]
 
 
-class Expansion(eqx.Module):
+@pytree
+class Expansion:
     """Two layers before the MLP that turn numbers, sets and sums into features that are 0 or 1."""
 
     inputs: Float[Array, "width steps"]
     bias: Float[Array, " steps"]
-    outputs: Float[Array, "steps features"]
-    constant: Float[Array, " features"]
+    outputs: Float[Array, "steps more"]
+    constant: Float[Array, " more"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +60,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Size:
+class TransformerSize:
     """How large a network is. `hidden_units` counts the MLP's and the expansion's units."""
 
     hidden_units: int
@@ -65,7 +70,8 @@ class Size:
     nonzero: int
 
 
-class UniversalTransformer(eqx.Module):
+@pytree
+class UniversalTransformer(Shown):
     """A Transformer layer with shared weights, relative position biases and dynamic halting.
 
     The fields are the weights; a compiler fills them, `layout` says what the dimensions mean. Attention is
@@ -86,19 +92,19 @@ class UniversalTransformer(eqx.Module):
     mlp_out: Float[Array, "hidden width"]
     halt: Float[Array, " width"] | None
     probe: Probe | None
-    layout: Layout = eqx.field(static=True)
-    activation: Literal["clipped", "relu"] = eqx.field(static=True, default="clipped")
-    origin: Origin | None = eqx.field(static=True, default=None)
+    layout: Layout = static()
+    activation: Literal["clipped", "relu"] = static(default="clipped")
+    origin: Origin | None = static(default=None)
 
     @property
     def dtype(self) -> str:
         return str(self.tokens.dtype)
 
     @property
-    def size(self) -> Size:
+    def size(self) -> TransformerSize:
         weights = [w for w in self.weights().values() if w is not None]
         expansion = self.expansion.bias.size if self.expansion is not None else 0
-        return Size(
+        return TransformerSize(
             hidden_units=int(self.mlp_bias.size + expansion),
             residual_dims=self.layout.width,
             heads=len(self.layout.heads),
@@ -106,15 +112,28 @@ class UniversalTransformer(eqx.Module):
             nonzero=int(sum(np.count_nonzero(w) for w in weights)),
         )
 
+    def parameter_count(self) -> int:
+        return sum(weight.size for weight in self.weights().values() if weight is not None)
+
+    def facts(self) -> dict[str, str]:
+        layout = self.layout
+        tokens = (
+            f"tokens 0 to {layout.input_range - 1}"
+            if layout.alphabet is None
+            else shown_names(layout.alphabet, "symbols")
+        )
+        heads = f"{len(layout.heads)} head{'s' * (len(layout.heads) != 1)}"
+        return {"reads": tokens, "answers": layout.output_name, "has": f"{heads}, {self.activation}, {self.dtype}"}
+
     def weights(self) -> dict[str, np.ndarray | None]:
         """The Transformer's own weights by name, without the probe."""
-        expansion = {} if self.expansion is None else vars_of(self.expansion, "expansion.")
+        expansion = {} if self.expansion is None else arrays_of(self.expansion, "expansion.")
         names = ("tokens", "positions", "query", "key", "value", "out", "relative", "mlp_in", "mlp_bias", "mlp_out")
         return {n: getattr(self, n) for n in names} | expansion
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name, those of the probe and the halting condition included."""
-        probe = {} if self.probe is None else vars_of(self.probe, "probe.")
+        probe = {} if self.probe is None else arrays_of(self.probe, "probe.")
         found = self.weights() | {"halt": self.halt} | probe
         return {name: array for name, array in found.items() if array is not None}
 
@@ -156,18 +175,17 @@ class UniversalTransformer(eqx.Module):
 
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 
-    def save(self, path: Any) -> None:
-        """Write the network to a safetensors file."""
-        from kleene.machines.transformer.storage import save
+    def save(self, path: Any) -> Path:
+        """Save the network and return the path. A file keeps how it was compiled, but not the program."""
+        header: dict[str, Any] = {"layout": plain(self.layout), "activation": self.activation}
+        if self.origin is not None:
+            header["origin"] = {"options": self.origin.options, "digest": self.origin.digest}
+        return FORMAT.save(self, path, header)
 
-        save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "UniversalTransformer":
-        """The network in a safetensors file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.transformer.storage import load
-
-        return load(path)
+    @classmethod
+    def load(cls, path: Any) -> "UniversalTransformer":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        return FORMAT.load(cls, path)
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
@@ -180,6 +198,52 @@ def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
     return found.hexdigest()
 
 
-def vars_of(module: eqx.Module, prefix: str = "") -> dict[str, Any]:
-    """The fields of a module by name."""
-    return {prefix + name: getattr(module, name) for name in module.__dataclass_fields__}
+def _given(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, int]:
+    """The sizes of axes that follow from the layout; refuses weights of several number types."""
+    if header["activation"] not in ("clipped", "relu"):
+        raise ValueError(f"its activation is {header['activation']!r}")
+    layout: Layout = typed(Layout, header["layout"], "layout")
+    check_layout(layout)
+    needed = {"positions": layout.position_range is not None, "halt": layout.halts, "tokens": True}
+    for name, is_needed in needed.items():
+        if is_needed and name not in arrays:
+            raise ValueError(f"{name} is missing")
+    for name, array in arrays.items():
+        if array.dtype != arrays["tokens"].dtype and not name.startswith("probe."):
+            raise ValueError(f"{name} holds {array.dtype}, and tokens {arrays['tokens'].dtype}")
+    more = arrays["expansion.constant"].size if "expansion.constant" in arrays else 0
+    sizes = {"symbols": layout.input_range, "heads": len(layout.heads), "width": layout.width}
+    positions = {} if layout.position_range is None else {"positions": layout.position_range}
+    return sizes | positions | {"features": layout.width + more}
+
+
+def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
+    layout: Layout = typed(Layout, header["layout"], "layout")
+    uses, heads = axes.found.get("uses", len(layout.heads)), len(layout.heads)
+    if uses not in (heads, heads + 1):
+        raise ValueError(f"probe.guarded speaks of {uses} uses, and there are {heads} heads")
+    for head, first, last in layout.number_steps:
+        if not (0 <= head < heads and 0 <= first <= last <= axes.found.get("steps", 0)):
+            raise ValueError(f"head {head} has the expansion's units {first}..{last}, which are not there")
+    return {"layout": layout, "activation": header["activation"], "origin": _origin(header.get("origin"))}
+
+
+def _origin(described: Any) -> Origin | None:
+    """How the network was compiled; a file of an older Kleene does not say."""
+    if described is None:
+        return None
+    options, digest = dict(described["options"]), described["digest"]
+    texts = all(isinstance(text, str) for text in (*options.values(), digest or ""))
+    if set(options) != {"dtype", "rules", "activation"} or not texts:
+        raise ValueError(f"its origin is {described!r}")
+    return Origin(None, options, digest)
+
+
+FORMAT = Format(
+    "universal transformer",
+    "network",
+    given=_given,
+    statics=_statics,
+    remedy="compile it again",
+    may_be_empty=True,
+)

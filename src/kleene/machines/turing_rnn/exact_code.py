@@ -23,7 +23,7 @@ class ScaleTooSmall(Exception):
 
 
 @dataclass(frozen=True)
-class Edge:
+class Leaf:
     """The end of a path through a tree: the next state's unknown coordinates as forms of the old ones."""
 
     number: int
@@ -35,10 +35,10 @@ class Branch:
     """A sign to look at, and what follows each of those met so far."""
 
     guard: Guard
-    ways: dict[int, "Branch | Edge"] = field(default_factory=dict)
+    outcomes: dict[int, "Branch | Leaf"] = field(default_factory=dict)
 
 
-Tree = Branch | Edge
+Tree = Branch | Leaf
 
 
 class Constants:
@@ -73,7 +73,7 @@ class Constants:
 
 
 def function(tree: Tree, unknown: tuple[int, ...], constants: Constants, missed: Callable[[Any], Any]) -> Any:
-    """A function from (edge, unknown coordinates…) to the next such tuple; ways not met yet are left to `missed`."""
+    """A function from (leaf, unknown coordinates…) to the next such tuple; `missed` gets outcomes not met yet."""
     lines = ["def tick(v, missed=missed):", f" _, {''.join(f'v{k}, ' for k in unknown)} = v"]
     _write(tree, 1, lines, constants)
     constants.space["missed"] = missed
@@ -83,7 +83,7 @@ def function(tree: Tree, unknown: tuple[int, ...], constants: Constants, missed:
 
 def _write(tree: Tree, depth: int, lines: list[str], constants: Constants) -> None:
     pad = " " * depth
-    if isinstance(tree, Edge):
+    if isinstance(tree, Leaf):
         lines.extend(pad + line for line in _leave(tree, constants))
         return
     if depth > DEEPEST:
@@ -95,18 +95,18 @@ def _write(tree: Tree, depth: int, lines: list[str], constants: Constants) -> No
     tells_one = tree.guard.one is not None
     if tells_one:
         lines.append(f"{pad} if {tests[ONE]}:")
-        _write_way(tree, ONE, depth + 2, lines, constants)
+        _write_outcome(tree, ONE, depth + 2, lines, constants)
         lines.append(f"{pad} else:")
-    _write_way(tree, 1, depth + 1 + tells_one, lines, constants)
+    _write_outcome(tree, 1, depth + 1 + tells_one, lines, constants)
     lines.append(f"{pad}elif {tests[-1]}:")
-    _write_way(tree, -1, depth + 1, lines, constants)
+    _write_outcome(tree, -1, depth + 1, lines, constants)
     lines.append(f"{pad}else:")
-    _write_way(tree, 0, depth + 1, lines, constants)
+    _write_outcome(tree, 0, depth + 1, lines, constants)
 
 
-def _write_way(branch: Branch, outcome: int, depth: int, lines: list[str], constants: Constants) -> None:
-    if outcome in branch.ways:
-        _write(branch.ways[outcome], depth, lines, constants)
+def _write_outcome(branch: Branch, outcome: int, depth: int, lines: list[str], constants: Constants) -> None:
+    if outcome in branch.outcomes:
+        _write(branch.outcomes[outcome], depth, lines, constants)
     else:
         lines.append(" " * depth + "return missed(v)")
 
@@ -130,7 +130,7 @@ def _tests(guard: Guard, constants: Constants) -> tuple[dict[int, str], list[str
     return tests, [f"e = {terms}{_plus(Fraction(form.constant) * whole, constants)}"]
 
 
-def _leave(edge: Edge, constants: Constants) -> list[str]:
+def _leave(edge: Leaf, constants: Constants) -> list[str]:
     lines, values, rests = [], [], []
     for place, form in enumerate(edge.updates):
         whole = lcm(*(Fraction(c).denominator for c in form.terms.values()))

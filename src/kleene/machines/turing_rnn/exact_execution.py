@@ -16,9 +16,9 @@ from functools import cached_property, partial
 from math import lcm
 from typing import Any
 
-from kleene.machines.rnn.plain_execution import ExactVector, PlainStepper
-from kleene.machines.turing_rnn.exact_code import Branch, Constants, Edge, ScaleTooSmall, Tree, function
-from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard, Known, Layers, Number, Tick, traced
+from kleene.machines.rnn.exact_execution import ExactVector, PlainStepper
+from kleene.machines.turing_rnn.exact_code import Branch, Constants, Leaf, ScaleTooSmall, Tree, function
+from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard, KnownCoordinates, Layers, Number, Tick, traced
 from kleene.notation.exact import ExactMatrix
 
 HOT = 3  # how often a pattern is met before code is made for it
@@ -49,7 +49,7 @@ class _Program:
 class _Node:
     """A state as far as it is known, the edges that lead to it, and a program for every symbol."""
 
-    known: Known
+    known: KnownCoordinates
     unknown: tuple[int, ...]
     edges: list[int] = field(default_factory=list)
     programs: dict[int, _Program] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class ExactExecution:
         scale = lcm(self.layers.base**4, *(Fraction(value).denominator for value in at.values()))
         self._constants.rescale(lcm(scale, self._constants.denominator))
         forms = {k: Form(value, {}) for k, value in at.items()}
-        edge = self._edge(Known.of(forms, {}), forms, None)
+        edge = self._edge(KnownCoordinates.of(forms, {}), forms, None)
         self._values = self._taken(edge, {})
 
     @property
@@ -166,7 +166,7 @@ class ExactExecution:
         factor = self._constants.scale // old
         return (values[0], *(n * factor for n in values[1:]))
 
-    def _edge(self, known: Known, after: Mapping[int, Form], label: Any) -> Edge:
+    def _edge(self, known: KnownCoordinates, after: Mapping[int, Form], label: Any) -> Leaf:
         """A new edge to the state of which that is known."""
         node = self._node(known)
         number = len(self._targets)
@@ -177,9 +177,9 @@ class ExactExecution:
             program = node.programs.get(symbol)
             same = functions[node.edges[0]] if program is not None and program.compiled else None
             functions.append(same or self._interpreter(node, symbol))
-        return Edge(number, tuple(after.get(k, Form(0, {})) for k in node.unknown))
+        return Leaf(number, tuple(after.get(k, Form(0, {})) for k in node.unknown))
 
-    def _node(self, known: Known) -> _Node:
+    def _node(self, known: KnownCoordinates) -> _Node:
         """The narrowest node that covers what is known, or a new one."""
         alike = self._nodes.setdefault(frozenset(known.constants.items()), [])
         covering = [node for node in alike if node.known.covers(known)]
@@ -215,12 +215,12 @@ class ExactExecution:
             return ONE
         return (number > 0) - (number < 0)
 
-    def _met(self, tree: Tree | None, numbers: Mapping[int, int]) -> Edge | None:
+    def _met(self, tree: Tree | None, numbers: Mapping[int, int]) -> Leaf | None:
         while isinstance(tree, Branch):
-            tree = tree.ways.get(self._outcome(tree.guard, numbers))
+            tree = tree.outcomes.get(self._outcome(tree.guard, numbers))
         return tree
 
-    def _worked_out(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> Edge:
+    def _worked_out(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> Leaf:
         """The edge of a tick that turns out as never before, now in the program's tree."""
         if len(self._targets) > self.most:
             raise _Crowded
@@ -237,7 +237,7 @@ class ExactExecution:
         for edge in node.edges:
             self._functions[symbol][edge] = code
 
-    def _taken(self, edge: Edge, numbers: Mapping[int, int]) -> Values:
+    def _taken(self, edge: Leaf, numbers: Mapping[int, int]) -> Values:
         found = [Fraction(form.numerator(numbers, self._constants.scale)) for form in edge.updates]
         if any(value.denominator > 1 for value in found):
             raise ScaleTooSmall(lcm(*(value.denominator for value in found)))
@@ -287,14 +287,14 @@ def _stop(values: Values) -> Values:
     raise _Stopped
 
 
-def _grafted(tree: Tree | None, tick: Tick, edge: Edge) -> Tree:
+def _grafted(tree: Tree | None, tick: Tick, edge: Leaf) -> Tree:
     """The tree with the tick's signs as a path to its edge."""
     if not tick.guards:
         return edge
     root = tree if isinstance(tree, Branch) else Branch(tick.guards[0][0])
     at = root
     for (_, outcome), (guard, _) in zip(tick.guards, tick.guards[1:]):
-        at = at.ways.setdefault(outcome, Branch(guard))
+        at = at.outcomes.setdefault(outcome, Branch(guard))
         assert isinstance(at, Branch)
-    at.ways[tick.guards[-1][1]] = edge
+    at.outcomes[tick.guards[-1][1]] = edge
     return root

@@ -105,14 +105,14 @@ def _simplest(value: Fraction) -> Number:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownCoordinates:
     """What is known of a state: coordinates that are small integers (0 is left out), and bounds of the unknown ones."""
 
     constants: Mapping[int, int]
     bounds: Mapping[int, Bounds]
 
     @classmethod
-    def of(cls, forms: Mapping[int, Form], bounds: Mapping[int, Bounds]) -> "Known":
+    def of(cls, forms: Mapping[int, Form], bounds: Mapping[int, Bounds]) -> "KnownCoordinates":
         constants, unknown = {}, {}
         for k, form in sorted(forms.items()):
             low, high = form.span(bounds)
@@ -123,14 +123,14 @@ class Known:
                 constants[k] = int(low)
         return cls(constants, unknown)
 
-    def covers(self, other: "Known") -> bool:
+    def covers(self, other: "KnownCoordinates") -> bool:
         """Whether all that the other allows is allowed here, given the same constants."""
         if not self.bounds.keys() >= other.bounds.keys():
             return False
         pairs = ((b, other.bounds.get(k, (0, 0))) for k, b in self.bounds.items())
         return all(mine[0] <= theirs[0] and theirs[1] <= mine[1] for mine, theirs in pairs)
 
-    def joined(self, others: list["Known"]) -> "Known":
+    def joined(self, others: list["KnownCoordinates"]) -> "KnownCoordinates":
         """What covers this and the others too; an end of bounds that still moves after some of them is given up."""
         keys = sorted(self.bounds.keys() | {k for other in others for k in other.bounds})
         bounds = {}
@@ -141,7 +141,7 @@ class Known:
             low = -inf if tired and low < min(lows) else min(low, *lows)
             high = inf if tired and high > max(highs) else max(high, *highs)
             bounds[k] = (low, high)
-        return Known(self.constants, bounds)
+        return KnownCoordinates(self.constants, bounds)
 
     def forms(self) -> dict[int, Form]:
         return {k: Form(c, {}) for k, c in self.constants.items()} | {k: Form(0, {k: 1}) for k in self.bounds}
@@ -165,10 +165,10 @@ class Tick:
     guards: tuple[tuple[Guard, int], ...]
     before: dict[int, Form]
     after: dict[int, Form]
-    known: Known
+    known: KnownCoordinates
 
 
-def traced(layers: Layers, known: Known, symbol: int, outcome: Callable[[Guard], int]) -> Tick:
+def traced(layers: Layers, known: KnownCoordinates, symbol: int, outcome: Callable[[Guard], int]) -> Tick:
     """The tick as it turns out where guards have that `outcome`; every form that is not decided becomes one."""
     looking = _Looking(dict(known.bounds), outcome, layers.one)
     rest = layers.resting[symbol]
@@ -192,7 +192,7 @@ def traced(layers: Layers, known: Known, symbol: int, outcome: Callable[[Guard],
             live[unit] = found
     after = _outer(layers, live, looking.fixed)
     before = {k: form.at(looking.fixed) for k, form in known.forms().items()}
-    return Tick(tuple(looking.guards), before, after, Known.of(after, looking.bounds))
+    return Tick(tuple(looking.guards), before, after, KnownCoordinates.of(after, looking.bounds))
 
 
 def _outer(layers: Layers, live: dict[int, Form], fixed: Mapping[int, Number]) -> dict[int, Form]:

@@ -14,7 +14,7 @@ import numpy as np
 from kleene.errors import RunError
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
 from kleene.machines.turing_rnn.exact_ticks import Form
-from kleene.machines.turing_rnn.float_ticks import FloatExecution
+from kleene.machines.turing_rnn.float_execution import FloatExecution
 from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.notation.computations import Computation, Configuration, Configurations
 
@@ -108,7 +108,7 @@ _ZERO = Form(0, {})
 
 
 @dataclass(frozen=True)
-class Step:
+class TapeStep:
     """What a tick did: the state and symbol (codes) that the head then has, where it moved and what it left behind.
 
     No symbol is scanned (None) where the machine has halted and its network looks at nothing any more.
@@ -120,7 +120,7 @@ class Step:
     written: int
 
 
-def step_of(reading: TapeReading, before: Forms, after: Forms) -> Step | None:
+def step_of(reading: TapeReading, before: Forms, after: Forms) -> TapeStep | None:
     """What a tick does, proven from its map; None where it is no step of a machine.
 
     The map must be exactly that of a step: one stack pushed, the other popped of the symbol that is then scanned (or,
@@ -140,12 +140,12 @@ def step_of(reading: TapeReading, before: Forms, after: Forms) -> Step | None:
         return change.halting(state)
     written = change.pushed(right)
     if written is not None and change.popped(left):
-        return Step(state, scanned, -1, written)
+        return TapeStep(state, scanned, -1, written)
     written = change.pushed(left)
     if written is not None and (change.popped(right) or change.past_the_end(right)):
-        return Step(state, scanned, 1, written)
+        return TapeStep(state, scanned, 1, written)
     if change.bottom_alone(left) and change.none(right):
-        return Step(state, scanned, 0, scanned)
+        return TapeStep(state, scanned, 0, scanned)
     return None
 
 
@@ -182,7 +182,7 @@ class _Change:
         on = [code for code, value in found.items() if value != 0]
         return on if all(found[code] == Fraction(base - 1, base) for code in on) else None
 
-    def halting(self, state: int) -> Step | None:
+    def halting(self, state: int) -> TapeStep | None:
         """The step of a machine that scans nothing any more: see `TapeReading._halted`."""
         digits, bottom = self._digits(self.reading.left_stack), self.reading.bottom
         if digits is None or self._digits(self.reading.right_stack) != []:
@@ -191,7 +191,7 @@ class _Change:
         if len(written) > 1:
             return None
         move = -1 if bottom in digits else 1
-        return Step(state, None, move, written[0] if written else self.reading.blank_code)
+        return TapeStep(state, None, move, written[0] if written else self.reading.blank_code)
 
     def popped(self, stack: dict[int, int]) -> bool:
         """Whether the stack was popped of the symbol that is scanned now."""

@@ -1,14 +1,19 @@
-"""Exact runs of many words at once for integer weights: only the units that are not 0 are touched.
+"""Exact runs of simple recurrent networks, whatever the size of their numbers.
 
-The hidden vectors of a batch are triples (word, unit, value). A step expands every triple along its unit's column of
-the recurrent matrix, adds up what falls on the same word and unit, adds what bias and input give, and keeps what is
-positive. Of the units that nothing falls on, only those that bias and input alone make positive are looked at. Time and
-memory go with the live units, so that a compiled automaton of thousands of states costs one unit a word.
+`PlainStepper` takes one word through a network of any exact weights in Python's own integers. The numbers of a hidden
+vector stand over one denominator, as those of the weights do; what is 0 is not kept.
+
+`SparseStepper` takes many words at once through a network of integer weights. The hidden vectors of a batch are triples
+(word, unit, value). A step expands every triple along its unit's column of the recurrent matrix, adds up what falls on
+the same word and unit, adds what bias and input give, and keeps what is positive. Of the units that nothing falls on,
+only those that bias and input alone make positive are looked at. Time and memory go with the live units, so that a
+compiled automaton of thousands of states costs one unit a word.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, lcm
+from math import floor, gcd, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +24,116 @@ SAFE = 2**62  # sums that are proven to stay below this are computed in int64
 EXPANDED = 1 << 22  # products made at once; a larger step is done in halves
 
 
+@dataclass(frozen=True)
+class ExactVector:
+    """A vector that has live[unit] / denominator at each of its live units and 0 elsewhere."""
+
+    live: dict[int, int]
+    denominator: int
+
+    def value(self, unit: int) -> int | Fraction:
+        exact = Fraction(self.live.get(unit, 0), self.denominator)
+        return exact.numerator if exact.denominator == 1 else exact
+
+    @staticmethod
+    def reduced(live: dict[int, int], denominator: int) -> "ExactVector":
+        common = gcd(denominator, *live.values())
+        return ExactVector({unit: n // common for unit, n in live.items()}, denominator // common)
+
+
+class PlainStepper:
+    """Steps a network of exact weights; `network` is a `SimpleRNN`."""
+
+    def __init__(self, network: Any):
+        recurrent, inputs, bias = network.recurrent, network.inputs, network.bias
+        self.denominator = lcm(recurrent.denominator, inputs.denominator, bias.denominator)
+        self.columns = _Columns(recurrent, self.denominator)
+        self.inputs = _Columns(inputs, self.denominator)
+        self.biases = dict(zip(bias.rows.tolist(), bias.over(self.denominator)))
+        self.resting: dict[int, dict[int, int]] = {}  # for each symbol seen, what W x + b gives every unit
+        self.awake: dict[int, list[int]] = {}  # those of them that it makes positive
+        self.clips = network.activation == "slu"
+        start = network.start
+        self.start = ExactVector(dict(zip(start.rows.tolist(), start.numerators)), start.denominator)
+
+    def step(self, state: ExactVector, symbol: int) -> ExactVector:
+        """σ(V h + W x + b) for one symbol."""
+        if symbol not in self.resting:
+            self._prepare(symbol)
+        sums = dict.fromkeys(self.awake[symbol], 0)  # of the units that nothing touches, only these become positive
+        for unit, value in state.live.items():
+            for row, weight in self.columns[unit]:
+                sums[row] = sums.get(row, 0) + weight * value
+        resting, one = self.resting[symbol], self.denominator * state.denominator
+        live = {}
+        for unit, n in sums.items():
+            n += resting.get(unit, 0) * state.denominator
+            if n > 0:
+                live[unit] = min(n, one) if self.clips else n
+        return ExactVector.reduced(live, one)
+
+    def _prepare(self, symbol: int) -> None:
+        resting = dict(self.biases)
+        for row, n in self.inputs[symbol]:
+            resting[row] = resting.get(row, 0) + n
+        self.resting[symbol], self.awake[symbol] = resting, [unit for unit, n in resting.items() if n > 0]
+
+    def states(self, symbols: Iterable[int]) -> Iterator[ExactVector]:
+        """The start, and the hidden vector after each symbol."""
+        state = self.start
+        yield state
+        for symbol in symbols:
+            state = self.step(state, symbol)
+            yield state
+
+
+class PlainReadout:
+    """The outputs of a hidden vector, and whether the first of them accepts."""
+
+    def __init__(self, network: Any):
+        self.denominator = lcm(network.readout.denominator, network.readout_bias.denominator)
+        self.columns = _Columns(network.readout, self.denominator)
+        self.bias = [0] * network.readout.shape[0]
+        for row, n in zip(network.readout_bias.rows.tolist(), network.readout_bias.over(self.denominator)):
+            self.bias[row] = n
+        self.threshold = Fraction(network.threshold)
+
+    def outputs(self, state: ExactVector) -> list[Fraction]:
+        sums = [n * state.denominator for n in self.bias]
+        for unit, value in state.live.items():
+            for row, weight in self.columns[unit]:
+                sums[row] += weight * value
+        return [Fraction(n, self.denominator * state.denominator) for n in sums]
+
+    def accepts(self, state: ExactVector) -> bool:
+        return self.outputs(state)[0] > self.threshold
+
+
+def whole(value: Fraction) -> int | Fraction:
+    """An int where the number is whole."""
+    return floor(value) if value.denominator == 1 else value
+
+
+class _Columns(dict[int, list[tuple[int, int]]]):
+    """The entries (row, numerator) of each column, made when it is first looked at: a word needs few of them."""
+
+    def __init__(self, matrix: ExactMatrix, denominator: int):
+        self.matrix, self.factor = matrix, denominator // matrix.denominator
+
+    def __missing__(self, column: int) -> list[tuple[int, int]]:
+        starts, rows, order = self.matrix.by_column
+        places = slice(starts[column], starts[column + 1])
+        numbers = [self.matrix.numerators[k] * self.factor for k in order[places].tolist()]
+        self[column] = list(zip(rows[places].tolist(), numbers))
+        return self[column]
+
+
 class TooLargeError(ArithmeticError):
     """A number might not fit into int64; the caller goes on in Python's integers."""
 
 
 class LiveUnits(NamedTuple):
-    """Hidden vectors of a batch: word words[k] has values[k] at units[k], and 0 wherever nothing is said."""
+    """Hidden vectors of a batch: word words[k] has values[k] at units[k], and 0 elsewhere."""
 
     words: np.ndarray
     units: np.ndarray
@@ -41,8 +150,8 @@ class LiveUnits(NamedTuple):
 class SparseStepper:
     """Steps a batch of words through a network of integer weights; `network` is a `SimpleRNN`."""
 
-    def __init__(self, network: Any):
-        recurrent, start = network.recurrent, network.start
+    def __init__(self, network: Any, expanded: int = EXPANDED):
+        recurrent, start, self.expanded = network.recurrent, network.start, expanded
         self.hidden, self.clips = recurrent.shape[0], network.activation == "slu"
         self.starts, self.rows, order = recurrent.by_column
         self.weights = _small(recurrent)[order]
@@ -62,7 +171,7 @@ class SparseStepper:
         if live.largest * self.growth + self.most_resting > SAFE:
             raise TooLargeError
         counts = self.starts[live.units + 1] - self.starts[live.units]
-        if counts.sum() > EXPANDED and len(words) > 1:
+        if counts.sum() > self.expanded and len(words) > 1:
             return self._in_halves(live, words, symbols)
         places = _ranges(self.starts[live.units], counts)
         fallen = np.repeat(live.words * self.hidden, counts) + self.rows[places]

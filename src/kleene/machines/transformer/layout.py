@@ -82,3 +82,33 @@ def is_clean(xp: Any, channel: Channel, dims: Any) -> Any:
     if channel.kind == "set":
         return ((dims == 0) | (dims == 1)).all(axis=-1)
     return xp.isfinite(dims[..., 0])
+
+
+def check_layout(layout: Layout) -> None:
+    """Refuse a layout, read from a file, whose segments, heads and labels do not fit together."""
+    start = 0
+    for segment in layout.segments:
+        channel = segment.channel
+        stop = start + (1 if channel.kind == "number" else int(channel.size or 0))
+        if (segment.start, segment.stop) != (start, stop):
+            raise ValueError(
+                f"channel {channel.name!r} has dimensions {segment.start}..{segment.stop}, not {start}..{stop}"
+            )
+        start = stop
+    for name in (*layout.heads, layout.output_name):
+        if name not in [c.name for c in layout.channels]:
+            raise ValueError(f"it speaks of a channel {name!r}, which it does not have")
+    _check_symbols("alphabet", layout.alphabet, layout.input_range)
+    for channel in layout.channels:
+        _check_symbols(f"channel {channel.name!r}", channel.labels, channel.size)
+    if len(layout.queries) != len(layout.heads) or not isinstance(layout.max_layers, int):
+        raise ValueError("its heads or its number of layers are not described")
+
+
+def _check_symbols(name: str, symbols: Any, size: int | None) -> None:
+    if symbols is not None and (
+        not isinstance(symbols, tuple)
+        or len(set(symbols)) != size
+        or not all(isinstance(symbol, str) and symbol for symbol in symbols)
+    ):
+        raise ValueError(f"{name} has the labels {symbols!r}, and {size} different texts were expected")

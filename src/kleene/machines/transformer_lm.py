@@ -11,13 +11,16 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.lstm.lstm import Token, encoded
+from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
+from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.weights import Axes, Format, arrays_of
+from kleene.traces import Trace
 
 SEGMENT = 16  # words are filled up to a multiple of this many tokens, so that few lengths are compiled
 TINY = 1e-5  # added to the variance, as everyone does
 
 
-class Block(eqx.Module):
+class TransformerBlock(eqx.Module):
     """One layer: x + attention(norm(x)), and that + mlp_out · gelu(mlp_in · norm(·) + mlp_bias) + out_bias."""
 
     attention_gain: Float[Array, " width"]
@@ -51,7 +54,7 @@ class Block(eqx.Module):
         return stream + jax.nn.gelu(normed @ self.mlp_in.T + self.mlp_bias) @ self.mlp_out.T + self.out_bias
 
 
-class TransformerLM(eqx.Module):
+class TransformerLM(Shown, eqx.Module):
     """A Transformer language model over a vocabulary of tokens. The call is one unbatched sentence.
 
     >>> model = TransformerLM.random("ab", width=8, heads=2, layers=1, key=jax.random.key(0))
@@ -61,7 +64,7 @@ class TransformerLM(eqx.Module):
 
     embedding: Float[Array, "symbols width"]
     positions: Float[Array, "positions width"]
-    layers: tuple[Block, ...]
+    layers: tuple[TransformerBlock, ...]
     gain: Float[Array, " width"]
     decoder: Float[Array, "outputs width"]
     decoder_bias: Float[Array, " outputs"]
@@ -93,7 +96,7 @@ class TransformerLM(eqx.Module):
             return jax.random.normal(next(keys), shape) * inputs**-0.5
 
         blocks = tuple(
-            Block(
+            TransformerBlock(
                 attention_gain=ones,
                 query=draw(heads, width, each, inputs=width),
                 key=draw(heads, width, each, inputs=width),
@@ -138,21 +141,39 @@ class TransformerLM(eqx.Module):
         return np.asarray(_recorded(self, jnp.asarray(padded)))[: len(tokens)]
 
     def outputs(self, word: Sequence[Token]) -> np.ndarray:
-        """What the network says after each token of a word: [step, output]."""
+        """The logits after each token of a word: [step, output]."""
         return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
 
+    def run(self, word: Sequence[Token]) -> Trace:
+        """The trace on one word: each `word` read, what each layer leaves (`hidden.0` …), and the `next` one."""
+        return self.run_batch([word])[0]
+
+    def run_batch(self, words: Sequence[Sequence[Token]]) -> list[Trace]:
+        """The traces on many words of unequal length."""
+        found = []
+        for word, tokens in zip(words, encoded(words, self.vocabulary)):
+            hidden = self.hidden(word)
+            logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+            found.append(language_trace(self.vocabulary, tokens, hidden, logits))
+        return found
+
+    @property
+    def size(self) -> Size:
+        """`hidden_units` are those of the MLPs."""
+        nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
+        return Size(sum(block.mlp_bias.size for block in self.layers), self.parameter_count(), nonzero)
+
+    def facts(self) -> dict[str, str]:
+        return {"reads": shown_names(self.vocabulary, "tokens"), "answers": "the next token"}
+
     def save(self, path: Any) -> Path:
-        """The path of the safetensors file now holding the network. Tokens must be strings or whole numbers."""
-        from kleene.machines.transformer_lm.storage import save
+        """Save the network and return the path. Tokens must be strings or whole numbers."""
+        return FORMAT.save(self, path, vocabulary_header(self.vocabulary) | {"layers": len(self.layers)})
 
-        return save(self, path)
-
-    @staticmethod
-    def load(path: Any) -> "TransformerLM":
+    @classmethod
+    def load(cls, path: Any) -> "TransformerLM":
         """The network in a file that `save` wrote. Opening a file never runs code."""
-        from kleene.machines.transformer_lm.storage import load
-
-        return load(path)
+        return FORMAT.load(cls, path)
 
 
 def centred(part: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
@@ -168,3 +189,16 @@ def norm_scale(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch 1"]
 @eqx.filter_jit
 def _recorded(network: TransformerLM, tokens: Int[Array, " step"]) -> Float[Array, "step layers width"]:
     return network(tokens)
+
+
+def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
+    return {"vocabulary": read_vocabulary(header, axes["symbols"])}
+
+
+FORMAT = Format(
+    "transformer language model",
+    "Transformer language model",
+    sizes=("layers",),
+    own=("heads", "key", "units"),
+    statics=_statics,
+)

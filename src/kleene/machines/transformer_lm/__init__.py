@@ -1,3 +1,0 @@
-"""A small Transformer language model."""
-
-from kleene.machines.transformer_lm.transformer_lm import TransformerLM as TransformerLM

@@ -1,0 +1,61 @@
+"""A small machine of every kind, by what its files call it, and an input that it takes."""
+
+from typing import Any
+
+import jax
+
+import kleene
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.nram.nram import NRAM
+from kleene.machines.ntm.ntm import NTM
+from kleene.machines.rnn import library
+from kleene.machines.rnn.execution import StateReading
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer_lm import TransformerLM
+from kleene.notation.wiring import Steps
+from kleene.programs.alta.library import parity
+from kleene.programs.turing.library import stored
+
+KEY = jax.random.key(0)
+
+
+def exact_rnn() -> SimpleRNN:
+    """One with exact weights and a reading."""
+    network = library.a_n_b_n()
+    reading = StateReading(("p", "q ∅"), (0, 1, 1, 0), dead=1)
+    return SimpleRNN(**network.weights(), **(network.description() | {"reading": reading}))
+
+
+def nram() -> NRAM:
+    drawn = NRAM.random(2, "def+R", hidden=3, key=KEY)
+    return NRAM(**{name: getattr(drawn, name) for name in WEIGHTS}, wiring=drawn.wiring, steps=Steps(3))
+
+
+WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
+
+MACHINES: dict[str, Any] = {
+    "universal transformer": kleene.compile(parity.absolute(positions=8)),
+    "simple rnn": exact_rnn(),
+    "turing rnn": kleene.compile(stored("sipser")),
+    "lstm": LSTM.random("abc", 5, 2, outputs=1, embedding=3, threshold=0.25, key=KEY),
+    "transformer language model": TransformerLM.random(["<unk>", "a", 3], 4, 2, 2, positions=5, key=KEY),
+    "nram": nram(),
+    "ntm": NTM.random(4, outputs=3, width=2, hidden=(5, 6), key=KEY),
+}
+# Further ones that have parts which those above lack.
+VARIANTS: dict[str, Any] = {
+    "a Transformer with an expansion": kleene.compile(parity.sum_modulo(most_ones=3)),
+    "a floating simple RNN": library.majority_slu().to_float(),
+    "a floating Turing machine": kleene.compile(stored("sipser"), dtype="float32"),
+    "an LSTM that is a language model": LSTM.random(3, 2, key=KEY),
+    "an NRAM that does not say its steps": NRAM.random(1, "R", hidden=2, key=KEY),
+}
+INPUTS: dict[str, Any] = {
+    "universal transformer": [1, 0, 1],
+    "simple rnn": "aabb",
+    "turing rnn": "11",
+    "lstm": "abba",
+    "transformer language model": ["a", 3, "a"],
+    "nram": [1, 2, 0],
+    "ntm": [0, 3, 1],
+}
