@@ -73,7 +73,7 @@ def _program_of(path: str, network: Any, against: str | None) -> tuple[Any, Any,
 def check_weights(found: Found) -> None:
     """Refuse a network whose weights are not those that the program is compiled to."""
     from kleene.compiling import compile
-    from kleene.machines.transformer.universal_transformer import digest_of
+    from kleene.machines.transformer.parameters import digest_of
 
     network, mine = found.network, digest_of(found.network.arrays())
     ways = [{"dtype": network.dtype, "activation": network.activation, "rules": r} for r in ("compact", "paper")]

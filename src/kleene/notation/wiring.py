@@ -1,9 +1,7 @@
-"""What circuits of modules are made of: which modules there are, and what each of their arguments may be wired to.
+"""What circuits of modules are made of: which modules there are, what each argument may be wired to, and for how long.
 
 Programs (circuits that people write) and machines (the NRAM, which learns them) share these names, so that their traces
-have the same channels.
-
-How many steps a circuit runs: a sum of a number, the size M of the memory, and what a cell says at the start.
+have the same channels. The number of steps is a sum of a number, the size M of the memory, and cells.
 """
 
 import re
@@ -163,7 +161,7 @@ TERM = re.compile(r"([0-9]+)|(M)|memory\[([0-9]+)\]")
 
 @dataclass(frozen=True)
 class Steps:
-    """So many steps: `constant`, and M as often as `sizes` says, and what each of `cells` holds at the start.
+    """`constant + sizes * M + sum(memory[cell])` steps, over `cells`, where M is the size of the memory.
 
     >>> Steps.parse("memory[1] + 5")([7, 3, 2, 0])
     8

@@ -83,7 +83,7 @@ class LSTM(Shown, eqx.Module):
         """A network to be trained, initialised as PyTorch does: U(-1/√hidden, 1/√hidden), embeddings N(0, 1).
 
         `vocabulary` may be a number: the tokens are then 0, 1, 2… An embedding is as wide as the hidden layer, and
-        there is an output for every token, unless told otherwise.
+        there is an output for every token, by default.
         """
         tokens = tuple(range(vocabulary)) if isinstance(vocabulary, int) else tuple(vocabulary)
         if not tokens or len(set(tokens)) != len(tokens) or min(hidden, layers) < 1:
@@ -234,7 +234,7 @@ class LSTM(Shown, eqx.Module):
 
         Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
         `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
-        single, unless jax has been told to keep it (`jax_enable_x64`).
+        single, unless jax keeps it (`jax_enable_x64`).
         """
         from kleene.machines.lstm.pytorch import from_torch
 
