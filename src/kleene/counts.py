@@ -9,7 +9,7 @@ from kleene.errors import InputError
 
 
 def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
-    """The number as a plain int; refuses what is no whole number (True is none), or too small.
+    """The number as a plain int. Raises unless it is an integer of at least `least`; booleans are rejected.
 
     >>> import numpy as np
     >>> checked_count(np.int64(5), "max_steps", "it is a number of steps, 0 or more")
@@ -21,7 +21,7 @@ def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
 
 
 def read_count(text: str, most_digits: int = 18) -> int | None:
-    """The whole number, 0 or more, that a text is; None where it is none, or has too many digits to count anything.
+    """The whole number, 0 or more, that a string spells; None where it spells none, or one of too many digits.
 
     >>> read_count("12"), read_count("-1"), read_count("9" * 30)
     (12, None, None)
@@ -30,7 +30,7 @@ def read_count(text: str, most_digits: int = 18) -> int | None:
 
 
 def read_fraction(text: str, most_digits: int = 4000) -> Fraction:
-    """The exact number that a text such as 1/2, 3 or 2.5e3 is; a ValueError where written out it is too long.
+    """The exact number that a string such as 1/2, 3 or 2.5e3 spells; a ValueError where it has too many digits.
 
     >>> read_fraction("-1/2"), read_fraction("2.5e3")
     (Fraction(-1, 2), Fraction(2500, 1))

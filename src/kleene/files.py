@@ -1,10 +1,9 @@
-"""Files: written so that a reader, or a crash, never meets half of one, and read within bounds, with clear words.
+"""Files: replaced in one step, so that nobody ever reads half of one, and read within bounds.
 
-The seal of a file: a checksum that stands in the file itself, and that every bit of the file goes into.
-
-One mechanism for every format. A writer puts `SEAL` where its format has room for a text: a header, a key of a JSON
-object, a comment. `sealed` then writes the SHA-256 of the whole file, taken with zeros in that place, over the zeros.
-The same name stands before and after the digits, so that a file whose seal is damaged is still known to have had one.
+A file has a seal: a checksum of all of its bytes that stands in the file itself. It is one mechanism for every format.
+A writer puts `SEAL` where its format has room for a string: a header, a key of a JSON object, a comment. `sealed` then
+writes the SHA-256 of the whole file, taken with zeros in that place, over the zeros. The same name stands before and
+after the digits, so that a file whose seal is damaged is still known to have had one.
 """
 
 import codecs
@@ -83,7 +82,7 @@ def _too_large(name: str, most: int, size: str) -> ModelFileError:
 
 
 def write_atomically(path: str | os.PathLike, content: bytes | str) -> Path:
-    """The path, now holding `content`: written beside it first, then moved into place in one step.
+    """Write the content and return the path: it is written beside it first, then moved into place in one step.
 
     A link stays, and the file that it leads to is replaced. What is no regular file, such as a device or a pipe, is
     written to as it is. A text is written as UTF-8.
@@ -120,7 +119,7 @@ def encoded(text: str) -> bytes:
 
 
 def make_folder(path: str | os.PathLike) -> Path:
-    """The path of a folder that is there now, and that files can be written to."""
+    """Make the folder, unless it is there, and return its path; refuses one that cannot be written to."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

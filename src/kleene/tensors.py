@@ -23,7 +23,7 @@ NAMES = FLOATS | {"I64": "int64", "I32": "int32", "U8": "uint8"}
 
 
 def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
-    """The path of the file now holding the arrays and their checksum; `kind` says what they are."""
+    """Save the arrays with a header and a checksum, and return the path; `kind` says what they are."""
     from safetensors.numpy import save
 
     dense = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -73,7 +73,7 @@ def read_arrays(path: Any) -> dict[str, np.ndarray]:
 
 
 def write_arrays(path: Any, arrays: dict[str, np.ndarray]) -> Path:
-    """The path of a safetensors file with arrays and no header, for other programs."""
+    """Save the arrays without a header, for other programs, and return the path."""
     from safetensors.numpy import save
 
     return write_atomically(path, save({name: np.asarray(array, order="C") for name, array in arrays.items()}))
@@ -84,16 +84,16 @@ def _read_header(path: Path, content: bytes) -> dict[str, Any]:
         described = _described(content)
     except (ValueError, RecursionError) as error:
         pickled = content.startswith((b"PK", b"\x80"))
-        told = f": {PICKLED}" if pickled else f", or it is damaged ({error}); make it again"
-        raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote{told}") from None
+        why = f": {PICKLED}" if pickled else f", or it is damaged ({error}); make it again"
+        raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote{why}") from None
     try:
         header = json.loads(described["__metadata__"]["kleene"])
         if isinstance(header, dict):
             return header
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    told = PYTORCH_LSTM.format(file=repr(str(path))) if _is_pytorch_lstm(described) else "it has another header"
-    raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote: {told}")
+    why = PYTORCH_LSTM.format(file=repr(str(path))) if _is_pytorch_lstm(described) else "it has another header"
+    raise ModelFileError(f"{str(path)!r} is not a file that Kleene wrote: {why}")
 
 
 def _described(content: bytes) -> dict[str, Any]:

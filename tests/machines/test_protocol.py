@@ -117,3 +117,15 @@ def test_a_turing_machine_and_its_network_run_to_traces():
         assert isinstance(program, Trace)
         assert program == network
         assert program.output == program.verdict
+
+
+@pytest.mark.parametrize("kind", ["lstm", "transformer language model"])
+def test_many_words_of_unequal_length_are_run_at_once_as_each_alone(kind):
+    machine = MACHINES[kind]
+    longest = {"lstm": 40, "transformer language model": 5}[kind]  # the first takes several jitted calls
+    words = [[machine.vocabulary[(i + k) % 3] for k in range(i % (longest + 1))] for i in range(140)]
+    found = machine.run_batch(words)
+    assert len(found) == len(words)
+    for i in (0, 1, 4, 5, 39, 40, 41, 64, 139):
+        assert found[i] == machine.run(words[i]), i
+    assert machine.run_batch([]) == []

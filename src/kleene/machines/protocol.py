@@ -92,8 +92,8 @@ class Shown:
         return _count(self)
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{verb} {what}" for verb, what in self.facts().items())
-        return f"<{type(self).__name__} of {self.parameter_count():,} parameters: {told}>"
+        shown = ", ".join(f"{verb} {what}" for verb, what in self.facts().items())
+        return f"<{type(self).__name__} of {self.parameter_count():,} parameters: {shown}>"
 
     def __str__(self) -> str:
         counts = [f"{count:,} {name.replace('_', ' ')}" for name, count in asdict(self.size).items()]

@@ -17,6 +17,7 @@ from kleene.machines.weights import Axes, Format, arrays_of
 from kleene.traces import Trace
 
 SEGMENT = 16  # words are filled up to a multiple of this many tokens, so that few lengths are compiled
+BATCH = 64  # words that are run at once
 TINY = 1e-5  # added to the variance, as everyone does
 
 
@@ -135,10 +136,13 @@ class TransformerLM(Shown, eqx.Module):
     def hidden(self, word: Sequence[Token]) -> np.ndarray:
         """What each layer leaves at each token of a word: [step, layer, width]."""
         tokens = encoded([word], self.vocabulary)[0]
-        if len(tokens) > len(self.positions):
-            raise InputError(f"a word of {len(tokens)} tokens is too long: there are {len(self.positions)} positions")
+        self._check_length(len(tokens))
         padded = np.pad(tokens, (0, -len(tokens) % SEGMENT))
         return np.asarray(_recorded(self, jnp.asarray(padded)))[: len(tokens)]
+
+    def _check_length(self, length: int) -> None:
+        if length > len(self.positions):
+            raise InputError(f"a word of {length} tokens is too long: there are {len(self.positions)} positions")
 
     def outputs(self, word: Sequence[Token]) -> np.ndarray:
         """The logits after each token of a word: [step, output]."""
@@ -146,16 +150,28 @@ class TransformerLM(Shown, eqx.Module):
 
     def run(self, word: Sequence[Token]) -> Trace:
         """The trace on one word: each `word` read, what each layer leaves (`hidden.0` …), and the `next` one."""
-        return self.run_batch([word])[0]
+        (tokens,) = encoded([word], self.vocabulary)
+        return self._trace(tokens, self.hidden(word))
 
     def run_batch(self, words: Sequence[Sequence[Token]]) -> list[Trace]:
-        """The traces on many words of unequal length."""
-        found = []
-        for word, tokens in zip(words, encoded(words, self.vocabulary)):
-            hidden = self.hidden(word)
-            logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
-            found.append(language_trace(self.vocabulary, tokens, hidden, logits))
-        return found
+        """The traces on many words of unequal length at once."""
+        rows = encoded(words, self.vocabulary)
+        parts = [rows[i : i + BATCH] for i in range(0, len(rows), BATCH)]
+        return [self._trace(*found) for part in parts for found in zip(part, self._hidden_of(part))]
+
+    def _trace(self, tokens: np.ndarray, hidden: np.ndarray) -> Trace:
+        logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+        return language_trace(self.vocabulary, tokens, hidden, logits)
+
+    def _hidden_of(self, words: list[np.ndarray]) -> list[np.ndarray]:
+        """What each layer leaves at each token of each word; padding comes after a word and changes nothing."""
+        longest = max(map(len, words))
+        self._check_length(longest)
+        padded = np.zeros((BATCH, max(1, -(-longest // SEGMENT)) * SEGMENT), dtype=np.int32)
+        for row, tokens in zip(padded, words):
+            row[: len(tokens)] = tokens
+        hidden = np.asarray(_recorded_rows(self, jnp.asarray(padded)))
+        return [hidden[row, : len(tokens)] for row, tokens in enumerate(words)]
 
     @property
     def size(self) -> Size:
@@ -189,6 +205,11 @@ def norm_scale(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch 1"]
 @eqx.filter_jit
 def _recorded(network: TransformerLM, tokens: Int[Array, " step"]) -> Float[Array, "step layers width"]:
     return network(tokens)
+
+
+@eqx.filter_jit
+def _recorded_rows(network: TransformerLM, tokens: Int[Array, "batch step"]) -> Float[Array, "batch step layers width"]:
+    return jax.vmap(network)(tokens)
 
 
 def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:

@@ -1,10 +1,8 @@
-"""Input sequences: checked, and laid out as one array.
+"""Input sequences, checked and laid out as one array, and decoder-only runs that write tokens one after the other.
 
-Decoder-only runs: tokens are written one after the other, each seen by those after it.
-
-No position looks to its right, so what happened at a position never changes as the sequence grows: it can be kept.
-Each position runs its own layers. It is done when its own halting variable says so (or after the program's fixed
-number of layers), and stays as it is from then on; later positions see it at the layer that they are at themselves.
+In a decoder no position looks to its right, so what happened at a position never changes as the sequence grows, and
+can be kept. Each position runs its own layers. It is done when its own halting variable says so (or after the program's
+fixed number of layers), and stays as it is from then on; later positions see it at the layer that they are at.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Words over an alphabet: checked, and as codes that count along the alphabet.
-
-Alphabets: symbols that stand for the tokens of a program, so that people can type and read them.
-"""
+"""Words over an alphabet, checked and as codes that count along it; and alphabets that people can type and read."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
 """Traces on disk: JSON for people and other programs, npz for size. Neither can carry code.
 
-Arrays in one .npz file, without names: packed with a checksum, and unpacked only where they say that they fit.
+An .npz file has arrays without names and a checksum; it is unpacked only where its headers say that the arrays fit.
 """
 
 import io

@@ -10,7 +10,8 @@ from kleene.compiling.alta.expansions import ExpansionBuilder, expand_bit, expan
 from kleene.compiling.alta.units import Units, compact_units
 from kleene.errors import CompileError
 from kleene.machines.transformer.layout import Layout, Segment
-from kleene.machines.transformer.universal_transformer import Expansion, Origin, Probe, UniversalTransformer, digest_of
+from kleene.machines.transformer.parameters import Expansion, Origin, Probe, digest_of
+from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet
 from kleene.programs.alta.symbols import Sum

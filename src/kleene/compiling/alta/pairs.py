@@ -8,7 +8,7 @@ from kleene.compiling import compile
 from kleene.errors import CompileError, InputError
 from kleene.kinds import TRANSFORMERS
 from kleene.machines.transformer import UniversalTransformer
-from kleene.machines.transformer.universal_transformer import digest_of
+from kleene.machines.transformer.parameters import digest_of
 from kleene.notation.console import Entry
 from kleene.programs.alta.program import Program
 

@@ -83,7 +83,7 @@ class LSTM(Shown, eqx.Module):
         """A network to be trained, initialised as PyTorch does: U(-1/√hidden, 1/√hidden), embeddings N(0, 1).
 
         `vocabulary` may be a number: the tokens are then 0, 1, 2… An embedding is as wide as the hidden layer, and
-        there is an output for every token, unless told otherwise.
+        there is an output for every token, by default.
         """
         tokens = tuple(range(vocabulary)) if isinstance(vocabulary, int) else tuple(vocabulary)
         if not tokens or len(set(tokens)) != len(tokens) or min(hidden, layers) < 1:
@@ -161,12 +161,7 @@ class LSTM(Shown, eqx.Module):
         return np.concatenate([np.zeros((0, len(self.decoder_bias)), np.float32), *parts])
 
     def _last_outputs(self, words: list[np.ndarray]) -> np.ndarray:
-        rows = next(size for size in ROWS if size >= len(words))
-        lengths = np.array([len(tokens) for tokens in words] + [0] * (rows - len(words)))
-        padded = np.zeros((rows, -(-int(lengths.max()) // SEGMENT) * SEGMENT), dtype=np.int32)
-        for row, tokens in zip(padded, words):
-            row[: len(tokens)] = tokens
-        memory = jax.tree.map(lambda leaf: jnp.asarray(np.broadcast_to(leaf, (rows, *leaf.shape))), self.start)
+        padded, lengths, memory = self._filled(words)
         for first in range(0, padded.shape[1], SEGMENT):
             going = np.arange(first, first + SEGMENT) < lengths[:, None]
             memory = _advanced(self, memory, jnp.asarray(padded[:, first : first + SEGMENT]), jnp.asarray(going))
@@ -191,16 +186,39 @@ class LSTM(Shown, eqx.Module):
 
         An acceptor has the channel `accepting` instead of `next`.
         """
-        return self.run_batch([word])[0]
+        (tokens,) = encoded([word], self.vocabulary)
+        return self._trace(tokens, self.hidden(word))
 
     def run_batch(self, words: Sequence[Sequence[Token]]) -> list[Trace]:
-        """The traces on many words of unequal length."""
-        found = []
-        for word, tokens in zip(words, encoded(words, self.vocabulary)):
-            hidden = self.hidden(word)
-            logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
-            found.append(language_trace(self.vocabulary, tokens, hidden, logits, self.threshold))
-        return found
+        """The traces on many words of unequal length at once."""
+        rows = encoded(words, self.vocabulary)
+        parts = [rows[i : i + ROWS[1]] for i in range(0, len(rows), ROWS[1])]
+        return [self._trace(*found) for part in parts for found in zip(part, self._hidden_of(part))]
+
+    def _trace(self, tokens: np.ndarray, hidden: np.ndarray) -> Trace:
+        logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+        return language_trace(self.vocabulary, tokens, hidden, logits, self.threshold)
+
+    def _hidden_of(self, words: list[np.ndarray]) -> list[np.ndarray]:
+        """The hidden vectors of each word, [step, layer, unit], the start first."""
+        padded, _, memory = self._filled(words)
+        found = [np.asarray(memory.hidden)[:, None]]
+        for first in range(0, padded.shape[1], SEGMENT):
+            later = _recorded_rows(self, memory, jnp.asarray(padded[:, first : first + SEGMENT]))
+            memory = jax.tree.map(lambda leaf: leaf[:, -1], later)
+            found.append(np.asarray(later.hidden))
+        hidden = np.concatenate(found, axis=1)
+        return [hidden[row, : len(tokens) + 1] for row, tokens in enumerate(words)]
+
+    def _filled(self, words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Memory]:
+        """The words in an array of one of few shapes, their lengths, and the start of each row."""
+        rows = next(size for size in ROWS if size >= len(words))
+        lengths = np.array([len(tokens) for tokens in words] + [0] * (rows - len(words)))
+        padded = np.zeros((rows, -(-int(lengths.max()) // SEGMENT) * SEGMENT), dtype=np.int32)
+        for row, tokens in zip(padded, words):
+            row[: len(tokens)] = tokens
+        start = jax.tree.map(lambda leaf: jnp.asarray(np.broadcast_to(leaf, (rows, *leaf.shape))), self.start)
+        return padded, lengths, start
 
     @property
     def size(self) -> Size:
@@ -234,7 +252,7 @@ class LSTM(Shown, eqx.Module):
 
         Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
         `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
-        single, unless jax has been told to keep it (`jax_enable_x64`).
+        single, unless jax keeps it (`jax_enable_x64`).
         """
         from kleene.machines.lstm.pytorch import from_torch
 
@@ -256,6 +274,12 @@ def _recorded(network: LSTM, start: Memory, tokens: Int[Array, " step"]) -> Memo
         return memory, memory
 
     return jax.lax.scan(step, start, tokens)[1]
+
+
+@eqx.filter_jit
+def _recorded_rows(network: LSTM, start: Memory, tokens: Int[Array, "batch step"]) -> Memory:
+    """The memories of a batch after each token of one segment: [batch, step, layer, unit]."""
+    return jax.vmap(lambda memory, row: _recorded(network, memory, row))(start, tokens)
 
 
 @eqx.filter_jit

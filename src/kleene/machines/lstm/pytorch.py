@@ -84,7 +84,7 @@ def state_dict(network: LSTM) -> Arrays:
 
 
 def save_state_dict(network: LSTM, path: Any) -> Path:
-    """The path of a safetensors file that `safetensors.torch.load_file` reads a state dict from."""
+    """Save the weights as a state dict, which `safetensors.torch.load_file` reads, and return the path."""
     return write_arrays(path, state_dict(network))
 
 

@@ -13,8 +13,8 @@ def grammar_model() -> LSTM:
     `kleene.teaching.pretraining` says how it was taught.
 
     >>> model = grammar_model()
-    >>> said = dict(zip(model.vocabulary, model.outputs("the man near the houses".split())[-1]))
-    >>> bool(said["laughs"] > said["laugh"])  # it is the man who does
+    >>> logits = dict(zip(model.vocabulary, model.outputs("the man near the houses".split())[-1]))
+    >>> bool(logits["laughs"] > logits["laugh"])  # it is the man who does
     True
     """
     with as_file(files(__name__) / GRAMMAR) as path:

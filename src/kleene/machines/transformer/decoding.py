@@ -16,13 +16,11 @@ from kleene.machines.transformer.execution import (
     with_faults,
 )
 from kleene.machines.transformer.layer import Attended, attention_from, between, features_of, mlp, projected
-from kleene.machines.transformer.universal_transformer import UniversalTransformer
+from kleene.machines.transformer.parameters import Parameters
 from kleene.notation.tokens import Decoding, write
 
 
-def decode(
-    network: UniversalTransformer, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool
-) -> Decoding:
+def decode(network: Parameters, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
     """What the network writes after the prompt."""
 
     if network.layout.segment(network.layout.output_name).channel.kind != "category":
@@ -35,9 +33,9 @@ def decode(
 class NetworkDecoder:
     """What both decoders share: the weights in a type that numpy computes with, and the MLP after attention."""
 
-    def __init__(self, network: UniversalTransformer):
+    def __init__(self, network: Parameters):
         wide = np.float64 if network.dtype == "float64" else np.float32
-        self.network: UniversalTransformer = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
+        self.network: Parameters = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
         self.runnable: Runnable = prepare(self.network, "softmax")
         self.sequence: list[int] = []
         self.layers: list[int] = []
@@ -116,7 +114,7 @@ class CachedNetworkDecoder(NetworkDecoder):
     `keys[layer]` and `values[layer]` have the axes (1, heads, position, …).
     """
 
-    def __init__(self, network: UniversalTransformer):
+    def __init__(self, network: Parameters):
         super().__init__(network)
         self.keys: list[np.ndarray] = []
         self.values: list[np.ndarray] = []

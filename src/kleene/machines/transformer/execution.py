@@ -13,8 +13,8 @@ from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAtte
 from kleene.machines.pytree import pytree, static
 from kleene.machines.transformer.layer import between, features_of, mlp, select, softmax, used
 from kleene.machines.transformer.layout import Layout, Segment, is_clean, read_segment
+from kleene.machines.transformer.parameters import Array, Parameters, Probe
 from kleene.machines.transformer.plan import LookupPlan, plan_of
-from kleene.machines.transformer.universal_transformer import Array, Probe, UniversalTransformer
 from kleene.notation.tokens import padded
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
@@ -27,7 +27,7 @@ class Runnable:
     """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
 
     plan: LookupPlan | None
-    network: UniversalTransformer | None
+    network: Parameters | None
     mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
     mlp_bias: Array
     probe: Probe | None
@@ -55,7 +55,7 @@ class LayerStep(NamedTuple):
     used: Any
 
 
-def prepare(network: UniversalTransformer, attention: str) -> Runnable:
+def prepare(network: Parameters, attention: str) -> Runnable:
     """What a run of the network needs, arranged once."""
     plan = plan_of(network) if attention == "select" else None
     probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
@@ -156,7 +156,7 @@ def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
 
 
 def execute(
-    network: UniversalTransformer,
+    network: Parameters,
     sequences: Sequence[Sequence[Any]],
     *,
     max_layers: int | None,
@@ -190,7 +190,7 @@ def execute(
     return recorder.batch()
 
 
-def _runs_in_jax(network: UniversalTransformer, backend: str, positions: int) -> bool:
+def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
     if backend != "auto":
         return backend == "jax"
     work = positions * network.mlp_in.size

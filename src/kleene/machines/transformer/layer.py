@@ -1,6 +1,6 @@
 """One layer of a Universal Transformer, written once for numpy and for jax (`xp` is either).
 
-Arrays have the axes (batch, position, …). Both ways of computing attention give, beside what the heads read, the
+Arrays have the axes (batch, position, …). Both `select` and `softmax` give, beside what the heads read, the
 reason why each head is undefined at each position: 0 where it is not.
 """
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from kleene.errors import Reason
 from kleene.machines.transformer.layout import Layout
+from kleene.machines.transformer.parameters import Parameters, Probe
 from kleene.machines.transformer.plan import HeadPlan, LookupPlan
-from kleene.machines.transformer.universal_transformer import Probe, UniversalTransformer
 
 # Made of two plain ReLUs, a step is the difference of two large numbers: 0 or 1 to within rounding only.
 RELU_NOISE = 2.0**-6
@@ -121,23 +121,21 @@ def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
     return xp.where(count > 1.5, int(Reason.SEVERAL), reason) if categorical else reason
 
 
-def softmax(xp: Any, network: UniversalTransformer, state: Any, lengths: Any) -> Attended:
+def softmax(xp: Any, network: Parameters, state: Any, lengths: Any) -> Attended:
     """Attention as any Transformer computes it. `state` holds all dimensions; what is read is added to them."""
     query, key, value = projected(xp, network, state)
     inside = (xp.arange(state.shape[1]) < lengths[:, None])[:, None, None, :]
     return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside)
 
 
-def projected(xp: Any, network: UniversalTransformer, state: Any) -> tuple[Any, Any, Any]:
+def projected(xp: Any, network: Parameters, state: Any) -> tuple[Any, Any, Any]:
     """The queries, keys and values of every position: (batch, heads, position, …)."""
     weights = (network.query, network.key, network.value)
     query, key, value = (_einsum(xp, "bnd,hdk->bhnk", state, w) for w in weights)
     return query, key, value
 
 
-def attention_from(
-    xp: Any, network: UniversalTransformer, query: Any, key: Any, value: Any, places: Any, seen: Any
-) -> Attended:
+def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: Any, places: Any, seen: Any) -> Attended:
     """What queries that stand at `places` read from keys and values; `seen` says which positions they may look at."""
     layout, dtype = network.layout, network.out.dtype
     reach = network.relative.shape[1] // 2

@@ -8,7 +8,7 @@ from layer to layer. It is checked on the weights themselves: a network that is 
 import numpy as np
 
 from kleene.machines.pytree import pytree, static
-from kleene.machines.transformer.universal_transformer import Array, UniversalTransformer
+from kleene.machines.transformer.parameters import Array, Parameters
 
 
 @pytree
@@ -34,7 +34,7 @@ class LookupPlan:
     read: tuple[int, ...] = static()
 
 
-def plan_of(network: UniversalTransformer) -> LookupPlan | None:
+def plan_of(network: Parameters) -> LookupPlan | None:
     """The plan, or None where the weights do not allow one."""
     layout = network.layout
     read = tuple(d for s in layout.head_segments for d in range(s.start, s.stop))
@@ -63,7 +63,7 @@ def plan_of(network: UniversalTransformer) -> LookupPlan | None:
     )
 
 
-def _clearing_units(network: UniversalTransformer, read: tuple[int, ...]) -> np.ndarray | None:
+def _clearing_units(network: Parameters, read: tuple[int, ...]) -> np.ndarray | None:
     """The units that do nothing but empty the heads' dimensions; None if those dimensions are not emptied exactly."""
     onto_read = network.mlp_out[:, list(read)] != 0
     clearing = np.flatnonzero(onto_read.any(axis=1))
@@ -84,7 +84,7 @@ def _clearing_units(network: UniversalTransformer, read: tuple[int, ...]) -> np.
     return clearing if exact.all() and covered.all() else None
 
 
-def _head_plan(network: UniversalTransformer, h: int, column: dict[int, int]) -> HeadPlan | None:
+def _head_plan(network: Parameters, h: int, column: dict[int, int]) -> HeadPlan | None:
     layout = network.layout
     query, key = _picks(network.query[h]), _picks(network.key[h])
     value, out = _picks(network.value[h]), _picks(network.out[h].T)

@@ -1,62 +1,21 @@
 """The Universal Transformer: one layer of attention and MLP, repeated until every position is done."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from kleene.machines.protocol import Shown, shown_names
-from kleene.machines.pytree import pytree, static
+from kleene.machines.pytree import pytree
+from kleene.machines.transformer.decoding import decode
+from kleene.machines.transformer.execution import execute
 from kleene.machines.transformer.layout import Layout, check_layout
-from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
+from kleene.machines.transformer.parameters import Origin, Parameters, digest_of
+from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.tokens import Decoding
 from kleene.traces import Trace, TraceBatch
-
-Array = np.ndarray
-
-
-@pytree
-class Probe:
-    """Says where a head's undefined output would be used.
-
-    Row r holds where `features @ rows[:, r] >= least[r]`; a condition is a signed sum of rows that must be 1;
-    a guard asks for all its conditions, and `guarded` says of which head it guards the use. A condition that
-    looks at an undefined head (`mentions`) counts as holding. One use more than there are heads stands for faults:
-    writes that end the run with an error wherever their guards hold.
-    """
-
-    rows: Float[Array, "features rows"]
-    least: Float[Array, " rows"]
-    conditions: Float[Array, "rows conditions"]
-    mentions: Float[Array, "conditions uses"]
-    guards: Float[Array, "conditions guards"]
-    guarded: Float[Array, "guards uses"]
-
-
-@pytree
-class Expansion:
-    """Two layers before the MLP that turn numbers, sets and sums into features that are 0 or 1."""
-
-    inputs: Float[Array, "width steps"]
-    bias: Float[Array, " steps"]
-    outputs: Float[Array, "steps more"]
-    constant: Float[Array, " more"]
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """What a network was compiled from, how, and a digest of its weights as they were made.
-
-    A file keeps all of it but the program.
-    """
-
-    program: Any
-    options: dict[str, str]
-    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,34 +30,11 @@ class TransformerSize:
 
 
 @pytree
-class UniversalTransformer(Shown):
+class UniversalTransformer(Shown, Parameters):
     """A Transformer layer with shared weights, relative position biases and dynamic halting.
 
-    The fields are the weights; a compiler fills them, `layout` says what the dimensions mean. Attention is
-    softmax(Q K + bias), outputs are added up; the MLP is `mlp_out · clip(mlp_in · x + mlp_bias)`, where x is the
-    residual stream and, if there is an `expansion`, its features.
+    A compiler fills the weights, which are those of `Parameters`.
     """
-
-    tokens: Float[Array, "symbols width"]
-    positions: Float[Array, "positions width"] | None
-    query: Float[Array, "heads width key"]
-    key: Float[Array, "heads width key"]
-    value: Float[Array, "heads width entry"]
-    out: Float[Array, "heads entry width"]
-    relative: Float[Array, "heads offsets"]
-    expansion: Expansion | None
-    mlp_in: Float[Array, "features hidden"]
-    mlp_bias: Float[Array, " hidden"]
-    mlp_out: Float[Array, "hidden width"]
-    halt: Float[Array, " width"] | None
-    probe: Probe | None
-    layout: Layout = static()
-    activation: Literal["clipped", "relu"] = static(default="clipped")
-    origin: Origin | None = static(default=None)
-
-    @property
-    def dtype(self) -> str:
-        return str(self.tokens.dtype)
 
     @property
     def size(self) -> TransformerSize:
@@ -124,18 +60,6 @@ class UniversalTransformer(Shown):
         )
         heads = f"{len(layout.heads)} head{'s' * (len(layout.heads) != 1)}"
         return {"reads": tokens, "answers": layout.output_name, "has": f"{heads}, {self.activation}, {self.dtype}"}
-
-    def weights(self) -> dict[str, np.ndarray | None]:
-        """The Transformer's own weights by name, without the probe."""
-        expansion = {} if self.expansion is None else arrays_of(self.expansion, "expansion.")
-        names = ("tokens", "positions", "query", "key", "value", "out", "relative", "mlp_in", "mlp_bias", "mlp_out")
-        return {n: getattr(self, n) for n in names} | expansion
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name, those of the probe and the halting condition included."""
-        probe = {} if self.probe is None else arrays_of(self.probe, "probe.")
-        found = self.weights() | {"halt": self.halt} | probe
-        return {name: array for name, array in found.items() if array is not None}
 
     @property
     def is_edited(self) -> bool:
@@ -165,14 +89,10 @@ class UniversalTransformer(Shown):
         "softmax" computes attention as any Transformer does. `backend="auto"` runs small batches in numpy, which
         needs no compilation, and large ones, or those in bfloat16 or on a GPU, in jax.
         """
-        from kleene.machines.transformer.execution import execute
-
         return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
 
     def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the network writes after a prompt, run as a decoder: see `kleene.notation.tokens`."""
-        from kleene.machines.transformer.decoding import decode
-
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 
     def save(self, path: Any) -> Path:
@@ -186,16 +106,6 @@ class UniversalTransformer(Shown):
     def load(cls, path: Any) -> "UniversalTransformer":
         """The network in a file that `save` wrote. Opening a file never runs code."""
         return FORMAT.load(cls, path)
-
-
-def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
-    """A text that stands for the arrays: others have another one."""
-    found = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {array.dtype} {array.shape};".encode())
-        found.update(array.view(np.uint8).data if array.size else b"")
-    return found.hexdigest()
 
 
 def _given(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, int]:

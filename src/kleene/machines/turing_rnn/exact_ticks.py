@@ -149,7 +149,7 @@ class KnownCoordinates:
 
 @dataclass(frozen=True)
 class Guard:
-    """A form whose sign decides: -1, 0 or 1. Where it may be `one`, that is told apart from other positive numbers."""
+    """A form whose sign decides: -1, 0 or 1. Where it may be `one`, that is kept apart from other positive numbers."""
 
     form: Form
     one: int | None

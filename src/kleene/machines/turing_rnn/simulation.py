@@ -1,6 +1,6 @@
 """A Turing machine's computation, put together from what the ticks of a network did.
 
-What a tick of a network does to a Turing machine's configuration, read off its linear map once and for all.
+What a tick does to the configuration is read off its linear map once and for all.
 """
 
 from array import array

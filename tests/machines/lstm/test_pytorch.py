@@ -15,7 +15,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict, state_dict
 
 # A word_language_model of PyTorch 2.13, trained for 20 steps, and what it says about a text: 2 layers, 7 hidden units.
-TRAINED = dict(np.load(Path(__file__).parent / "torch_lstm.npz"))
+TRAINED = dict(np.load(Path(__file__).parents[1] / "torch_lstm.npz"))
 WEIGHTS = {name.removeprefix("state."): array for name, array in TRAINED.items() if name.startswith("state.")}
 
 
