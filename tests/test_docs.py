@@ -1,4 +1,7 @@
-"""Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands."""
+"""Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands.
+
+A block of output after a script is what the script has to print.
+"""
 
 import contextlib
 import doctest
@@ -16,8 +19,8 @@ import kleene
 from kleene.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|console|output)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -25,15 +28,24 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_the_examples_of_a_page_do_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
+    printed = ""
     for kind, text in BLOCK.findall(page.read_text()):
         if kind == "console":
             run_commands(text, monkeypatch)
+        elif kind == "output":
+            assert doctest.OutputChecker().check_output(text, printed, FLAGS), printed
         elif ">>>" in text:
             run_doctest(text, names, page.name)
         else:
-            path = tmp_path / "example.py"  # so that tracing finds the source
-            path.write_text(text)
-            exec(compile(text, str(path), "exec"), names)
+            printed = run_script(text, names, tmp_path / "example.py")
+
+
+def run_script(text: str, names: dict, path: Path) -> str:
+    path.write_text(text)  # so that tracing finds the source
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(text, str(path), "exec"), names)
+    return output.getvalue()
 
 
 def run_doctest(text: str, names: dict, page: str) -> None:
@@ -56,6 +68,13 @@ def run_commands(text: str, monkeypatch) -> None:
         with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
             main()
         assert doctest.OutputChecker().check_output(expected, output.getvalue(), FLAGS), output.getvalue()
+
+
+def test_the_readmes_picture_is_drawn_from_a_run_and_is_small(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "pictures")
+    drawn = importlib.import_module("parity").picture()
+    assert drawn == (ROOT / "docs" / "pictures" / "parity.svg").read_text()
+    assert len(drawn) < 60_000
 
 
 MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]
