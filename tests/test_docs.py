@@ -20,6 +20,7 @@ from kleene.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PLACE = re.compile(r"`((?:src|tests|docs|benchmarks)(?:/[\w.-]+)+)/?`")  # a path of the checkout, as prose names it
 BLOCK = re.compile(r"^```(python|console|output)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -68,6 +69,20 @@ def run_commands(text: str, monkeypatch) -> None:
         with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
             main()
         assert doctest.OutputChecker().check_output(expected, output.getvalue(), FLAGS), output.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_files_and_pages_that_a_page_names_are_there(page):
+    text = page.read_text()
+    linked = [page.parent / link for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)]
+    named = [ROOT / place for place in PLACE.findall(text)]
+    assert [str(place) for place in (*linked, *named) if not place.exists()] == []
+
+
+def test_the_architecture_draws_every_room():
+    rooms = {folder.parent.name for folder in (ROOT / "src" / "kleene").glob("*/__init__.py")} - {"commands"}
+    drawing = (ROOT / "docs" / "architecture.md").read_text().partition("```text")[2].partition("```")[0]
+    assert rooms <= set(re.findall(r"\w+", drawing))
 
 
 def test_the_readmes_picture_is_drawn_from_a_run_and_is_small(monkeypatch):
