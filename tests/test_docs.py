@@ -1,4 +1,7 @@
-"""Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands."""
+"""Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands.
+
+A block of output after a script is what the script has to print.
+"""
 
 import contextlib
 import doctest
@@ -16,8 +19,9 @@ import kleene
 from kleene.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PLACE = re.compile(r"`((?:src|tests|docs|benchmarks)(?:/[\w.-]+)+)/?`")  # a path of the checkout, as prose names it
+BLOCK = re.compile(r"^```(python|console|output)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -25,15 +29,24 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def test_the_examples_of_a_page_do_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
+    printed = ""
     for kind, text in BLOCK.findall(page.read_text()):
         if kind == "console":
             run_commands(text, monkeypatch)
+        elif kind == "output":
+            assert doctest.OutputChecker().check_output(text, printed, FLAGS), printed
         elif ">>>" in text:
             run_doctest(text, names, page.name)
         else:
-            path = tmp_path / "example.py"  # so that tracing finds the source
-            path.write_text(text)
-            exec(compile(text, str(path), "exec"), names)
+            printed = run_script(text, names, tmp_path / "example.py")
+
+
+def run_script(text: str, names: dict, path: Path) -> str:
+    path.write_text(text)  # so that tracing finds the source
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(text, str(path), "exec"), names)
+    return output.getvalue()
 
 
 def run_doctest(text: str, names: dict, page: str) -> None:
@@ -64,6 +77,27 @@ def run_commands(text: str, monkeypatch) -> None:
         assert doctest.OutputChecker().check_output(expected, printed, FLAGS), printed + problems.getvalue()
         status = int(shown) if following == "echo $?" else 0
         assert (left.value.code or 0) == status, f"{command}: exit status {left.value.code}\n{problems.getvalue()}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_files_and_pages_that_a_page_names_are_there(page):
+    text = page.read_text()
+    linked = [page.parent / link for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)]
+    named = [ROOT / place for place in PLACE.findall(text)]
+    assert [str(place) for place in (*linked, *named) if not place.exists()] == []
+
+
+def test_the_architecture_draws_every_room():
+    rooms = {folder.parent.name for folder in (ROOT / "src" / "kleene").glob("*/__init__.py")} - {"commands"}
+    drawing = (ROOT / "docs" / "architecture.md").read_text().partition("```text")[2].partition("```")[0]
+    assert rooms <= set(re.findall(r"\w+", drawing))
+
+
+def test_the_readmes_picture_is_drawn_from_a_run_and_is_small(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "pictures")
+    drawn = importlib.import_module("parity").picture()
+    assert drawn == (ROOT / "docs" / "pictures" / "parity.svg").read_text()
+    assert len(drawn) < 60_000
 
 
 MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]

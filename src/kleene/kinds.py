@@ -28,8 +28,8 @@ def resolved(reference: str) -> Any:
 class late:
     """A function that imports the one referred to when it is first called.
 
-    >>> late("kleene.programs.automata.library:spelled")("1*")
-    <DFA of 2 states over 1>
+    >>> late("kleene.programs.automata.library:spelled")("(a|b)*abb")
+    <DFA of 4 states over a b>
     """
 
     reference: str

@@ -22,7 +22,7 @@ class Outcome:
 
     >>> outcome = run("addition", "12 34", compiled=True)
     >>> outcome.answer, outcome.trace.steps
-    ('46', 4)
+    ('46', 5)
     """
 
     name: str

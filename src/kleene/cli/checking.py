@@ -32,26 +32,28 @@ def check(
     program: Annotated[
         str | None, typer.Argument(metavar="[PROGRAM]", help="A program, as for `kleene compile`.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Check every program of the libraries.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Check every program of the library.")] = False,
     samples: Annotated[
-        int, typer.Option(help="How many short and how many random inputs to try.", min=1, max=MANY)
+        int, typer.Option(help="How many short inputs to try, and how many random ones.", min=1, max=MANY)
     ] = 50,
-    max_length: Annotated[int, typer.Option(help="Size of the random inputs at most.", min=1, max=2_000)] = 10,
+    max_length: Annotated[int, typer.Option(help="The greatest size of the random inputs.", min=1, max=2_000)] = 10,
     random_programs: Annotated[
-        int, typer.Option("--random", help="Check so many random programs instead.", min=0, max=VERY_MANY)
+        int, typer.Option("--random", help="Check this many random programs instead.", min=0, max=VERY_MANY)
     ] = 0,
     resume: Annotated[
-        str | None, typer.Option(help="With --random: a file to keep the tally in, and to go on from.")
+        str | None, typer.Option(help="With --random: a file that keeps the tally, to continue from.")
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(help="With --random: processes to share the work; all cores, if there is much.", min=1, max=256),
+        typer.Option(
+            help="With --random: number of processes (default: all cores for more than 500 programs).", min=1, max=256
+        ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="FILE.py:FUNCTION",
-            help="A function from the list of input tokens to that of output tokens, to compare with. Runs the file.",
+            help="A function from the list of input tokens to the list of output tokens to compare with (runs it).",
         ),
     ] = None,
     attack: Annotated[
@@ -69,8 +71,8 @@ def check(
 ) -> None:
     """Check that program, network and a reference agree.
 
-    They have to have the same traces; the reference is independent of both: the library's own, or yours. Without one,
-    program and network are still compared with an independent interpreter. Exit status 1 if they differ.
+    Their traces must be equal. The reference is independent of both: the library's own, or yours. Without a reference,
+    program and network are compared with an independent interpreter. Exit status 1 if they differ.
     """
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
@@ -164,14 +166,12 @@ def certify(
     against: AgainstOption = None,
     length: Annotated[
         int | None,
-        typer.Option(
-            help="The longest input that the certificate is to speak of; the longest there can be.", min=1, max=MANY
-        ),
+        typer.Option(help="The longest input to certify (default: the longest possible).", min=1, max=MANY),
     ] = None,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Look for inputs at the edges on which program and network differ.")
+        bool, typer.Option("--attack", help="Search for an input on which program and network differ.")
     ] = False,
-    seconds: Annotated[float, typer.Option(help="With --attack: how long to look.", min=0.1, max=86_400)] = 3.0,
+    seconds: Annotated[float, typer.Option(help="With --attack: how long to search.", min=0.1, max=86_400)] = 3.0,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
@@ -179,8 +179,8 @@ def certify(
 ) -> None:
     """Say why a network equals its program, up to a length.
 
-    With --attack, program, selecting network and softmax network are run on inputs at the edges: short and long ones,
-    ties, and means near where an answer changes. Exit status 1 if there is no certificate, or it did not stand.
+    --attack runs the program, the selecting network and the softmax network on edge cases: short and long inputs, ties,
+    and means near a threshold. Exit status 1 if there is no certificate, or if the attack refutes it.
     """
     import kleene
     from kleene.compiling.alta.attacks import attack as attack_certificate

@@ -17,15 +17,15 @@ def bench(
         str,
         typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach, interdependence or cold."),
     ] = "alta",
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a look.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a quick look.")] = False,
     plot: Annotated[
-        str | None, typer.Option(help="Draw how cost grows with size into this .svg, .png or .pdf.")
+        str | None, typer.Option(help="Draw how the cost grows with the size into this .svg, .png or .pdf.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure speed, memory and size, and print them as a table.
 
-    Benchmarks are those of Kleene's own checkout, wherever one stands.
+    Only benchmarks of Kleene's own checkout are run, from any folder.
     """
     from kleene.benchmarking import run_benchmark
     from kleene.pictures.figures import check_picture
@@ -51,7 +51,7 @@ def bench(
 
 @commands.command()
 def demo() -> None:
-    """Watch programs and their networks run side by side."""
+    """Show programs and their networks run side by side."""
     from kleene.cli.demo import demo as show
 
     show(new_console())

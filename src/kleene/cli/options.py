@@ -28,7 +28,9 @@ TransformerArgument = Annotated[
 ]
 AgainstOption = Annotated[
     str | None,
-    typer.Option("--program", help="For a network in a file: its program, if that is not the library's of its name."),
+    typer.Option(
+        "--program", help="For a network in a file: its program, unless it is the library program of the same name."
+    ),
 ]
 SourceArgument = Annotated[
     str,
@@ -39,23 +41,26 @@ SourceArgument = Annotated[
         autocompletion=complete_program,
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 # None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
 DtypeOption = Annotated[
     str | None,
     typer.Option(
-        help="Numbers of the network: float32 (Transformers' default), float64, bfloat16, or exact (the others')."
+        help="Number type of the weights: float32 (default of Transformers), float64, bfloat16, exact (RNNs' default)."
     ),
 ]
 RulesOption = Annotated[
-    str | None, typer.Option(help="Transformers: hidden units compact (few; the default) or paper (one a rule).")
+    str | None,
+    typer.Option(help="Transformers: compact (few hidden units; the default) or paper (one for each transition rule)."),
 ]
 ActivationOption = Annotated[
     str | None, typer.Option(help="Transformers: clipped (the default) or relu. Automata: relu (the default) or slu.")
 ]
 FormOption = Annotated[
-    str | None, typer.Option(help="Automata: live transitions only (the default), or the textbook's |Q||Σ|+1 units.")
+    str | None,
+    typer.Option(help="Automata: live (only transitions that matter; the default) or textbook (|Q||Σ|+1 units)."),
 ]
 ConstructionOption = Annotated[
-    str | None, typer.Option(help="Turing machines: compact (the default), or merged, with the text's own timing.")
+    str | None,
+    typer.Option(help="Turing machines: compact (the default) or merged (one tick a step, as in Chiang's notes)."),
 ]

@@ -25,7 +25,7 @@ commands = typer.Typer()
 
 @commands.command("list")
 def list_programs(as_json: JsonOption = False) -> None:
-    """Show the programs of the libraries, each with an input."""
+    """List the programs of the library, each with an input to try."""
     from kleene.running import listed
 
     found = listed()
@@ -55,13 +55,16 @@ def run(
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Run the compiled network instead of the program.")
     ] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Show what was done at every step.")] = False,
-    max_layers: Annotated[int | None, typer.Option(help="Transformers: layers to run at most.", max=MANY)] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the trace: what was done at every step.")] = False,
+    max_layers: Annotated[
+        int | None, typer.Option(help="Transformers: the greatest number of layers to run.", max=MANY)
+    ] = None,
     max_steps: Annotated[
-        int | None, typer.Option(help="Turing machines: steps to take at most (10,000).", min=0, max=10**12)
+        int | None,
+        typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Circuits: steps to take; as many as the circuit says.", max=MANY)
+        int | None, typer.Option(help="Circuits: steps to take (default: the circuit's own number).", max=MANY)
     ] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
@@ -125,10 +128,10 @@ def decode(
             help="addition_decoded, induction_decoded, FILE.py:NAME (which runs it), or a .safetensors file.",
         ),
     ],
-    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="What the prompt is made of, or its tokens.")],
+    words: Annotated[list[str], typer.Argument(metavar="INPUT...", help="The prompt, as words or as tokens.")],
     compiled: Annotated[bool, typer.Option("--compiled", help="Decode with the compiled network.")] = False,
     tokens: Annotated[int | None, typer.Option(help="How many tokens to write.", min=0, max=100_000)] = None,
-    uncached: Annotated[bool, typer.Option("--uncached", help="Compute everything anew for every token.")] = False,
+    uncached: Annotated[bool, typer.Option("--uncached", help="Recompute all positions for every token.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a program as a decoder, which writes token by token."""
@@ -144,14 +147,14 @@ def decode(
 def rules(
     program: TransformerArgument,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input: count which rules fire.")
+        list[str] | None, typer.Argument(metavar="[INPUT]...", help="An input; counts how often each rule fires.")
     ] = None,
     against: AgainstOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a program apart: its variables, rules and what fired.
+    """Show a program's variables and rules, and which fired.
 
-    Says what each variable costs, when it is written and by which source line.
+    Shows what each variable costs, when it is written and by which source line.
     """
     from kleene.compiling.alta.pairs import check_weights, pair_of
     from kleene.explaining import anatomy
