@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
+from kleene.explaining.words import lstm_pairs
 from kleene.explaining.words.lstm_pairs import pack, ticks_of
 from kleene.explaining.words.pairwise import ON_CPU, Buckets, floor_of, interdependence, interdependence_batch
 from kleene.explaining.words.sharing import Sharing
@@ -121,6 +122,21 @@ def test_sentences_longer_than_a_bucket_are_given_a_larger_one():
     model, sentences = slow.double_lstm(1), [[0, 2, 5] * 7, [1, 2]]
     found = interdependence_batch(model, sentences, buckets=Buckets(rows=2, steps=4, large=0, plain=0))
     np.testing.assert_allclose(found[0], interdependence(model, sentences[0]), atol=1e-13)
+
+
+def test_sentences_of_all_lengths_share_two_programs_and_a_short_one_compiles_none():
+    model, buckets = slow.double_lstm(1, hidden=7), Buckets(rows=64, steps=8, large=0, plain=0)
+
+    def compiled() -> np.ndarray:
+        return np.array([program._cache_size() for program in lstm_pairs.programs()])
+
+    before = compiled()
+    interdependence(model, [0, 2, 5])
+    assert (compiled() - before).tolist() == [0, 0]
+    interdependence_batch(model, [[1] * n for n in (1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8)], buckets=buckets)
+    assert (compiled() - before).tolist() == [1, 1]
+    interdependence_batch(model, [[1] * 9, [2] * 23], buckets=buckets)
+    assert (compiled() - before).tolist() == [2, 1]  # longer rows of words
 
 
 def test_every_pair_is_met_once_and_trajectories_begin_at_their_own_word():

@@ -148,10 +148,11 @@ def ticks_of(packed: Packed) -> Ticks:
 def all_pairs(question: Question, packed: Packed, *, compiled: bool) -> list[np.ndarray]:
     """The matrix of each sentence: symmetric, NaN on the diagonal. In numpy, unless it is to be compiled."""
     batch, ticks = len(packed.tokens), ticks_of(packed)
-    read, step = _programs() if compiled else (read_words, meet)
+    read, step = programs() if compiled else (read_words, meet)
     words = read(question, packed.tokens, packed.begins)
     nothing = np.zeros((len(packed.fold), words.alone[0].hidden.shape[-1]), words.norms.dtype)
     living, found = tuple(CellState(nothing, nothing) for _ in words.alone), []
+    living = jax.device_put(living) if compiled else living
     for left, right, begins in zip(packed.first + ticks.left * batch, packed.first + ticks.right * batch, ticks.begins):
         living, ratios = step(question, words, living, begins, left, right)
         found.append(ratios)
@@ -159,8 +160,8 @@ def all_pairs(question: Question, packed: Packed, *, compiled: bool) -> list[np.
 
 
 @cache
-def _programs() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Reading and meeting, compiled. On a GPU, Triton would try dozens of kernels for each product and take minutes."""
+def programs() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Reading and meeting, compiled. On a GPU without Triton, which would compile dozens of kernels a product."""
     options = {"xla_gpu_enable_triton_gemm": False} if jax.default_backend() == "gpu" else None
     return jax.jit(read_words, compiler_options=options), jax.jit(meet, compiler_options=options)
 
