@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
 from kleene.errors import CompileError
+from kleene.machines.transformer.parameters import Expansion, Probe
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 
@@ -43,7 +43,7 @@ def _fields(mine: Any, theirs: Any, prefix: str = "") -> Iterator[tuple[str, Any
     """The fields of two networks side by side, those of their parts included; `origin` is used by no run."""
     for name in mine.__dataclass_fields__:
         a, b = getattr(mine, name), getattr(theirs, name)
-        if isinstance(a, eqx.Module) and type(a) is type(b):
+        if isinstance(a, Expansion | Probe) and type(a) is type(b):
             yield from _fields(a, b, f"{prefix}{name}.")
         elif name != "origin":
             yield prefix + name, a, b
