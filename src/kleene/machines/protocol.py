@@ -92,7 +92,7 @@ class Shown:
         return _count(self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{verb} {what}" for verb, what in self.facts().items())
+        shown = "; ".join(f"{verb} {what}" for verb, what in self.facts().items())
         return f"<{type(self).__name__} of {self.parameter_count():,} parameters: {shown}>"
 
     def __str__(self) -> str:
@@ -128,7 +128,8 @@ def shown_names(names: Sequence[Any], what: str, most: int = 8) -> str:
     '2 symbols: a b'
     """
     first = " ".join(map(str, names[:most]))
-    return f"{len(names):,} {what}: {first}{' …' if len(names) > most else ''}"
+    counted = what.removesuffix("s") if len(names) == 1 else what
+    return f"{len(names):,} {counted}: {first}{' …' if len(names) > most else ''}"
 
 
 def load(path: Any) -> Any:
