@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.expansions import grid_values
+from kleene.compiling.alta.stream import grid_values
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued

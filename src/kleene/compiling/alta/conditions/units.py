@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.compiling.alta.conditions.held import hot, number_steps, unit_roundoff, wide_type
-from kleene.compiling.alta.expansions import grid_values
+from kleene.compiling.alta.stream import grid_values
 from kleene.machines.transformer.layer import RELU_NOISE, activate
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
