@@ -3,12 +3,12 @@
 The names are those that ALTA's users know, so that a program comes over by changing the import line.
 """
 
+from kleene.programs.alta.definition import halt_spec as halt_spec
 from kleene.programs.alta.heads import Head as Head
 from kleene.programs.alta.heads import qkv as qkv
 from kleene.programs.alta.heads import relative_v as relative_v
 from kleene.programs.alta.heads import v_relative as v_relative
 from kleene.programs.alta.program import Program as Program
-from kleene.programs.alta.program import halt_spec as halt_spec
 from kleene.programs.alta.program import program_spec as program_spec
 from kleene.programs.alta.program import program_spec_from_rules as program_spec_from_rules
 from kleene.programs.alta.rules import MLPBuilder as MLPBuilder

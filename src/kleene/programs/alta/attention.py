@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import Reason
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
-from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 
 State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 
 
 def attend(
-    program: Program,
+    program: Definition,
     name: str,
     head: Head,
     state: State,
@@ -52,7 +52,7 @@ def attend(
 class Matches:
     """Where queries find their keys in one layer: each key is counted once, each query answered once."""
 
-    def __init__(self, program: Program, state: State, inside: np.ndarray):
+    def __init__(self, program: Definition, state: State, inside: np.ndarray):
         self._program, self._state, self._inside = program, state, inside
         self._counted: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self._answered: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
@@ -106,7 +106,7 @@ def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.nd
     return read, np.where(fits, 0, np.int8(Reason.EDGE))
 
 
-def _average_anywhere(program: Program, head: Head, state: State, inside: np.ndarray) -> list[np.ndarray]:
+def _average_anywhere(program: Definition, head: Head, state: State, inside: np.ndarray) -> list[np.ndarray]:
     """How many positions each query selects, and the total of their numbers: counted once for each key."""
     keys = program.sizes[head.key or ""]
     batch = len(inside)
@@ -117,7 +117,7 @@ def _average_anywhere(program: Program, head: Head, state: State, inside: np.nda
     return asked(program.variables[head.query or ""], state[head.query or ""], count, total)
 
 
-def _select_near(program: Program, head: Head, state: State, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+def _select_near(program: Definition, head: Head, state: State, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
     """The same for a head that reads only at given distances: one shifted comparison for each."""
     value = state[head.value]
     batch, width = value.shape

@@ -12,7 +12,7 @@ from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
 from kleene.notation.tokens import padded
 from kleene.programs.alta.attention import Matches, State, attend, members_of
 from kleene.programs.alta.cases import Constant
-from kleene.programs.alta.program import Program
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.rules import act
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.programs.alta.views import Chosen, View
@@ -23,7 +23,7 @@ BLOCK = 1 << 14  # positions that are run together
 
 
 def interpret(
-    program: Program, sequences: Sequence[Sequence[int]], *, max_layers: int | None = None, record: bool = True
+    program: Definition, sequences: Sequence[Sequence[int]], *, max_layers: int | None = None, record: bool = True
 ) -> TraceBatch:
     """The traces of the program on a batch of inputs."""
     tokens, lengths = padded([program.check_input(s) for s in sequences])
@@ -77,7 +77,7 @@ def _run(
 class Engine:
     """A program made ready to run: its conditions as lookup tables."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Definition):
         self.program = program
         self._tables: dict = {}  # every condition as a lookup table, made when it is first asked for
         self._starts = {

@@ -16,6 +16,7 @@ from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, c
 from kleene.programs.alta.rules import act
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.table_sums import FREE, GOOD, find_sum
+from kleene.programs.alta.views import View
 
 NOTHING = -1  # an entry that writes nothing
 LARGEST = 1 << 22
@@ -90,8 +91,6 @@ class RuleTable:
 
 
 def _holds(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray:
-    from kleene.programs.alta.interpreter import View  # which is made from a program, and that from cases
-
     return View(codes).holds(c)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.errors import ModelFileError, ProgramError
 from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes
-from kleene.programs.alta.heads import Head
+from kleene.programs.alta.heads import Head, resolve_heads
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Variable
 from kleene.tensors import read_tensors, write_tensors
@@ -40,8 +40,6 @@ class MLPBuilder:
     """
 
     def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Head]):
-        from kleene.programs.alta.program import resolve_heads
-
         self._outputs = resolve_heads("MLPBuilder", variables, heads)
         self._variables = dict(variables)
         self._scope: dict[str, Any] = {}

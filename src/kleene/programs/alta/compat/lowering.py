@@ -6,7 +6,6 @@ run with an error instead of giving an answer.
 
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from kleene.programs.alta.compat.specs import (
     Program,
     VarSpec,
 )
+from kleene.programs.alta.definition import LAYERS_TO_HALT, Halt, Specification
 from kleene.programs.alta.exploring import explore
-from kleene.programs.alta.program import LAYERS_TO_HALT, Halt, assembled, checked_parts
 from kleene.programs.alta.program import Program as Lowered
+from kleene.programs.alta.program import program_of
 from kleene.programs.alta.reference import Assignment, Undefined, apply_rules
 from kleene.programs.alta.rule_cases import RuleCases, cases_from_rules
 from kleene.programs.alta.rules import Rule
@@ -49,15 +49,16 @@ def lower(program: Program) -> Lowered:
     variables, found = {**variables, **chain.variables}, chain.spread(found)
     heads = {s.output: chain.head(s, read[s.output]) for s in program.head_specs}
     halt = None if program.halt_spec is None else Halt(program.halt_spec.halt_var, program.halt_spec.halt_value)
-    parts = (program.name, variables, heads, program.outputs, program.input_range, program.position_range, halt)
-    resolved = checked_parts(*parts)
-    layers = (LAYERS if halt is None else LAYERS_TO_HALT) * chain.depth
-    made = assembled(
-        program.name, variables, heads, resolved, found.updates, found.reads, program.outputs, program.input_range,
-        program.position_range, halt, layers, chain.mlp(_mlp(program, domains, read)),
+    spec = Specification(
+        name=program.name, variables=variables, heads=heads, output_name=program.outputs,
+        input_range=program.input_range, position_range=program.position_range, halt=halt,
+        max_layers=(LAYERS if halt is None else LAYERS_TO_HALT) * chain.depth,
     )  # fmt: skip
+    assert spec.outputs is not None  # its parts are checked before its initial values
+    mlp = chain.mlp(_mlp(program, domains, read))
+    made = program_of(spec, mlp=mlp, updates=found.updates, reads=found.reads, faults=found.faults)
     _refuse_early_halting(made)
-    return replace(made, faults={n: tuple(cases) for n, cases in found.faults.items() if cases})
+    return made
 
 
 def variable_of(name: str, spec: VarSpec) -> Variable:
