@@ -5,9 +5,8 @@ import pytest
 
 from kleene.compiling.alta.compiler import compile_program, passes
 from kleene.compiling.alta.features import expand
-from kleene.compiling.alta.heads import attention_heads
 from kleene.compiling.alta.hidden import compact_mlp, whole_mlp
-from kleene.compiling.alta.stream import embeddings, residual_stream
+from kleene.compiling.alta.stream import attention_heads, embeddings, residual_stream
 from kleene.compiling.alta.units import Effect, compact_units
 from kleene.machines.transformer.universal_transformer import digest_of
 from kleene.programs.alta.library import get

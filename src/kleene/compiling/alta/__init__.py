@@ -2,7 +2,7 @@
 
     Program ─ residual_stream ─▶ Stream      which dimensions hold which variable      stream.py
             ─ embeddings ──────▶ Embeddings  what tokens and positions start as        stream.py
-            ─ attention_heads ─▶ HeadWeights queries, keys, values, distances          heads.py
+            ─ attention_heads ─▶ HeadWeights queries, keys, values, distances          stream.py
             ─ compact_units ───▶ Units       what each hidden unit asks and writes     units.py
             ─ expand ──────────▶ Features    numbers, sets and sums as 0 or 1          features.py
             ─ whole_mlp ───────▶ MLP         the hidden units as weights               hidden.py

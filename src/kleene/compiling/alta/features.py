@@ -170,10 +170,10 @@ def check_steps(
             runs.append((index - start, start))
             start = None
     most, first = max(runs, default=(0, 0))
-    told = f"from {variable.values[first]:.4g} to {variable.values[first + most - 1]:.4g}" if most else "none of them"
+    shown = f"from {variable.values[first]:.4g} to {variable.values[first + most - 1]:.4g}" if most else "none of them"
     raise CompileError(
         f"{np.dtype(dtype).name} cannot tell the {len(variable.values)} declared values of {name!r} apart: at most "
-        f"{most} in a row, {told}. Declare fewer values, or compile for float32 or float64."
+        f"{most} in a row, {shown}. Declare fewer values, or compile for float32 or float64."
     )
 
 

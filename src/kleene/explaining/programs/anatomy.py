@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.units import compact_units
-from kleene.programs.alta.cases import Case, Constant, Feature, Lookup
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric, SetValued

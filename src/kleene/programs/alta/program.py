@@ -6,14 +6,14 @@ from typing import Any
 
 from kleene.errors import ProgramError
 from kleene.notation.tokens import Decoding
-from kleene.programs.alta.cases import Case, cases_of
+from kleene.programs.alta.cases import Case
 from kleene.programs.alta.decoding import decode
 from kleene.programs.alta.definition import Definition, Halt, Specification, default_layers
 from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.interpreter import interpret
-from kleene.programs.alta.rule_cases import cases_from_rules
-from kleene.programs.alta.rules import Rule
+from kleene.programs.alta.rules import Rule, cases_from_rules
+from kleene.programs.alta.trees import cases_of
 from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Variable
 from kleene.traces import Trace, TraceBatch

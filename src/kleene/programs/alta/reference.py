@@ -109,7 +109,7 @@ def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complai
         variable = program.domains[name]
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
     if callable(program.mlp):
-        written = _called(program.mlp, Assignment(seen))
+        written = _called(program.mlp, ReferenceAssignment(seen))
     else:
         written = apply_rules(program.domains, program.mlp, seen)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
@@ -122,7 +122,7 @@ class Used(BaseException):
         self.error = error
 
 
-def _called(function: Callable, z: "Assignment") -> Values:
+def _called(function: Callable, z: "ReferenceAssignment") -> Values:
     """What the function writes; the error of an undefined reading that it used, whatever it caught."""
     used: list[Exception] = []
     for reading in (value for value in z.seen.values() if type(value) is Undefined):
@@ -163,7 +163,7 @@ def _declared(variable: Variable, value: Any) -> Any:
     return variable.domain[code]
 
 
-class Assignment(MutableMapping):
+class ReferenceAssignment(MutableMapping):
     """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
 
     def __init__(self, seen: Values):
