@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.alta.conditions.exclusive import exclusive
+from kleene.compiling.alta.certificates import exclusive
 from kleene.compiling.alta.conditions.units import SeenUnits
 from kleene.compiling.alta.conditions.updates import updates
 from kleene.errors import CompileError, InputError

@@ -12,17 +12,15 @@ from kleene.programs.alta.random_programs import generate
 
 def counted_and_made(program: alta.Program) -> list[tuple[int, int]]:
     """For every variable and case, what naming and clearing were counted to cost, and how many units they take."""
-    context = units._Context(program.sizes, frozenset(program.heads), {})
-    soft = frozenset(n for n in program.domains if not isinstance(program.domains[n], type(alta.var(2))))
-    pairs = []
+    context, pairs = units.Context.of(program), []
     for target, cases in program.updates.items():
-        plain = [p for c in cases for p in units._plain_cases(c, context, soft)]
+        plain = [p for c in cases for p in units.plain_cases(c, context)]
         for c in plain:
-            written = list(units._written(target, c, context.tentative()))
-            made = list(units._named(target, c, context.tentative()))
-            pairs.append((units._named_cost(target, c, written, context), len(made)))
-        cleared = list(units._cleared(target, plain, context.tentative()))
-        pairs.append((units._cleared_cost(target, plain, context), len(cleared)))
+            written = units.written_family(target, c, context)
+            made = [u for family in units.named_families(target, c, context) for u in family.units]
+            pairs.append((units.named_cost(target, c, written, context), len(made)))
+        cleared = [u for family in units.cleared_families(target, plain, context) for u in family.units]
+        pairs.append((units.cleared_cost(target, plain, context), len(cleared)))
     return pairs
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene.compiling.alta.attacks import attack
-from kleene.compiling.alta.conditions.means import Edge, Means, means_of
+from kleene.compiling.alta.conditions.means import Means, StepEdge, means_of
 from kleene.programs import alta
 from tests.compiling.averaging import mean_program
 
@@ -83,7 +83,7 @@ numbers = st.sampled_from([0.0, 0.1, 1 / 3, -1 / 3, 0.3, 1.0, -1.0, 0.7, 1 / 7, 
 )
 def test_no_mean_is_overlooked(values, places, off):
     """Against all means of up to 7 numbers, in exact arithmetic."""
-    edges = tuple(Edge(p, p, off, 1.0, 2.0**-24, exact=False) for p in places)
+    edges = tuple(StepEdge(p, p, off, 1.0, 2.0**-24, exact=False) for p in places)
     near = Means("h", tuple(sorted(values)), 7, edges, 0).first_near(7)
     first = 8
     for n in range(7, 0, -1):

@@ -8,9 +8,8 @@ import pytest
 
 from kleene.errors import ProgramError
 from kleene.programs import alta
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import View, act
 from kleene.programs.alta.reference import run_mlp
-from kleene.programs.alta.rules import act
 
 
 class Looked(Exception):

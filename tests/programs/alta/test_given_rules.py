@@ -7,7 +7,7 @@ import pytest
 
 from kleene.errors import ProgramError
 from kleene.programs import alta
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import View
 from tests.programs.alta.small_programs import (
     HEADS,
     VARIABLES,

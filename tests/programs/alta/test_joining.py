@@ -4,11 +4,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kleene.errors import TracingError
 from kleene.programs import alta
-from kleene.programs.alta import exploring
-from kleene.programs.alta.cases import cases_of
 from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.random_programs import generate
+from kleene.programs.alta.trees import cases_of
 from kleene.programs.alta.validation import Validation, validate
 from tests.programs.alta import test_everyday_python
 
@@ -172,6 +172,8 @@ def test_a_trace_function_of_the_users_is_put_back():
     assert after is tracer
 
 
-def test_few_paths_are_not_joined(monkeypatch):
-    monkeypatch.setattr(exploring, "_joined", lambda *given: pytest.fail("branches were joined"))
-    alta.program_spec(VARIABLES, {}, lambda z: z.update(y0=TABLE[z["x0"]]), "y0", 3)
+def test_few_paths_are_not_joined():
+    few = lambda z: z.update(y0=TABLE[z["x0"]])  # noqa: E731
+    explore(few, VARIABLES, {}, most=0)  # to join branches would take more paths than that
+    with pytest.raises(TracingError, match="more than 0 paths"):
+        explore(few, VARIABLES, {}, joined=1, most=0)

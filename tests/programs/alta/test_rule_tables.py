@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene.programs import alta
-from kleene.programs.alta.cases import Case
-from kleene.programs.alta.interpreter import View
-from kleene.programs.alta.rule_cases import cases_from_rules
-from kleene.programs.alta.rules import act
+from kleene.programs.alta.cases import Case, View, act
+from kleene.programs.alta.rules import cases_from_rules
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.table_sums import FREE, find_sum
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
 from kleene.programs import alta
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import View, act
 from kleene.programs.alta.random_programs import GeneratedProgram, generate
-from kleene.programs.alta.rules import act
 from tests.programs.alta.small_programs import Looked, agrees, build, by_the_function, refusal, written
 
 seeds = st.integers(0, 2**32 - 1)

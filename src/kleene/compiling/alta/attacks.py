@@ -53,11 +53,11 @@ class Attack:
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.tried.items())
-        told = f"attacked with {self.inputs} inputs of up to {self.longest} tokens ({kinds}) in {self.seconds:.1f} s: "
+        shown = f"attacked with {self.inputs} inputs of up to {self.longest} tokens ({kinds}) in {self.seconds:.1f} s: "
         if self.first_difference is None:
-            return told + f"{', '.join(self.executions)} agree on all"
+            return shown + f"{', '.join(self.executions)} agree on all"
         found = self.first_difference
-        return told + f"program and {found['execution']} differ on {found['input']}: {found['what']}"
+        return shown + f"program and {found['execution']} differ on {found['input']}: {found['what']}"
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"inputs": self.inputs, "stood": bool(self)}
@@ -140,13 +140,13 @@ def _executions(network: UniversalTransformer, program: Program, jax: bool) -> d
 
 
 def _first_difference(runs: dict[str, Callable], sequences: list[list[int]]) -> dict[str, Any] | None:
-    told = {name: outcomes(run, sequences) for name, run in runs.items()}
+    shown = {name: outcomes(run, sequences) for name, run in runs.items()}
     for index, sequence in enumerate(sequences):
-        expected = told["program"][index]
+        expected = shown["program"][index]
         for name in list(runs)[1:]:
-            what = difference(expected, told[name][index])
+            what = difference(expected, shown[name][index])
             if what is not None:
-                answers = {n: _answer(found[index]) for n, found in told.items()}
+                answers = {n: _answer(found[index]) for n, found in shown.items()}
                 return {"input": sequence, "execution": name, "what": what, "answers": answers}
     return None
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from kleene.compiling.turing.circuits import Affine, Circuit
 from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.compiler import end_symbol
+from kleene.compiling.turing.formulas import Affine, StepFormulas
 from kleene.compiling.turing.merged import BOTTOM, LOAD
 from kleene.errors import InputError, RunError
 from kleene.machines.protocol import Size
@@ -99,14 +99,14 @@ class ListedLanguage:
         )
         self._made = made
         self._outputs = _outputs(made.halted(ACCEPT), made.halted(REJECT))
-        self._halted = {made.circuit.variables["halted", state]: state for state in (ACCEPT, REJECT, MORE)}
-        layers = made.circuit.step({}, self._outputs)
+        self._halted = {made.formulas.variables["halted", state]: state for state in (ACCEPT, REJECT, MORE)}
+        layers = made.formulas.step({}, self._outputs)
         self._execution = ExactExecution(self.rnn, inner=layers.recurrent, outer=layers.outer, stop=self._halted)
 
     @property
     def rnn(self) -> SimpleRNN:
         """The network with the list as long as it is now."""
-        return self._made.circuit.simple_rnn(self._outputs, self._start())
+        return self._made.formulas.simple_rnn(self._outputs, self._start())
 
     @property
     def size(self) -> Size:
@@ -116,7 +116,7 @@ class ListedLanguage:
         """Whether the network accepts the word; the list grows as far as that needs."""
         codes = word_codes(word, self.alphabet)
         while True:
-            variables = self._made.circuit.variables
+            variables = self._made.formulas.variables
             self._execution.begin({variables[name]: value for name, value in self._start().items() if value})
             self._execution.read([*codes, len(self.alphabet)])
             while not self._execution.stopped:
@@ -136,7 +136,7 @@ class ListedLanguage:
                 right[name] = right[name] * BASE + (BASE - 1) * (name[1] == symbol)
         over = BASE ** len(listed)
         stacks = {name: Fraction(number, over) for name, number in right.items()}
-        return {LOAD: Fraction(1), ("left", BOTTOM): self._made.circuit.top_digit} | stacks
+        return {LOAD: Fraction(1), ("left", BOTTOM): self._made.formulas.top_digit} | stacks
 
     def _extend(self) -> None:
         """List as many words again, at least one more."""
@@ -176,15 +176,15 @@ class UnaryOracle:
     def __init__(self, predicate: Predicate, alphabet: tuple[str, ...]):
         self.predicate, self.alphabet = predicate, alphabet
         self.bits: list[bool] = []
-        self._circuit = circuit = Circuit((*alphabet, end_symbol(alphabet)), BASE)
-        bits = circuit.variable("bits")
-        reads, ends = (circuit.variable(LOAD) + circuit.input(symbol) - 1 for symbol in circuit.symbols)
-        circuit.add(LOAD, circuit.gate(reads))
-        circuit.add("bits", BASE * circuit.where(reads, bits) + (1 - BASE) * circuit.top(reads, bits))
-        inside = circuit.top(ends, bits)
-        circuit.add(ACCEPT, inside)
-        circuit.add(REJECT, circuit.gate(ends) - inside)
-        self._outputs = _outputs(circuit.variable(ACCEPT), circuit.variable(REJECT))
+        self._formulas = formulas = StepFormulas((*alphabet, end_symbol(alphabet)), BASE)
+        bits = formulas.variable("bits")
+        reads, ends = (formulas.variable(LOAD) + formulas.input(symbol) - 1 for symbol in formulas.symbols)
+        formulas.add(LOAD, formulas.gate(reads))
+        formulas.add("bits", BASE * formulas.where(reads, bits) + (1 - BASE) * formulas.top(reads, bits))
+        inside = formulas.top(ends, bits)
+        formulas.add(ACCEPT, inside)
+        formulas.add(REJECT, formulas.gate(ends) - inside)
+        self._outputs = _outputs(formulas.variable(ACCEPT), formulas.variable(REJECT))
 
     @property
     def rnn(self) -> SimpleRNN:
@@ -193,7 +193,7 @@ class UnaryOracle:
         for bit in self.bits:
             number = number * BASE + (BASE - 1) * bit
         start = {LOAD: 1, "bits": Fraction(number, BASE ** len(self.bits))}
-        return self._circuit.simple_rnn(self._outputs, start)
+        return self._formulas.simple_rnn(self._outputs, start)
 
     @property
     def size(self) -> Size:
@@ -206,7 +206,7 @@ class UnaryOracle:
         for length in range(len(self.bits), len(codes) + 1):
             repeated = self.alphabet * length
             self.bits.append(bool(self.predicate("".join(repeated) if plain else repeated)))
-        outputs = self.rnn.outputs([*word, self._circuit.symbols[-1]])[-1].tolist()
+        outputs = self.rnn.outputs([*word, self._formulas.symbols[-1]])[-1].tolist()
         if outputs not in ([1, 0, 0], [0, 1, 0]):
             raise RunError(f"the network's outputs after the word are {outputs}, neither ACC nor REJ")
         return outputs == [1, 0, 0]

@@ -9,7 +9,7 @@ going back over the word is then a state like any other. A bump costs a tick tha
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 
-from kleene.compiling.turing.circuits import Affine, Circuit, Number, total
+from kleene.compiling.turing.formulas import Affine, Number, StepFormulas, total
 from kleene.compiling.turing.merged import BOTTOM, LOAD, REWIND
 from kleene.programs.turing import TuringMachine
 
@@ -29,7 +29,7 @@ def rules_of(machine: TuringMachine) -> Rules:
 
 
 class Compact:
-    """The circuit of a table of rules: 2(|Σ|+1) + T_L(2|Γ|+1) + T_R(2|Γ|−1) + 4|Γ| + 2 gates for a machine's.
+    """The step of a table of rules: 2(|Σ|+1) + T_L(2|Γ|+1) + T_R(2|Γ|−1) + 4|Γ| + 2 gates for a machine's.
 
     T_L and T_R count the states entered by a left and by a right move. `keeps_right` lets a right stack that is there
     from the start last while the word is read.
@@ -52,7 +52,7 @@ class Compact:
         self.blank = blank
         marks = tuple(x for x in symbols if x != blank)
         self.marks: dict[str, tuple[Hashable, ...]] = {"R": marks, "L": (*marks, BOTTOM)}
-        self.circuit = Circuit((*inputs, end), base)
+        self.formulas = StepFormulas((*inputs, end), base)
         self._gather()
         self._load()
         self._scan()
@@ -60,8 +60,8 @@ class Compact:
         if keeps_right:
             self._keep_right()
         for state in halting:
-            entered = self.circuit.variable(("halted", state)) + self.into[state, "L"] + self.into[state, "R"]
-            self.circuit.add(("halted", state), self.circuit.gate(entered))
+            entered = self.formulas.variable(("halted", state)) + self.into[state, "L"] + self.into[state, "R"]
+            self.formulas.add(("halted", state), self.formulas.gate(entered))
 
     @classmethod
     def of(cls, machine: TuringMachine, end: str, base: int) -> "Compact":
@@ -78,14 +78,14 @@ class Compact:
 
     def start(self) -> dict[Hashable, Number]:
         """The variables before the first symbol."""
-        return {LOAD: 1, ("left", BOTTOM): self.circuit.top_digit}
+        return {LOAD: 1, ("left", BOTTOM): self.formulas.top_digit}
 
     def halted(self, state: Hashable) -> Affine:
-        return self.circuit.variable(("halted", state))
+        return self.formulas.variable(("halted", state))
 
     def roles(self) -> list[dict[str, Hashable]]:
         """What each variable tells of a configuration, in their order."""
-        return [self._role(name) for name in self.circuit.variables]
+        return [self._role(name) for name in self.formulas.variables]
 
     @staticmethod
     def _role(name: Hashable) -> dict[str, Hashable]:
@@ -102,7 +102,7 @@ class Compact:
         self.pushes: dict[tuple[str, Hashable], Affine] = defaultdict(Affine)
         self.takes_out, self.halts = Affine(), Affine()
         for (state, symbol), (target, written, move) in self.rules.items():
-            here = self.circuit.variable(("at", state, symbol))
+            here = self.formulas.variable(("at", state, symbol))
             self.into[target, move] += here
             if target in self.halting:
                 self._halt(here, written, move)
@@ -123,48 +123,48 @@ class Compact:
 
     def _load(self) -> None:
         """The symbols are pushed on the left stack; at the end of the input the first rule takes over."""
-        circuit = self.circuit
-        inputs = {symbol: circuit.input(symbol) for symbol in self.inputs}
-        reads = circuit.variable(LOAD) + total(inputs.values()) - 1
-        ends = circuit.variable(LOAD) + circuit.input(self.end) - 1
-        circuit.add(LOAD, circuit.gate(reads))
-        circuit.add(("at", *self.first), circuit.gate(ends))
+        formulas = self.formulas
+        inputs = {symbol: formulas.input(symbol) for symbol in self.inputs}
+        reads = formulas.variable(LOAD) + total(inputs.values()) - 1
+        ends = formulas.variable(LOAD) + formulas.input(self.end) - 1
+        formulas.add(LOAD, formulas.gate(reads))
+        formulas.add(("at", *self.first), formulas.gate(ends))
         for x in (*self.inputs, BOTTOM):
-            left = circuit.variable(("left", x))
-            pushed = circuit.pushed(left, inputs.get(x, Affine()))  # type: ignore[arg-type]
-            circuit.add(("left", x), circuit.where(reads, pushed) + circuit.where(ends, left))
+            left = formulas.variable(("left", x))
+            pushed = formulas.pushed(left, inputs.get(x, Affine()))  # type: ignore[arg-type]
+            formulas.add(("left", x), formulas.where(reads, pushed) + formulas.where(ends, left))
 
     def _scan(self) -> None:
         """For each state and the move into it: the symbol that the head then stands on, and its stack without it."""
-        circuit = self.circuit
+        formulas = self.formulas
         for (state, move), gate in self.into.items():
             if state in self.halting:
                 continue
-            blank = circuit.gate(gate)
+            blank = formulas.gate(gate)
             for x in self.marks[move]:
                 stack = ("left" if move == "L" else "right", x)
-                top = circuit.top(gate, circuit.variable(stack))
-                circuit.add(("at", state, x), top)
-                circuit.add(stack, (1 - circuit.base) * top)
+                top = formulas.top(gate, formulas.variable(stack))
+                formulas.add(("at", state, x), top)
+                formulas.add(stack, (1 - formulas.base) * top)
                 blank -= top
-            circuit.add(("at", state, self.blank), blank)
+            formulas.add(("at", state, self.blank), blank)
 
     def _move(self) -> None:
         """The stack that the head moves to is popped, and the other one is pushed what was written."""
-        circuit = self.circuit
+        formulas = self.formulas
         going = {(r, move): gate for (r, move), gate in self.into.items() if r not in self.halting}
         left, right = (total(gate for (_, move), gate in going.items() if move == way) for way in "LR")
         pops = {"left": left, "right": right}
         pushes = {"left": right + self.halts, "right": left - self.takes_out + self.halts}
         for stack, marks in (("left", self.marks["L"]), ("right", self.marks["R"])):
             for x in marks:
-                here = circuit.variable((stack, x))
-                popped = circuit.base * circuit.where(pops[stack], here)
-                pushed = circuit.where(pushes[stack], circuit.pushed(here, self.pushes[stack, x]))
-                circuit.add((stack, x), popped + pushed)
+                here = formulas.variable((stack, x))
+                popped = formulas.base * formulas.where(pops[stack], here)
+                pushed = formulas.where(pushes[stack], formulas.pushed(here, self.pushes[stack, x]))
+                formulas.add((stack, x), popped + pushed)
 
     def _keep_right(self) -> None:
         """The right stack stays as it is while the word is read, and where a cell is taken out on the way left."""
-        circuit, stays = self.circuit, self.circuit.variable(LOAD) + self.takes_out
+        formulas, stays = self.formulas, self.formulas.variable(LOAD) + self.takes_out
         for x in self.marks["R"]:
-            circuit.add(("right", x), circuit.where(stays, circuit.variable(("right", x))))
+            formulas.add(("right", x), formulas.where(stays, formulas.variable(("right", x))))

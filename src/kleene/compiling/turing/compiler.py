@@ -3,9 +3,10 @@
 from collections.abc import Hashable
 from typing import Literal
 
-from kleene.compiling.automata.two_layer import as_simple_rnn
-from kleene.compiling.turing.circuits import Circuit
+from kleene.compiling.automata.compiler import as_simple_rnn
 from kleene.compiling.turing.compact import Compact
+from kleene.compiling.turing.floats import in_floats
+from kleene.compiling.turing.formulas import StepFormulas
 from kleene.compiling.turing.merged import BOTTOM, LOAD, REWIND, Merged
 from kleene.errors import CompileError
 from kleene.machines.turing_rnn.reading import TapeReading
@@ -42,12 +43,10 @@ def compile_turing(
         _refuse_if_huge(machine)
     base = 3 if dtype == "exact" else 4  # fourths are dyadic: floats hold them exactly
     end = end_symbol(machine.input_alphabet)
-    circuit = Compact.of(machine, end, base) if construction == "compact" else Merged(machine, end, base)
-    network = network_of(machine, circuit, lead=2 if construction == "compact" else 1)
+    made = Compact.of(machine, end, base) if construction == "compact" else Merged(machine, end, base)
+    network = network_of(machine, made, lead=2 if construction == "compact" else 1)
     if dtype == "exact":
         return network
-    from kleene.compiling.turing.floats import in_floats
-
     return in_floats(network, dtype)
 
 
@@ -72,18 +71,18 @@ def end_symbol(alphabet: tuple[str, ...]) -> str:
 
 
 def network_of(machine: TuringMachine, made: Compact | Merged, lead: int) -> TuringRNN:
-    """The exact network of a construction's circuit."""
+    """The exact network of a construction's formulas."""
     accepted, rejected = made.halted(machine.accept), made.halted(machine.reject)
-    step = made.circuit.step(made.start(), [accepted, rejected, -1 * accepted - rejected + 1])
+    step = made.formulas.step(made.start(), [accepted, rejected, -1 * accepted - rejected + 1])
     rnn = as_simple_rnn(
-        step, activation="relu", alphabet=made.circuit.symbols, summary=f"the Turing machine {machine.name}"
+        step, activation="relu", alphabet=made.formulas.symbols, summary=f"the Turing machine {machine.name}"
     )
-    inner = ExactMatrix.vstack([ExactMatrix.zeros(1, len(made.circuit.variables)), step.recurrent])
+    inner = ExactMatrix.vstack([ExactMatrix.zeros(1, len(made.formulas.variables)), step.recurrent])
     outer = ExactMatrix.hstack([step.start, step.outer])
-    return TuringRNN(rnn, inner, outer, _reading(machine, made, made.circuit, lead))
+    return TuringRNN(rnn, inner, outer, _reading(machine, made, made.formulas, lead))
 
 
-def _reading(machine: TuringMachine, made: Compact | Merged, circuit: Circuit, lead: int) -> TapeReading:
+def _reading(machine: TuringMachine, made: Compact | Merged, formulas: StepFormulas, lead: int) -> TapeReading:
     states: dict[Hashable, int] = {state: code for code, state in enumerate(machine.states)}
     states |= dict.fromkeys((LOAD, REWIND), len(machine.states))
     symbols: dict[Hashable, int] = {symbol: code for code, symbol in enumerate((*machine.tape_alphabet, BOTTOM))}
@@ -94,7 +93,7 @@ def _reading(machine: TuringMachine, made: Compact | Merged, circuit: Circuit, l
         blank=machine.blank,
         accept=machine.accept,
         reject=machine.reject,
-        base=circuit.base,
+        base=formulas.base,
         lead=lead,
         state_of=tuple(states.get(role.get("state"), -1) for role in roles),
         scanned_of=tuple(symbols.get(role.get("scanned"), -1) for role in roles),

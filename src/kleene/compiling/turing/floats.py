@@ -17,7 +17,6 @@ from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 
 NONE = 10**6  # the exponent of a row that has no terms
-LOOKS = 4_000  # sets of configurations looked at, at most
 
 
 def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
@@ -28,17 +27,17 @@ def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
     return replace(network, rnn=network.rnn.to_float(numbers), reading=reading)
 
 
-def tape_limit(network: TuringRNN, bits: int) -> int:
+def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int:
     """How deep the stacks may be so that no sum of the network needs more bits than that.
 
     A set of configurations is judged by the most that each variable can be in any of them, which can only tell too
     little. The set that tells the least is split, until it is a single kind of configuration. A machine that has
-    too many of them gets the proven limit that was reached by then.
+    too many of them gets the proven limit that was reached after looking at about `most_looks` sets.
     """
     rows, parts = _Rows(network), _parts(network.reading)
     waiting: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
     looks = 0
-    while looks < LOOKS and len(waiting[0][2]) < len(parts):
+    while looks < most_looks and len(waiting[0][2]) < len(parts):
         _, _, chosen = heappop(waiting)
         looks += len(parts[len(chosen)])
         for part in parts[len(chosen)]:

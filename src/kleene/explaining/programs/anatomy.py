@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.units import compact_units
-from kleene.programs.alta.cases import Case, Constant, Feature, Lookup
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
-from kleene.programs.alta.variables import Categorical, Numeric, SetValued
+from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
 
 
@@ -81,8 +80,7 @@ def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
 
 
 def _costs(program: Program) -> tuple[Cost, ...]:
-    soft = frozenset(n for n, v in program.domains.items() if not isinstance(v, Categorical))
-    units = Counter(u.target for u in compact_units(program.updates, program.sizes, program.heads, soft).units)
+    units = Counter(u.target for u in compact_units(program).units)
     rules = program.rules()
     counted = Counter(rules.variables[t] for t in rules.targets.tolist())
     found = []

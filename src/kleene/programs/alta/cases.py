@@ -1,19 +1,19 @@
 """The intermediate form: for each variable, disjoint cases that say when it is written and what with.
 
-A case tests *features*: a variable's code, or a sum of terms over several variables. From cases come the
-interpreter's tables, the paper's transition rules and the compact units of the compiler.
+A case tests *features*: a variable's code, or a sum of terms over several variables. From cases come the interpreter's
+tables, the paper's transition rules and the compact units of the compiler. A `View` says where cases hold on arrays of
+codes; it looks every feature up once, for all cases that test it.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kleene.programs.alta.symbols import Sum, Symbol, key_of
-from kleene.programs.alta.trees import Joined, Leaf, Tree
 
 Feature = str | Sum
 Where = Mapping[Feature, frozenset[int]]  # every feature must be in its set; a feature that is absent may be anything
@@ -48,7 +48,7 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Table:
+class CodeTable:
     """Write the code in a table over several variables."""
 
     support: tuple[str, ...]
@@ -60,7 +60,7 @@ class Table:
         return np.array(self.codes, dtype=np.int64).reshape(self.shape)
 
 
-Action = Constant | Lookup | Table
+Action = Constant | Lookup | CodeTable
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Case:
         features: list[Feature] = [f for f, _ in self.where]
         if isinstance(self.action, Lookup):
             features.append(self.action.feature)
-        names = set(self.action.support) if isinstance(self.action, Table) else set()
+        names = set(self.action.support) if isinstance(self.action, CodeTable) else set()
         for feature in features:
             names.update((feature,) if isinstance(feature, str) else feature.variables)
         return frozenset(names)
@@ -97,83 +97,16 @@ def _feature_key(item: tuple[Feature, frozenset[int]]) -> tuple[int, Any]:
     return (0, feature) if isinstance(feature, str) else (1, feature.terms)
 
 
-def cases_of(tree: Tree, decide: Callable[[Leaf], Any], sizes: Sizes) -> list[Case]:
-    """The cases of one output of a decision tree, merged. `decide` says what a leaf writes to that output:
-    None to leave it alone, a code, or a symbol whose table holds codes."""
-    found: list[Case] = []
-    _walk(_reduced(tree, decide, {}), {}, found, sizes)
-    return merged(found, sizes)
-
-
-@dataclass(frozen=True)
-class _Node:
-    """A fork of the decision diagram of a single output; children with the same sequel share one branch."""
-
-    symbol: Symbol
-    branches: tuple[tuple[Any, tuple[Any, ...]], ...]  # (node or leaf, outcomes that lead there)
-
-
-@dataclass(frozen=True)
-class _End:
-    written: Any
-    line: int
-
-
-def _reduced(tree: Tree | None, decide: Callable, shared: dict) -> Any:
-    if tree is None:
-        raise AssertionError("a decision tree with a branch that was never explored")
-    if isinstance(tree, Joined):
-        # What is written after the branches have met counts; where nothing is, what they wrote.
-        then = _reduced(tree.then[0], decide, shared)
-        return _filled(then, _reduced(tree.first, decide, shared), shared, {})
-    if isinstance(tree, Leaf):
-        if tree.dead:
-            return None
-        written = decide(tree)
-        value, line = written if isinstance(written, tuple) else (written, 0)
-        key = ("end", id(value) if isinstance(value, Symbol) else value)
-        return shared.setdefault(key, _End(value, line))
-    groups: dict[int, tuple[Any, list[int]]] = {}
-    for index, child in enumerate(tree.children):
-        below = _reduced(child, decide, shared)
-        if below is None:  # nothing ever comes this way
-            continue
-        groups.setdefault(id(below), (below, []))[1].append(index)
-    if len(groups) <= 1:
-        return next(iter(groups.values()))[0] if groups else None
-    branches = tuple((node, tuple(tree.outcomes[i] for i in which)) for node, which in groups.values())
-    return _node(tree.symbol, branches, shared)
-
-
-def _node(symbol: Symbol, branches: tuple[tuple[Any, tuple[Any, ...]], ...], shared: dict) -> Any:
-    key = (id(symbol), tuple((id(node), key_of(outcomes)) for node, outcomes in branches))
-    return shared.setdefault(key, _Node(symbol, branches))
-
-
-def _filled(node: Any, before: Any, shared: dict, done: dict[int, Any]) -> Any:
-    """The diagram with `before` wherever it writes nothing."""
-    if node is None or before is None:
-        return None
-    if isinstance(node, _End):
-        return before if node.written is None else node
-    if id(node) not in done:
-        groups: dict[int, tuple[Any, list[Any]]] = {}
-        for below, outcomes in node.branches:
-            filled = _filled(below, before, shared, done)
-            groups.setdefault(id(filled), (filled, []))[1].extend(outcomes)
-        branches = tuple((below, tuple(outcomes)) for below, outcomes in groups.values())
-        done[id(node)] = branches[0][0] if len(branches) == 1 else _node(node.symbol, branches, shared)
-    return done[id(node)]
-
-
-def _walk(node: Any, where: dict[Feature, frozenset[int]], found: list[Case], sizes: Sizes) -> None:
-    if isinstance(node, _End):
-        if node.written is not None:
-            found.append(case(where, action_of(node.written, where), node.line))
-        return
-    for below, outcomes in node.branches:
-        for narrowed in narrow(where, node.symbol, outcomes, sizes):
-            _walk(below, narrowed, found, sizes)
+def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray | int:
+    """What the case writes for arrays of codes (one code where it is always the same); -1 where it has no entry."""
+    action = c.action
+    if isinstance(action, Constant):
+        return action.code
+    if isinstance(action, Lookup):
+        if isinstance(action.feature, Sum):
+            return action.table[action.feature.total(codes)]
+        return action.table[np.minimum(codes[action.feature], len(action.table) - 1)]
+    return action.array[tuple(codes[v] for v in action.support)]
 
 
 def narrow(where: dict, symbol: Symbol, outcomes: Iterable[Any], sizes: Sizes) -> list[dict]:
@@ -257,7 +190,7 @@ def action_of(written: Any, where: Where) -> Action:
     full = np.moveaxis(written.table, needed, range(len(needed)))
     first = tuple(allowed[a][0] for a in range(table.ndim) if a not in needed)
     kept = full[(slice(None),) * len(needed) + first]
-    return Table(tuple(written.support[a] for a in needed), kept.shape, tuple(kept.ravel().tolist()))
+    return CodeTable(tuple(written.support[a] for a in needed), kept.shape, tuple(kept.ravel().tolist()))
 
 
 def merged(cases: list[Case], sizes: Sizes) -> list[Case]:
@@ -318,3 +251,88 @@ def _as_lookup(group: list[Case], feature: Feature) -> Action:
     if len(set(codes.values())) == 1:
         return Constant(next(iter(codes.values())))
     return Lookup(feature, tuple(sorted(codes.items())))
+
+
+@dataclass(frozen=True)
+class Chosen(Mapping[str, np.ndarray]):
+    """Codes at chosen places (indices into the flat arrays), picked out as they are asked for."""
+
+    codes: Mapping[str, np.ndarray]
+    at: np.ndarray
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.codes[name].reshape(-1)[self.at]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass
+class View:
+    """Codes, and which conditions hold on them. With `undefined` given, a condition on an undefined head holds:
+    whoever asks wants to know whether the head may be looked at."""
+
+    codes: Mapping[str, np.ndarray]
+    undefined: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tables: dict = field(default_factory=dict)  # may be shared from layer to layer
+    defined: "View | None" = None  # a view of the same codes that knows of nothing undefined
+
+    @cached_property
+    def _known(self) -> dict:
+        return {}
+
+    def holds(self, c: Case) -> np.ndarray:
+        """Where all conditions of the case hold."""
+        result = None
+        for feature, allowed in c.where:
+            found = self.condition(feature, allowed)
+            result = found if result is None else result & found
+        return np.ones(next(iter(self.codes.values())).shape, dtype=bool) if result is None else result
+
+    def condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
+        """Where the feature has one of the allowed values."""
+        key = (feature, allowed)
+        if key not in self._known:
+            names = (feature,) if isinstance(feature, str) else feature.variables
+            unknown = [self.undefined[n] for n in names if n in self.undefined]
+            if self.defined is not None:
+                found = self.defined.condition(feature, allowed)
+            elif isinstance(feature, Sum):
+                found = self._among(self._sum(feature), allowed, feature.largest)
+            else:
+                found = self._among(self.codes[feature], allowed, max(allowed))
+            for where in unknown:
+                found = found | where
+            self._known[key] = found
+        return self._known[key]
+
+    def _sum(self, feature: Sum) -> np.ndarray:
+        if feature not in self._known:
+            self._known[feature] = feature.total(self.codes)
+        return self._known[feature]
+
+    def _among(self, values: np.ndarray, allowed: frozenset[int], top: int) -> np.ndarray:
+        """Where values are among the allowed ones: by comparison with the ends of a few runs, else by lookup."""
+        runs = self.tables.get(allowed)
+        if runs is None:
+            runs = self.tables[allowed] = _runs(allowed)
+        if len(runs) > 3:
+            table = np.zeros(top + 2, dtype=bool)  # the last entry, also that of -1, stays False
+            table[list(allowed)] = True
+            return table[np.minimum(values, top + 1)]
+        found = None
+        for low, high in runs:
+            part = values == low if low == high else (values >= low) & (values <= high)
+            found = part if found is None else found | part
+        return np.zeros(values.shape, dtype=bool) if found is None else found
+
+
+def _runs(allowed: frozenset[int]) -> list[tuple[int, int]]:
+    """The first and last of each run of consecutive values."""
+    ordered = sorted(allowed)
+    starts = [v for v in ordered if v - 1 not in allowed]
+    ends = [v for v in ordered if v + 1 not in allowed]
+    return list(zip(starts, ends))

@@ -6,12 +6,12 @@ import numpy as np
 
 from kleene.errors import HaltError, InputError
 from kleene.notation.tokens import Decoding, write
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State
-from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
 
 
-def decode(program: Program, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
+def decode(program: Definition, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
     """What the program writes after the prompt."""
     if not isinstance(program.variables[program.output_name], Categorical):
         raise InputError(f"{program.name}: its outputs are numbers, and decoding feeds them back as tokens")
@@ -22,7 +22,7 @@ def decode(program: Program, prompt: Sequence[int], *, tokens: int, stop: int | 
 class PlainDecoder:
     """Runs the whole sequence again for every token, all positions side by side behind a causal mask."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Definition):
         self.program, self.engine = program, Engine(program)
         self.sequence: list[int] = []
         self.state: State = {}
@@ -60,7 +60,7 @@ class CachedDecoder:
     `history[n][layer]` has the value of variable n at every earlier position before that layer.
     """
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Definition):
         self.program, self.engine = program, Engine(program)
         self.history: dict[str, list[list[float]]] = {n: [] for n in program.variables}
         self.length = 0

@@ -1,6 +1,6 @@
-"""From a plain Python function to a tree of its decisions: the function is run again for every way it can branch.
+"""From a plain Python function to a tree of its decisions: the function is run again for every path.
 
-Where the ways are many, branches that meet again are joined: at a junction of the function (see `junctions`) the
+Where the paths are many, branches that meet again are joined: at a junction of the function (see `joining`) the
 local variables in which they differ become tables, and what follows is explored once, not once for each branch.
 """
 
@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import TracingError
-from kleene.programs.alta.junctions import Junctions
-from kleene.programs.alta.merging import Branch, merged_locals, outside
-from kleene.programs.alta.places import place
-from kleene.programs.alta.purity import identity_test
+from kleene.programs.alta.joining import Branch, Junctions, merged_locals, outside
+from kleene.programs.alta.source import identity_test, place
 from kleene.programs.alta.symbols import Symbol
 from kleene.programs.alta.tracing import Refusal, Tracer
 from kleene.programs.alta.trees import Decision, Join, Joined, Tree

@@ -1,9 +1,10 @@
 """Attention heads: which positions are read, by equality of key and query or by distance, and what is read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kleene.programs.alta.variables import Variable, either
+from kleene.errors import ProgramError
+from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable, either
 
 
 @dataclass(frozen=True)
@@ -50,3 +51,39 @@ def v_relative(
 
 
 relative_v = v_relative  # the paper's own name for it
+
+
+def resolve_heads(program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head]) -> dict[str, Variable]:
+    """The output variable of every head; refuses heads that name what is not there or does not fit."""
+    outputs: dict[str, Variable] = {}
+    for name, head in heads.items():
+        where = f"program {program!r}, head {name!r}"
+        if name in variables:
+            raise ProgramError(f"{where}: a variable has this name already; rename one of the two.")
+        for role, of in (("query", head.query), ("key", head.key), ("value", head.value)):
+            if of in heads:
+                raise ProgramError(
+                    f"{where}: the {role} is {of!r}, the output of a head, which is always undefined when attention "
+                    f"runs. Copy it into a variable in the MLP and use that in the next layer."
+                )
+            if of is not None and of not in variables:
+                raise ProgramError(f"{where}: the {role} {of!r} is not a variable; there are {', '.join(variables)}.")
+        if (head.query is None) != (head.key is None):
+            raise ProgramError(f"{where}: give both a query and a key, or neither.")
+        if head.query is not None and isinstance(variables[head.query], Numeric):
+            raise ProgramError(f"{where}: the query {head.query!r} is numeric; it must be categorical or a set.")
+        if head.key is not None and not isinstance(variables[head.key], Categorical):
+            raise ProgramError(f"{where}: the key {head.key!r} must be categorical.")
+        outputs[name] = _output_of(where, head, variables[head.value])
+    return outputs
+
+
+def _output_of(where: str, head: Head, value: Variable) -> Variable:
+    output = head.output_spec or value
+    if isinstance(value, SetValued):
+        raise ProgramError(f"{where}: the value {head.value!r} is a set; a head reads a category or a number.")
+    if isinstance(value, Numeric) != isinstance(output, Numeric) or isinstance(output, SetValued):
+        raise ProgramError(f"{where}: the value and the output must both be categorical or both numeric.")
+    if isinstance(value, Categorical) and isinstance(output, Categorical) and output.range < value.range:
+        raise ProgramError(f"{where}: the output has range {output.range}, but the value reaches {value.range - 1}.")
+    return output

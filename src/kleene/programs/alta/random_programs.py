@@ -16,21 +16,8 @@ from kleene.programs.alta.program import Program
 
 # For programs that average: numbers that floats hold inexactly, with near and far neighbours.
 NASTY: tuple[str, ...] = (
-    "0",
-    "0.1",
-    "1/3",
-    "-1/3",
-    "0.3",
-    "1",
-    "-1",
-    "0.7",
-    "1/7",
-    "2.5",
-    "0.01",
-    "-0.9",
-    "1e-3",
-    "64/63",
-)
+    "0", "0.1", "1/3", "-1/3", "0.3", "1", "-1", "0.7", "1/7", "2.5", "0.01", "-0.9", "1e-3", "64/63",
+)  # fmt: skip
 NUMBERS = ("-2", "-1", "-0.5", "-1/3", "0", "0.1", "1/3", "0.5", "2/3", "1", "1.5", "3")
 OPENING = """import math
 from kleene.programs import alta
@@ -289,8 +276,8 @@ class Writer:
             self.say(1, f'z["clock"] = min(z["clock"] + 1, {len(self.variables["clock"].values) - 1})')
         for head in self.heads:
             if self.averaging and head.name in "mn" and self.chance(0.9):
-                told = self.rng.choice((f"{head.read} > {head.values[0]}", f"{head.read} == {head.values[-1]}"))
-                self.branch(1, f"if {told}:")
+                shown = self.rng.choice((f"{head.read} > {head.values[0]}", f"{head.read} == {head.values[-1]}"))
+                self.branch(1, f"if {shown}:")
         self.block(1)
         for head in self.heads:
             if head.guard and head not in safe:

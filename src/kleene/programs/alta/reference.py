@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
-from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule
 from kleene.programs.alta.variables import Categorical, Numeric, Variable
 from kleene.traces import Channel, Trace
@@ -20,7 +20,7 @@ Values = dict[str, Any]  # one position: integers, floats and frozensets by vari
 Complaint = Callable[[], Exception]
 
 
-def reference_run(program: Program, sequence: Sequence[int], *, max_layers: int | None = None) -> Trace:
+def reference_run(program: Definition, sequence: Sequence[int], *, max_layers: int | None = None) -> Trace:
     """The trace of the program on one input, by the definition of the language.
 
     >>> from kleene.programs import alta
@@ -47,7 +47,7 @@ def reference_run(program: Program, sequence: Sequence[int], *, max_layers: int 
     return Trace(program.channels, data, program.output_name, halted, source="reference")
 
 
-def _start(program: Program, token: int, position: int) -> Values:
+def _start(program: Definition, token: int, position: int) -> Values:
     values = {}
     for name, variable in program.variables.items():
         value = variable.default
@@ -60,11 +60,11 @@ def _start(program: Program, token: int, position: int) -> Values:
     return values
 
 
-def _halted(program: Program, state: list[Values]) -> bool:
+def _halted(program: Definition, state: list[Values]) -> bool:
     return program.halt is not None and all(values[program.halt.variable] == program.halt.value for values in state)
 
 
-def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Values], list[Values]]:
+def _layer(program: Definition, state: list[Values], layer: int) -> tuple[list[Values], list[Values]]:
     """The state after one layer, and what every head read in it (None where that is undefined)."""
     after, readings = [], []
     for position, values in enumerate(state):
@@ -80,7 +80,7 @@ def _layer(program: Program, state: list[Values], layer: int) -> tuple[list[Valu
     return after, readings
 
 
-def _complaint(program: Program, head: str, reason: Reason, layer: int, position: int) -> Complaint:
+def _complaint(program: Definition, head: str, reason: Reason, layer: int, position: int) -> Complaint:
     return lambda: UndefinedAttentionError(program.name, head, reason, layer=layer, position=position)
 
 
@@ -102,14 +102,14 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
     return (found[0], None) if len(found) == 1 else (None, Reason.SEVERAL)
 
 
-def run_mlp(program: Program, values: Values, undefined: Mapping[str, Complaint]) -> Values:
+def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complaint]) -> Values:
     """What the MLP writes at one position, `undefined` giving the error for every head that read nothing."""
     seen: Values = {n: Undefined(error, type(program.outputs[n].domain[0])) for n, error in undefined.items()}
     for name, value in values.items():
         variable = program.domains[name]
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
     if callable(program.mlp):
-        written = _called(program.mlp, Assignment(seen))
+        written = _called(program.mlp, ReferenceAssignment(seen))
     else:
         written = apply_rules(program.domains, program.mlp, seen)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
@@ -122,7 +122,7 @@ class Used(BaseException):
         self.error = error
 
 
-def _called(function: Callable, z: "Assignment") -> Values:
+def _called(function: Callable, z: "ReferenceAssignment") -> Values:
     """What the function writes; the error of an undefined reading that it used, whatever it caught."""
     used: list[Exception] = []
     for reading in (value for value in z.seen.values() if type(value) is Undefined):
@@ -163,7 +163,7 @@ def _declared(variable: Variable, value: Any) -> Any:
     return variable.domain[code]
 
 
-class Assignment(MutableMapping):
+class ReferenceAssignment(MutableMapping):
     """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
 
     def __init__(self, seen: Values):

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, case
-from kleene.programs.alta.rules import act
+from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, View, act, case
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.table_sums import FREE, GOOD, find_sum
 
@@ -59,7 +58,7 @@ class RuleTable:
 
     def cases(self, sizes: Sizes) -> list[Case] | None:
         """Few disjoint cases that write exactly what the rules do, or None where none were found."""
-        search = _Search(self.target, sizes, self._looks_at_what_it_adds)
+        search = _TableSearch(self.target, sizes, self._looks_at_what_it_adds)
         found = search.cases(self.names, self.axes, self.entries, {})
         return found if found is not None and self._agrees(found) else None
 
@@ -90,8 +89,6 @@ class RuleTable:
 
 
 def _holds(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray:
-    from kleene.programs.alta.interpreter import View  # which is made from a program, and that from cases
-
     return View(codes).holds(c)
 
 
@@ -134,7 +131,7 @@ def _writes(c: Case) -> int:
 
 
 @dataclass(frozen=True)
-class _Search:
+class _TableSearch:
     """Looks for few cases that stand for a table, from the whole of it to its parts."""
 
     target: str

@@ -1,16 +1,22 @@
-"""Transition rules in the paper's form: written by hand, or counted out from the cases of a function."""
+"""Transition rules in the paper's form: written by hand, counted out from a function's cases, or turned into cases.
+
+Rules that are given become disjoint cases, few of them where the rules spell out sums.
+"""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import ModelFileError, ProgramError
-from kleene.programs.alta.cases import Case, Constant, Lookup, Sizes
-from kleene.programs.alta.heads import Head
+from kleene.programs.alta.cases import Case, Constant, Sizes, act, case, merged
+from kleene.programs.alta.heads import Head, resolve_heads
+from kleene.programs.alta.rule_tables import RuleTable, cost
 from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.table_sums import FREE
 from kleene.programs.alta.variables import Variable
 from kleene.tensors import read_tensors, write_tensors
 
@@ -40,8 +46,6 @@ class MLPBuilder:
     """
 
     def __init__(self, variables: Mapping[str, Variable], heads: Mapping[str, Head]):
-        from kleene.programs.alta.program import resolve_heads
-
         self._outputs = resolve_heads("MLPBuilder", variables, heads)
         self._variables = dict(variables)
         self._scope: dict[str, Any] = {}
@@ -146,13 +150,205 @@ def _count_out(target: str, c: Case, names: tuple[str, ...], sizes: Sizes) -> tu
     return rules, np.full(len(rules), names.index(target)), new[holds]
 
 
-def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray | int:
-    """What the case writes for arrays of codes (one code where it is always the same); -1 where it has no entry."""
-    action = c.action
-    if isinstance(action, Constant):
-        return action.code
-    if isinstance(action, Lookup):
-        if isinstance(action.feature, Sum):
-            return action.table[action.feature.total(codes)]
-        return action.table[np.minimum(codes[action.feature], len(action.table) - 1)]
-    return action.array[tuple(codes[v] for v in action.support)]
+Groups = dict[tuple[str, ...], dict[tuple[int, ...], int]]  # by the names that rules ask for: codes, and the new code
+
+
+@dataclass(frozen=True)
+class RuleCases:
+    """What rules stand for: the cases that write each variable, those in which each head is looked at, and those in
+    which a rule fires that may not, by variable."""
+
+    updates: dict[str, list[Case]]
+    reads: dict[str, list[Case]]
+    faults: dict[str, list[Case]]
+
+
+def cases_from_rules(
+    rules: Iterable[Rule], domains: Mapping[str, Variable], heads: Collection[str], *, strict: bool = True
+) -> RuleCases:
+    """The disjoint cases that a set of rules stands for, with the sums that are found in them.
+
+    A rule looks at a head where everything else that it asks for holds. Rules that conflict or write outside a range
+    are refused; unless `strict`, they are faults where they fire.
+    """
+    sizes = {name: len(v.domain) for name, v in domains.items()}
+    by_target: dict[str, Groups] = defaultdict(lambda: defaultdict(dict))
+    guards: dict[str, Groups] = {head: defaultdict(dict) for head in heads}
+    for rule in rules:
+        names, codes, new = _coded(rule, domains, strict)
+        known = by_target[rule.variable][names].setdefault(codes, new)
+        if known != new:
+            if strict:
+                _conflict(rule.variable, names, codes, known, names, codes, new, domains)
+            by_target[rule.variable][names][codes] = FREE
+        for head in (n for n in names if n in guards):
+            at = names.index(head)
+            guards[head][names[:at] + names[at + 1 :]][codes[:at] + codes[at + 1 :]] = 1
+    reads = {
+        h: [c for n, rules in groups.items() for c in _looked(n, rules, heads, sizes)] for h, groups in guards.items()
+    }
+    found = RuleCases({}, {head: merged(cases, sizes) for head, cases in reads.items()}, {})
+    for target, groups in by_target.items():
+        found.updates[target], found.faults[target] = _target_cases(target, groups, domains, heads, sizes, strict)
+    return found
+
+
+def _target_cases(
+    target: str, groups: Groups, domains: Mapping[str, Variable], heads: Collection[str], sizes: Sizes, strict: bool
+) -> tuple[list[Case], list[Case]]:
+    """The cases of one variable, and its faults. Rules that meet no others are looked through for sums."""
+    cases, faults, others = [], [], {}
+    for names, rules in groups.items():
+        bad = {codes: 1 for codes, new in rules.items() if new == FREE}
+        faults += _fewest("", names, bad, heads, sizes, rules)
+        if any(_meet(names, rules, other, groups[other]) for other in groups if other != names):
+            others[names] = {codes: new for codes, new in rules.items() if new != FREE}
+        else:
+            cases += _fewest(target, names, rules, heads, sizes)
+    conflicts: list[Case] | None = None if strict else []
+    cases += merged(_disjoint(target, others, domains, heads, sizes, conflicts), sizes)
+    return cases, merged(faults + (conflicts or []), sizes)
+
+
+def _meet(names: tuple[str, ...], rules: Mapping, other_names: tuple[str, ...], other_rules: Mapping) -> bool:
+    """Whether a rule of one group and one of another may both hold: no variable that both ask for tells them apart."""
+    for name in set(names) & set(other_names):
+        mine = {codes[names.index(name)] for codes in rules}
+        if not mine & {codes[other_names.index(name)] for codes in other_rules}:
+            return False
+    return True
+
+
+def _fewest(
+    target: str,
+    names: tuple[str, ...],
+    rules: Mapping[tuple[int, ...], int],
+    heads: Collection[str],
+    sizes: Sizes,
+    among: Mapping[tuple[int, ...], int] | None = None,
+) -> list[Case]:
+    """The cases of rules that ask for the same variables: one by one and merged, or with sums where that is less."""
+    if not rules:
+        return []
+    table = RuleTable.of(target, names, rules, heads, among) if len(names) > 1 else None
+    found = table.cases(sizes) if table is not None else None
+    if found is not None and cost(found) <= len(names) + len(set(rules.values())):
+        return found  # one by one they come to about as many at least
+    plain = _one_by_one(names, rules, sizes)
+    return plain if found is None or cost(plain) < cost(found) else found
+
+
+def _one_by_one(names: tuple[str, ...], rules: Mapping[tuple[int, ...], int], sizes: Sizes) -> list[Case]:
+    kept = ((codes, new) for codes, new in rules.items() if new != FREE)
+    return merged([case({n: frozenset({c}) for n, c in zip(names, at)}, Constant(new)) for at, new in kept], sizes)
+
+
+def _looked(
+    names: tuple[str, ...], rules: Mapping[tuple[int, ...], int], heads: Collection[str], sizes: Sizes
+) -> list[Case]:
+    """The cases in which one of these conditions holds. A sum of a head that may be undefined would be unknown."""
+    table = RuleTable.of("", names, rules) if len(names) > 1 else None
+    found = table.cases(sizes) if table is not None else None
+    if found is None or any(isinstance(f, Sum) and set(f.variables) & set(heads) for c in found for f, _ in c.where):
+        return _one_by_one(names, rules, sizes)
+    return found
+
+
+def _coded(rule: Rule, domains: Mapping[str, Variable], strict: bool) -> tuple[tuple[str, ...], tuple[int, ...], int]:
+    """The names that a rule asks for, in order, their codes, and the code that it writes."""
+    codes = {}
+    if len(dict(rule.antecedent)) < len(rule.antecedent):
+        raise ProgramError(f"the rule {rule} tests one variable twice; name each once.")
+    for name, value in rule.antecedent:
+        if name not in domains:
+            raise ProgramError(f"the rule {rule} tests {name!r}; the program has {', '.join(domains)}.")
+        code = domains[name].code(value)
+        if code is None:
+            raise ProgramError(
+                f"the rule {rule} tests a value that cannot be: {name!r} takes {domains[name].expected}."
+            )
+        codes[name] = code
+    new = domains[rule.variable].code(rule.value) if rule.variable in domains else None
+    if new is None and not strict and rule.variable in domains:
+        new = FREE
+    if new is None:
+        expected = domains[rule.variable].expected if rule.variable in domains else "nothing: there is no such variable"
+        raise ProgramError(f"the rule {rule} is out of range: {rule.variable!r} takes {expected}.")
+    names = tuple(sorted(codes))
+    return names, tuple(codes[n] for n in names), new
+
+
+def _disjoint(
+    target: str,
+    groups: Mapping,
+    domains: Mapping[str, Variable],
+    heads: Collection[str],
+    sizes: Sizes,
+    conflicts: list[Case] | None,
+) -> list[Case]:
+    """Cases for the rules, each narrowed to what the rules before it do not cover. Where two rules conflict, that is
+    noted in `conflicts`, or an error where there are to be none.
+
+    A rule that is narrowed must not come to depend on a head that is undefined where the other rule does not look at
+    it. So rules with few heads come first, and what is taken away tests the head last.
+    """
+    signatures = sorted(groups, key=lambda names: (sum(n in heads for n in names), len(names)))
+    found = []
+    for position, names in enumerate(signatures):
+        earlier = [(s, _index(s, names, groups[s])) for s in signatures[:position]]
+        for codes, new in groups[names].items():
+            at = dict(zip(names, codes))
+            pieces = [{n: frozenset({c}) for n, c in at.items()}]
+            for other, index in earlier:
+                shared = tuple(n for n in other if n in at)
+                for other_codes, other_new in index.get(tuple(at[n] for n in shared), ()):
+                    if other_new != new and conflicts is None:
+                        _conflict(target, names, codes, new, other, other_codes, other_new, domains)
+                    elif other_new != new and conflicts is not None:
+                        both = {n: frozenset({c}) for n, c in (at | dict(zip(other, other_codes))).items()}
+                        conflicts.append(case(both, Constant(1)))
+                    outside = {n: c for n, c in zip(other, other_codes) if n not in at}
+                    if sum(n in heads for n in outside) > 1:
+                        raise ProgramError(
+                            f"two rules overlap: {_shown(target, names, codes, new, domains)}; and "
+                            f"{_shown(target, other, other_codes, other_new, domains)}. They set the same variable, "
+                            f"but look at different heads, either of which may be undefined; make them exclude each "
+                            f"other."
+                        )
+                    outside = dict(sorted(outside.items(), key=lambda item: item[0] in heads))
+                    pieces = [p for piece in pieces for p in _without(piece, outside, sizes)]
+            found += [case(piece, Constant(new)) for piece in pieces]
+    return found
+
+
+def _index(signature: tuple[str, ...], names: tuple[str, ...], rules: Mapping) -> dict:
+    index = defaultdict(list)
+    for codes, new in rules.items():
+        index[tuple(c for n, c in zip(signature, codes) if n in names)].append((codes, new))
+    return index
+
+
+def _without(piece: dict, outside: dict[str, int], sizes: Sizes) -> list[dict]:
+    """The piece less the part where every variable in `outside` has its code: disjoint parts."""
+    parts, kept = [], dict(piece)
+    for name, code in outside.items():
+        here = kept.get(name, frozenset(range(sizes[name])))
+        if here - {code}:
+            parts.append(kept | {name: here - {code}})
+        if code not in here:
+            return parts
+        kept[name] = frozenset({code})
+    return parts
+
+
+def _shown(target: str, names: Sequence[str], codes: Sequence[int], new: int, domains: Mapping[str, Variable]) -> str:
+    antecedent = tuple((n, domains[n].domain[c]) for n, c in zip(names, codes))
+    return str(Rule(antecedent, target, domains[target].domain[new]))
+
+
+def _conflict(target, names, codes, new, other_names, other_codes, other_new, domains) -> None:
+    raise ProgramError(
+        f"two rules conflict: {_shown(target, names, codes, new, domains)}; and "
+        f"{_shown(target, other_names, other_codes, other_new, domains)}. "
+        f"Both can hold at once; add a condition to one of them."
+    )

@@ -126,8 +126,8 @@ class Symbol:
             return self.operation
         if not depth:
             return "…"
-        told = (o._named(depth - 1) if isinstance(o, Symbol) else repr(o) for o in self.operands)
-        return f"{self.operation}({', '.join(told)})"
+        shown = (o._named(depth - 1) if isinstance(o, Symbol) else repr(o) for o in self.operands)
+        return f"{self.operation}({', '.join(shown)})"
 
 
 # Operations that numpy does on whole integer tables exactly as Python does on their entries.
@@ -265,3 +265,31 @@ def _added(terms: list[dict[str, np.ndarray] | None], sign: int) -> dict[str, np
         for name, term in (part or {}).items():
             total[name] = total.get(name, 0) + factor * term
     return total
+
+
+def identity_of(operand: Any) -> Any:
+    """What tells two operands apart, so that an operation on equal ones is made once."""
+    if isinstance(operand, Symbol):
+        return ("symbol", id(operand))
+    return key_of(operand)
+
+
+def filled_codes(coded: Symbol) -> Symbol:
+    """The codes with one that is a code wherever there is none, because no path leads there."""
+    valid = coded.table[coded.table >= 0]
+    table = np.where(coded.table < 0, valid[0] if len(valid) else 0, coded.table)
+    if coded.base is not None:  # it must stay a function of the sum
+        totals = coded.base.grid(coded.support)
+        by_total = np.full(totals.max() + 1, -1)
+        np.maximum.at(by_total, totals.ravel(), coded.table.ravel())
+        table = np.where(by_total[totals] < 0, table, by_total[totals])
+    symbol = Symbol(coded.operation, coded.support, table)
+    symbol.base = coded.base
+    return symbol
+
+
+def same_symbol(a: Symbol, b: Symbol) -> bool:
+    """Whether two symbols were made by the same operation and have the same table."""
+    if a is b:
+        return True
+    return a.support == b.support and a.operation == b.operation and bool(np.array_equal(a.table, b.table))

@@ -11,13 +11,22 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError, TracingError
-from kleene.programs.alta.assignment import Assignment
-from kleene.programs.alta.places import line_in, line_of, place, place_of
-from kleene.programs.alta.possibilities import Allowed, combinations, distinct, feasible, narrowed, witness
-from kleene.programs.alta.purity import signature_of
-from kleene.programs.alta.symbols import Fault, Symbol, apply, key_of, packed
-from kleene.programs.alta.trees import Decision, Fork, Join, Leaf, Tree
-from kleene.programs.alta.values import Value, is_value, symbol_of
+from kleene.programs.alta.source import line_in, line_of, place, place_of, signature_of
+from kleene.programs.alta.symbols import Fault, Symbol, apply, filled_codes, identity_of, packed, same_symbol
+from kleene.programs.alta.trees import (
+    Allowed,
+    Decision,
+    Fork,
+    Join,
+    Leaf,
+    Tree,
+    combinations,
+    distinct,
+    feasible,
+    narrowed,
+    witness,
+)
+from kleene.programs.alta.values import TracedAssignment, Value, is_value, symbol_of
 from kleene.programs.alta.variables import Variable, unwrapped
 
 COSTLY = {"pow", "lshift"}  # may take for ever where a guard keeps them from
@@ -65,7 +74,7 @@ class Tracer:
         self._writes: dict[str, tuple[Any, int]] = {}
         self._looked_at: set[str] = set()
         self._steps, self._tabulating, self._refused = 0, False, None
-        z = Assignment(self)
+        z = TracedAssignment(self)
         try:
             returned = function(z)
             if self._refused is not None:
@@ -138,7 +147,7 @@ class Tracer:
         the user's `own` gives may change, and is only kept for when the same path is run again."""
         self._step()
         plain = tuple(symbol_of(o) if is_value(o) else self._without_values(o) for o in operands)
-        key: tuple[Any, ...] = (name, *(_identity(o) for o in plain))
+        key: tuple[Any, ...] = (name, *(identity_of(o) for o in plain))
         if own or name in COSTLY:
             symbol = self._again(key) or self._partly(key, function, plain, own)
             self._operations.append((key, symbol))
@@ -257,7 +266,7 @@ class Tracer:
         return place_of()
 
     def _settled_again(self, symbol: Symbol, scripted: Decision | Join) -> Decision:
-        if isinstance(scripted, Join) or not _same_symbol(scripted.symbol, symbol):
+        if isinstance(scripted, Join) or not same_symbol(scripted.symbol, symbol):
             raise self._changeable()
         self.log.append(scripted)
         if scripted.fork is not None:
@@ -295,8 +304,8 @@ class Tracer:
     def _returned(self, returned: Any) -> Refusal:
         kind = "value" if is_value(returned) else type(returned).__name__
         first = getattr(getattr(self._function, "__code__", None), "co_firstlineno", 0)
-        told = f"the function returns a {kind}, which has no effect: write to z, and return nothing."
-        return Refusal(TracingError(f"{self._at(first)}: {told}"))
+        shown = f"the function returns a {kind}, which has no effect: write to z, and return nothing."
+        return Refusal(TracingError(f"{self._at(first)}: {shown}"))
 
     def _raise_fault(self, symbol: Symbol, faults: Symbol) -> None:
         """Raise where the operation raises on plain values; go on where it does not."""
@@ -348,7 +357,7 @@ class Tracer:
         if (self.feasible(coded) < 0).any():
             self._refuse_write(name, value, coded, line)
         if ("filled", *key) not in self._cache:
-            self._cache["filled", *key] = _filled(coded)
+            self._cache["filled", *key] = filled_codes(coded)
         return self._cache["filled", *key]
 
     def _at(self, line: int) -> str:
@@ -375,41 +384,14 @@ class Tracer:
 
     def _situation(self) -> str:
         names = [n for n, mask in self.allowed.items() if not mask.all() and mask.any()]
-        told = [f"{n} = {self.domains[n].domain[int(self.allowed[n].argmax())]!r}" for n in names[:6]]
-        return f" (for example where {', '.join(told)})" if told else ""
+        shown = [f"{n} = {self.domains[n].domain[int(self.allowed[n].argmax())]!r}" for n in names[:6]]
+        return f" (for example where {', '.join(shown)})" if shown else ""
 
 
 def _unknown(name: Any, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(str(name), list(known), n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"there is no variable {name!r}{hint} The program has {', '.join(known)}."
-
-
-def _identity(operand: Any) -> Any:
-    """What tells two operands apart, so that an operation on equal ones is made once."""
-    if isinstance(operand, Symbol):
-        return ("symbol", id(operand))
-    return key_of(operand)
-
-
-def _filled(coded: Symbol) -> Symbol:
-    """The codes with one that is a code wherever there is none, because no path leads there."""
-    valid = coded.table[coded.table >= 0]
-    table = np.where(coded.table < 0, valid[0] if len(valid) else 0, coded.table)
-    if coded.base is not None:  # it must stay a function of the sum
-        totals = coded.base.grid(coded.support)
-        by_total = np.full(totals.max() + 1, -1)
-        np.maximum.at(by_total, totals.ravel(), coded.table.ravel())
-        table = np.where(by_total[totals] < 0, table, by_total[totals])
-    symbol = Symbol(coded.operation, coded.support, table)
-    symbol.base = coded.base
-    return symbol
-
-
-def _same_symbol(a: Symbol, b: Symbol) -> bool:
-    if a is b:
-        return True
-    return a.support == b.support and a.operation == b.operation and bool(np.array_equal(a.table, b.table))
 
 
 def _or_minus_one(code: int | None) -> int:

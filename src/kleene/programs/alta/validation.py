@@ -1,30 +1,29 @@
-"""Translation validation: the cases that were traced against the function itself, run on plain Python values.
+"""Translation validation: the cases that were traced are compared with the function itself, run on plain Python values.
 
-Tracing sees a function from inside, and Python has questions that no traced value can answer truly (`is`, `type`).
-So the function is called as it was written, twice, on every assignment of the variables that each case depends on,
-or on a sample of them where there are too many, and must write what the cases say.
+Tracing sees a function from inside, and Python has questions that no traced value can answer truly (`is`, `type`). So
+the function is called as it was written, twice, on every assignment of the variables that each case depends on, or on a
+sample of them where there are too many, and must write what the cases say. A sample goes along each of the function's
+paths, and to the rare values of what it computes.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import TracingError
-from kleene.programs.alta.cases import Case, Sizes
-from kleene.programs.alta.coverage import covering
+from kleene.programs.alta.cases import Case, Sizes, View, act
 from kleene.programs.alta.exploring import Exploration, quiet
-from kleene.programs.alta.places import line_in, place, place_of
-from kleene.programs.alta.purity import constants_of
-from kleene.programs.alta.rules import act
+from kleene.programs.alta.source import constants_of, line_in, place, place_of
+from kleene.programs.alta.symbols import Symbol
+from kleene.programs.alta.trees import Allowed, Decision, Fork, Joined, Leaf, distinct, equals, narrowed, witness
 from kleene.programs.alta.variables import Variable
-from kleene.programs.alta.views import View
 
 MOST_ASSIGNMENTS = 1024  # that are all run when a program is built
 SAMPLE = 128  # that are run where there are more
-MOST_TOLD = 8  # variables that an error names
+MOST_SHOWN = 8  # variables that an error names
 Codes = dict[str, np.ndarray]
 
 
@@ -39,9 +38,9 @@ class Validation:
     def __str__(self) -> str:
         if self.exhaustive:
             return f"the function was run on all {self.assignments:,} assignments of what its cases depend on, twice"
-        told = ", ".join(self.sampled[:MOST_TOLD]) + (" and others" if len(self.sampled) > MOST_TOLD else "")
+        shown = ", ".join(self.sampled[:MOST_SHOWN]) + (" and others" if len(self.sampled) > MOST_SHOWN else "")
         return (
-            f"the function was run on {self.assignments:,} assignments of what its cases depend on, twice; for {told} "
+            f"the function was run on {self.assignments:,} assignments of what its cases depend on, twice; for {shown} "
             f"they are a random sample"
         )
 
@@ -170,8 +169,8 @@ def _compare(function: Callable, variables: Mapping, domains: Mapping, updates: 
             line = _line_of_write(function, rows[row], target) or (cases[which[row]].line if which[row] >= 0 else 0)
             values = (variable.domain[after[row]], variable.domain[expected[row]])
             asked = {target}.union(*(c.variables for c in cases))
-            told = dict(sorted(rows[row].items(), key=lambda item: item[0] not in asked))
-            _refuse(function, told, target, f"is {values[0]!r}", repr(values[1]), line)
+            shown = dict(sorted(rows[row].items(), key=lambda item: item[0] not in asked))
+            _refuse(function, shown, target, f"is {values[0]!r}", repr(values[1]), line)
 
 
 def _rows(domains: Mapping[str, Variable], codes: Codes) -> list["Replay"]:
@@ -268,7 +267,7 @@ def _refuse(function: Callable, row: Mapping, target: str, found: str, expected:
     code = getattr(function, "__code__", None)
     where = place(code, line or getattr(code, "co_firstlineno", 0))
     raise TracingError(
-        f"{where}: where {_told(row)}, {target!r} {found} after the function is run on plain values, but the rules "
+        f"{where}: where {_shown(row)}, {target!r} {found} after the function is run on plain values, but the rules "
         f"traced from it say {expected}. Tracing does not see all that it does: of a value it sees neither `is` nor "
         f"`type` (use `==` and `isinstance`), and what the function keeps outside z must not change."
     )
@@ -276,8 +275,8 @@ def _refuse(function: Callable, row: Mapping, target: str, found: str, expected:
 
 def _refuse_error(row: Mapping, error: Exception) -> None:
     raise TracingError(
-        f"{place_of(error)}: the function raises {type(error).__name__}: {error} where {_told(row)}, though it did not "
-        f"when it was traced. It must give a result for every assignment, whatever it asks of a value."
+        f"{place_of(error)}: the function raises {type(error).__name__}: {error} where {_shown(row)}, though it did "
+        f"not when it was traced. It must give a result for every assignment, whatever it asks of a value."
     ) from error
 
 
@@ -285,11 +284,71 @@ def _refuse_changeable(function: Callable, row: Mapping, name: str) -> None:
     code = getattr(function, "__code__", None)
     raise TracingError(
         f"{place(code, getattr(code, 'co_firstlineno', 0))}: the function does not do the same when it is run again: "
-        f"where {_told(row)}, {name!r} is written differently. It must depend on z alone, not on chance, on time or "
+        f"where {_shown(row)}, {name!r} is written differently. It must depend on z alone, not on chance, on time or "
         f"on what it has kept from before."
     )
 
 
-def _told(row: Mapping[str, Any]) -> str:
-    told = [f"{n} = {v!r}" for n, v in row.items()]
-    return ", ".join(told[:MOST_TOLD]) + (f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else "")
+def _shown(row: Mapping[str, Any]) -> str:
+    shown = [f"{n} = {v!r}" for n, v in row.items()]
+    return ", ".join(shown[:MOST_SHOWN]) + (f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN else "")
+
+
+FEW = 8  # values of a symbol that has a rare one
+MOST_PATHS = 24  # that are drawn: to follow one costs as much as many replays
+Assigned = dict[str, int]
+
+
+def covering(explored: Exploration, sizes: Sizes, most: int, chance: np.random.Generator) -> list[Assigned]:
+    """At most so many assignments, in part: half of them along paths, half for rare values of symbols."""
+    paths = []
+    for codes in _paths(explored, sizes, chance):
+        if codes is not None and codes not in paths:
+            paths.append(codes)
+        if len(paths) >= most // 2:
+            break
+    return paths + _rare(explored.symbols, most - most // 2, chance)
+
+
+def _paths(explored: Exploration, sizes: Sizes, chance: np.random.Generator) -> Iterator[Assigned | None]:
+    """Assigned that take a path drawn at random, again and again, twice as often as there are paths if they are few."""
+    everything = {n: np.ones(size, dtype=bool) for n, size in sizes.items()}
+    for _ in range(min(2 * _leaves(explored.tree), MOST_PATHS)):
+        taken: list[Decision] = []
+        _descend(explored.tree, everything, taken, chance)
+        allowed = everything
+        for index, decision in enumerate(taken):
+            allowed = narrowed(decision, allowed, taken[:index])
+        possible = all(mask.any() for mask in allowed.values())
+        yield witness(None, allowed, taken) if possible else None
+
+
+def _leaves(tree: Fork | Joined | Leaf) -> int:
+    if isinstance(tree, Joined):
+        return _leaves(tree.first) + _leaves(tree.then[0])
+    return sum(_leaves(child) for child in tree.children) if isinstance(tree, Fork) else 1
+
+
+def _descend(tree: Fork | Joined | Leaf, allowed: Allowed, taken: list[Decision], chance: np.random.Generator) -> None:
+    """Add the decisions of a path drawn at random."""
+    if isinstance(tree, Joined):
+        _descend(tree.first, allowed, taken, chance)
+        _descend(tree.then[0], allowed, taken, chance)
+    elif isinstance(tree, Fork):
+        choice = int(chance.integers(len(tree.outcomes)))
+        taken.append(Decision(tree.symbol, tree.outcomes[choice], allowed, ([], 0)))
+        _descend(tree.children[choice], allowed, taken, chance)
+
+
+def _rare(symbols: tuple[Symbol, ...], most: int, chance: np.random.Generator) -> list[Assigned]:
+    """Assigned for which symbols of few values have each of them, the rarest first."""
+    found: dict[tuple, tuple[float, Assigned]] = {}
+    for symbol in symbols:
+        outcomes = distinct(symbol.table)
+        for outcome in outcomes if len(outcomes) <= FEW else ():
+            places = np.argwhere(equals(symbol.table, outcome))
+            place = places[int(chance.integers(len(places)))].tolist()
+            codes = dict(zip(symbol.support, place))
+            found.setdefault(tuple(codes.items()), (len(places) / symbol.table.size, codes))
+    ordered = sorted(found.values(), key=lambda item: item[0])
+    return [codes for _, codes in ordered[:most]]

@@ -1,12 +1,12 @@
-"""Values: what an MLP function holds while it is traced, and computes with as if they were numbers or sets.
+"""What an MLP function holds while it is traced: the dict-like `z`, the values that it reads from it, and `apply`.
 
-A `Value` wraps a symbol. Arithmetic, comparison, attributes and methods make new values; whatever Python must
-know at once (a truth value, an index, a hash, a text, a class) is a decision, which the tracer takes.
+A `Value` wraps a symbol. Arithmetic, comparison, attributes and methods make new values. Whatever Python must know at
+once (a truth value, an index, a hash, a string, a class) is a decision, which the tracer takes.
 """
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -167,3 +167,80 @@ def _backward(name: str, function: Callable) -> Callable:
 
 _install_operators()
 Value.__name__ = Value.__qualname__ = "traced value"  # what Python's own messages call it
+
+
+class Scribe(Protocol):
+    """Who answers reads and takes writes: the tracer."""
+
+    domains: dict[str, Any]
+
+    def read(self, name: str) -> Any: ...
+
+    def write(self, name: str, value: Any) -> None: ...
+
+    def refuse(self, what: str) -> None: ...
+
+
+class TracedAssignment(MutableMapping):
+    """Reads give the value from before the MLP, writes are kept aside; whatever else a dict does is refused."""
+
+    __slots__ = ("_scribe",)
+
+    def __init__(self, scribe: Scribe):
+        object.__setattr__(self, "_scribe", scribe)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._scribe.read(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._scribe.write(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        self._scribe.refuse(f"deletes {name!r} from z; a variable always has a value, so write another one")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scribe.domains)
+
+    def __len__(self) -> int:
+        return len(self._scribe.domains)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._scribe.domains
+
+    def get(self, name: str, default: Any = None) -> Any:
+        # Not by KeyError, as a mapping would: an unknown name is refused where it is read.
+        if name in self:
+            return self[name]
+        return default
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            self._scribe.refuse(f'asks for z.{name}; a variable is read as z["{name}"]')
+        raise AttributeError(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._scribe.refuse(f'sets z.{name}, which has no effect; a variable is written as z["{name}"] = …')
+
+
+TracedAssignment.__name__ = TracedAssignment.__qualname__ = "z"  # what Python's own messages call it
+
+
+def apply(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the function (or a dict or list) gives for the values of variables, without a branch for each of them.
+
+    In an MLP function `table[z["a"]]` runs the rest of the function once for every value of `a`. `apply` makes a table
+    of the function over the variables that its arguments depend on instead. The function must not use `z` itself.
+
+    >>> from kleene.programs import alta
+    >>> def step(z): z["out"] = alta.apply(lambda a, b: (a * b) % 7, z["a"], z["b"])
+    >>> variables = {"a": alta.input_var(5), "b": alta.var(5, default=3), "out": alta.var(7)}
+    >>> alta.program_spec(variables, {}, step, "out", 5).run([0, 1, 2, 3, 4]).output
+    [0, 3, 6, 2, 5]
+    """
+    look_up = function if callable(function) else _lookup(function)
+    undefined = [a for a in arguments if hasattr(type(a), "passed_on")]  # a head that read nothing, in the reference
+    return undefined[0].passed_on() if undefined else combined("apply", look_up, arguments)
+
+
+def _lookup(table: Any) -> Callable[..., Any]:
+    return lambda *keys: table[keys[0] if len(keys) == 1 else keys]

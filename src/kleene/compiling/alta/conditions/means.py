@@ -36,7 +36,7 @@ from fractions import Fraction
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.conditions.held import held_numbers, number_steps, unit_roundoff, wide_type
+from kleene.compiling.alta.conditions.weights import held_numbers, number_steps, unit_roundoff, wide_type
 from kleene.machines.transformer.layer import RELU_NOISE
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
@@ -50,7 +50,7 @@ SPARE = 1.05  # for what is of second order in u, as long as n·u is at most 1/6
 
 
 @dataclass(frozen=True)
-class Edge:
+class StepEdge:
     """A place between `low` and `high` where an answer changes; rounding is at most `fixed + size·n·unit` there.
 
     `exact`: a mean that is this number exactly is judged alike. `tolerated`: how far two readings may differ without
@@ -77,7 +77,7 @@ class Near:
     """A mean too near an edge: n numbers, of which so many are each of the values (None where that was not found)."""
 
     n: int
-    edge: Edge
+    edge: StepEdge
     counts: dict[float, int] | None
 
 
@@ -88,7 +88,7 @@ class Means:
     head: str
     values: tuple[float, ...]
     most: int
-    edges: tuple[Edge, ...]
+    edges: tuple[StepEdge, ...]
     exactly_summed: int
 
     def first_near(self, length: int) -> Near | None:
@@ -190,7 +190,7 @@ def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | N
     return best
 
 
-def _first_harm(means: Means, edge: Edge, last: int) -> int:
+def _first_harm(means: Means, edge: StepEdge, last: int) -> int:
     """The first n for which being off does any harm, and `last + 1` where there is none: it only grows with n."""
     return bisect.bisect_left(range(last + 1), True, key=lambda n: edge.width(np.array(n), means.exactly_summed) >= 0)
 
@@ -244,7 +244,7 @@ def _lowest_bit(x: float) -> float:
 
 def _edges(
     network: UniversalTransformer, program: Program, head: str, exact: Sequence[float], held: Sequence[float]
-) -> Iterator[Edge]:
+) -> Iterator[StepEdge]:
     """The edges of every strip, and the middles, at which a trace that shows the mean might be read differently."""
     output = program.outputs[head]
     assert isinstance(output, Numeric)
@@ -258,9 +258,9 @@ def _edges(
         yield near.at(middle, [], exact=near.unmoved, tolerated=2.0**-18 * scale + 2.0**-7 * 0.9 * abs(float(middle)))
         if steps is not None:
             for ideal, theirs, code in zip((middle - half, middle + half), steps.edges(i, RELU_NOISE), (i, i + 1)):
-                told = not output.blurred(float(ideal)) and int(output.bucket(float(ideal))) == code
+                shown = not output.blurred(float(ideal)) and int(output.bucket(float(ideal))) == code
                 unrounded = _passes_unrounded(network, ideal, float(steps.slopes[i]))
-                yield near.at(ideal, theirs, exact=near.unmoved and told and unrounded)
+                yield near.at(ideal, theirs, exact=near.unmoved and shown and unrounded)
 
 
 @dataclass(frozen=True)
@@ -287,12 +287,12 @@ class _Rounding:
     def unmoved(self) -> bool:
         return self.moved == 0
 
-    def at(self, ideal: Fraction, theirs: list[Fraction], *, exact: bool, tolerated: float = 0.0) -> Edge:
+    def at(self, ideal: Fraction, theirs: list[Fraction], *, exact: bool, tolerated: float = 0.0) -> StepEdge:
         size = abs(float(ideal)) + 2.0**-100
         off = min(self.moved, self.share * size / (1 - self.share)) if self.share < 0.5 else self.moved
         fixed = off + size * (8 * self.wide + self.narrow) + 256 * self.half * self.wide
         low, high = min([ideal, *theirs]), max([ideal, *theirs])
-        return Edge(low, high, fixed, max(self.largest, size), self.wide, exact and low == high, tolerated)
+        return StepEdge(low, high, fixed, max(self.largest, size), self.wide, exact and low == high, tolerated)
 
 
 def _passes_unrounded(network: UniversalTransformer, ideal: Fraction, slope: float) -> bool:
@@ -304,22 +304,22 @@ def _passes_unrounded(network: UniversalTransformer, ideal: Fraction, slope: flo
 
 def averages(network: UniversalTransformer, program: Program, length: int) -> Condition:
     """No mean that can be read is so near an edge that rounding could push it over."""
-    told = []
+    shown = []
     for head in program.heads:
         means = means_of(network, program, head)
         if means is None:
             continue
         near = means.first_near(length)
         if near is not None:
-            return Condition("averages", False, _told(means, near, length))
+            return Condition("averages", False, _shown(means, near, length))
         width = max(float(e.width(np.array(min(length, means.most)), means.exactly_summed)) for e in means.edges)
-        told.append(
+        shown.append(
             f"{head!r} is off by at most {max(width, 0):.1e}, and no mean is as near to where its answer changes"
         )
-    return Condition("averages", True, "; ".join(told) or "no numeric heads")
+    return Condition("averages", True, "; ".join(shown) or "no numeric heads")
 
 
-def _told(means: Means, near: Near, length: int) -> str:
+def _shown(means: Means, near: Near, length: int) -> str:
     able = f"{means.head!r} can be told for at most {near.n - 1:,} positions, not {length:,}"
     if near.counts is None:
         return f"{able}: the means of {near.n:,} numbers are too many to search"

@@ -19,11 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.conditions.enumeration import assignments
-from kleene.compiling.alta.conditions.units import Bit, Inputs, SeenUnits
+from kleene.compiling.alta.conditions.units import Bit, SeenUnits, UnitInputs, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS
-from kleene.programs.alta.cases import Feature
-from kleene.programs.alta.interpreter import View
+from kleene.programs.alta.cases import Feature, View
 from kleene.programs.alta.symbols import Sum
 
 Box = Mapping[str, frozenset[int]]  # the codes that each variable may have
@@ -130,7 +128,7 @@ class _TooMany(Exception):
 class _Actor:
     """A unit or a case: whether it may act somewhere in a box, and the variables to split the box by."""
 
-    told: str
+    label: str
     may_act: Callable[[Box], bool]
     names: tuple[str, ...]
 
@@ -156,7 +154,7 @@ class _Head:
             self.shown += 1
             where = self._outside({}, actor)
             if where is not None:
-                return f"{actor.told} acts on {self.head!r}, undefined, where the program does not look at it: {where}"
+                return f"{actor.label} acts on {self.head!r}, undefined, where the program does not look at it: {where}"
         return None
 
     def _units(self) -> Iterable[_Actor]:
@@ -231,7 +229,7 @@ class _Head:
         return True if found <= allowed else (False if not found & allowed else None)
 
 
-def _unit_actor(told: str, inputs: Inputs, head: str, spare: float) -> _Actor:
+def _unit_actor(label: str, inputs: UnitInputs, head: str, spare: float) -> _Actor:
     """A unit may act where its input can be above 0, at some code of the head and with some rounding of its shares."""
     tables = {n: t[:, 0] for n, t in inputs.tables.items() if n != head}
     own = float(inputs.tables[head].max()) if head in inputs.tables else 0.0
@@ -245,7 +243,7 @@ def _unit_actor(told: str, inputs: Inputs, head: str, spare: float) -> _Actor:
             most += _most_of_bit(bit, float(weights[0]), box, head)
         return most > 0
 
-    return _Actor(told, may_act, names)
+    return _Actor(label, may_act, names)
 
 
 def _most_of_bit(bit: Bit, weight: float, box: Box, head: str) -> float:

@@ -1,18 +1,20 @@
-"""What hidden units see: for every variable, the input of every unit by the variable's code.
+"""What hidden units see: for every variable, the input of every unit by the variable's code; and every combination of
+codes, in blocks, with the units that may be on in each block.
 
 The pre-activation of a unit is its bias plus one entry of a table for each variable, plus its weight on each *bit* (a
 feature made of several variables). All of these are whole numbers below 2²⁴ (2⁵³), which floats add without rounding,
 so that a sum of table entries is what any execution computes, in whatever order it multiplies and adds.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kleene.compiling.alta.conditions.held import hot, number_steps, unit_roundoff, wide_type
-from kleene.compiling.alta.expansions import grid_values
+from kleene.compiling.alta.conditions.weights import hot, number_steps, unit_roundoff, wide_type
+from kleene.compiling.alta.stream import grid_values
 from kleene.machines.transformer.layer import RELU_NOISE, activate
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
@@ -41,7 +43,7 @@ class Bit:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class UnitInputs:
     """The inputs of some hidden units: their biases, their tables, and their weights on bits."""
 
     bias: np.ndarray
@@ -62,11 +64,11 @@ class Inputs:
     def names(self) -> set[str]:
         return set(self.tables) | {n for bit, _ in self.bits for n in bit.names}
 
-    def of(self, chosen: np.ndarray) -> "Inputs":
+    def of(self, chosen: np.ndarray) -> "UnitInputs":
         """The same for some of the units, without the variables that none of them reads."""
         tables = {n: t[:, chosen] for n, t in self.tables.items()}
         bits = tuple((b, w[chosen]) for b, w in self.bits)
-        return Inputs(
+        return UnitInputs(
             self.bias[chosen],
             {n: t for n, t in tables.items() if t.any()},
             tuple((b, w) for b, w in bits if w.any()),
@@ -157,19 +159,19 @@ class SeenUnits:
         each = np.abs(steps.biases - steps.seconds - 1) + 8 * unit_roundoff(wide_type(self.network)) * largest
         return np.minimum(RELU_NOISE, np.append(each, 0.0) + np.append(0.0, each))
 
-    def inputs(self, units: np.ndarray) -> Inputs:
+    def inputs(self, units: np.ndarray) -> UnitInputs:
         """The inputs of some units."""
         wide = wide_type(self.network)
         return self._tables(self.network.mlp_in[:, units].astype(wide), self.network.mlp_bias[units].astype(wide))
 
-    def probed(self, rows: np.ndarray) -> Inputs:
+    def probed(self, rows: np.ndarray) -> UnitInputs:
         """The inputs of some rows of the probe, which hold where they are not negative, as a run computes them."""
         probe, wide = self.network.probe, wide_type(self.network)
         assert probe is not None
         least = probe.least[rows].astype(self.network.mlp_bias.dtype)
         return self._tables(probe.rows[:, rows].astype(wide), -least.astype(wide))
 
-    def _tables(self, weights: np.ndarray, bias: np.ndarray) -> Inputs:
+    def _tables(self, weights: np.ndarray, bias: np.ndarray) -> UnitInputs:
         single, bits = self._features
         tables = {}
         for s in self.network.layout.segments:
@@ -183,7 +185,7 @@ class SeenUnits:
             if table is not None:
                 tables[name] = table
         used = tuple((b, weights[b.column]) for b in bits if weights[b.column].any())
-        return Inputs(bias, tables, used)
+        return UnitInputs(bias, tables, used)
 
     def soft_columns(self) -> list[tuple[int, float]]:
         """The features that are 0 or 1 only to within some noise, and that noise."""
@@ -240,3 +242,96 @@ class SeenUnits:
 def units_onto(network: UniversalTransformer, dims: Sequence[int] | slice, count: int) -> np.ndarray:
     """The units (of the first `count`) that write onto some dimensions."""
     return np.flatnonzero((network.mlp_out[:count, dims] != 0).any(axis=1))
+
+
+CHUNK = 1 << 20  # numbers that are computed at once
+
+
+def size_of(codes: Codes) -> int:
+    """How many assignments there are in arrays of codes."""
+    return len(next(iter(codes.values()))) if codes else 1
+
+
+def assignments(axes: Sequence[Codes], width: int) -> Iterator[Codes]:
+    """Every combination of the axes, in blocks of so many that `width` numbers for each fit."""
+    shape = tuple(size_of(axis) for axis in axes)
+    chunk = max(1, CHUNK // max(width, 1))
+    for start in range(0, math.prod(shape), chunk):
+        index = np.unravel_index(np.arange(start, min(start + chunk, math.prod(shape))), shape) if shape else ()
+        yield {n: column[i] for axis, i in zip(axes, index) for n, column in axis.items()}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Some assignments, the units that may be on there, and their pre-activations (assignment, unit)."""
+
+    codes: Codes
+    units: np.ndarray
+    pre: np.ndarray
+
+    def at(self, where: np.ndarray) -> "Run":
+        return Run({n: c[where] for n, c in self.codes.items()}, self.units, self.pre[where])
+
+
+def runs(inputs: UnitInputs, axes: Sequence[Codes]) -> Iterator[Run]:
+    """Every combination of the axes with the units' pre-activations; units left out are at most 0 there.
+
+    Where there are many units, few are on: the axes are fixed one by one, and with each the units go that can no longer
+    be on, whatever the others are.
+    """
+    tables = [_table(inputs, axis) for axis in axes]
+    bits = sum((np.maximum(weights, 0) for _, weights in inputs.bits), np.zeros(len(inputs.bias)))
+    most = [table.max(axis=0) for table in tables]
+    search = _RunSearch(inputs, list(axes), tables, most, bits)
+    start = inputs.bias.copy()
+    yield from search.below({}, list(range(len(axes))), np.arange(len(start)), start)
+
+
+def _table(inputs: UnitInputs, axis: Codes) -> np.ndarray:
+    """What an axis adds to every unit's input, for each of its values: (values, units)."""
+    table = np.zeros((size_of(axis), len(inputs.bias)), dtype=inputs.bias.dtype)
+    for name, codes in axis.items():
+        if name in inputs.tables:
+            table += inputs.tables[name][codes]
+    return table
+
+
+@dataclass(frozen=True)
+class _RunSearch:
+    inputs: UnitInputs
+    axes: list[Codes]
+    tables: list[np.ndarray]
+    most: list[np.ndarray]
+    bits: np.ndarray
+
+    def below(self, fixed: dict[int, int], left: list[int], units: np.ndarray, pre: np.ndarray) -> Iterator[Run]:
+        """The runs with some axes fixed, of which `units` have the input `pre` so far."""
+        rest = sum((self.most[a][units] for a in left), self.bits[units])
+        going = pre + rest > 0
+        units, pre, rest = units[going], pre[going], rest[going]
+        sizes = [size_of(self.axes[a]) for a in left]
+        if len(units) <= 32 or len(left) < 2 or math.prod(sizes) * len(units) <= CHUNK // 16:
+            yield from self._plainly(fixed, left, units, pre)
+            return
+        alive = [
+            ((self.tables[a][:, units] - self.most[a][units] + pre + rest) > 0).sum() / n for a, n in zip(left, sizes)
+        ]
+        axis = left[int(np.argmin(alive))]
+        others = [a for a in left if a != axis]
+        for value in range(size_of(self.axes[axis])):
+            yield from self.below(fixed | {axis: value}, others, units, pre + self.tables[axis][value, units])
+
+    def _plainly(self, fixed: dict[int, int], left: list[int], units: np.ndarray, pre: np.ndarray) -> Iterator[Run]:
+        tables = {a: self.tables[a][:, units] for a in left}
+        axes = [{str(a): np.arange(size_of(self.axes[a]))} for a in left]
+        for index in assignments(axes, max(1, len(units))):
+            size = size_of(index)
+            total = np.tile(pre, (size, 1))
+            for a in left:
+                total += tables[a][index[str(a)]]
+            codes = {n: c[index[str(a)]] for a in left for n, c in self.axes[a].items()}
+            codes |= {n: np.full(size, c[v]) for a, v in fixed.items() for n, c in self.axes[a].items()}
+            for bit, weights in self.inputs.bits:
+                if weights[units].any():
+                    total += bit.at(codes)[:, None] * weights[units]
+            yield Run(codes, units, total)

@@ -13,12 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.conditions.enumeration import Run, runs, size_of
-from kleene.compiling.alta.conditions.held import unit_roundoff
-from kleene.compiling.alta.conditions.units import Codes, Inputs, SeenUnits, units_onto
-from kleene.programs.alta.cases import Case, Lookup, Table
-from kleene.programs.alta.interpreter import View
-from kleene.programs.alta.rules import act
+from kleene.compiling.alta.conditions.units import Codes, Run, SeenUnits, UnitInputs, runs, size_of, units_onto
+from kleene.compiling.alta.conditions.weights import unit_roundoff
+from kleene.programs.alta.cases import Case, CodeTable, Lookup, View, act
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric
 
@@ -53,7 +50,7 @@ class _Update:
     seen: SeenUnits
     target: str
     units: np.ndarray
-    inputs: Inputs
+    inputs: UnitInputs
     cases: Sequence[Case]
 
     @staticmethod
@@ -110,7 +107,7 @@ class _Update:
         """The sums whose variables no case looks at in any other way."""
         features = [f for c in self.cases for f, _ in c.where]
         features += [c.action.feature for c in self.cases if isinstance(c.action, Lookup)]
-        tables = [v for c in self.cases if isinstance(c.action, Table) for v in c.action.support]
+        tables = [v for c in self.cases if isinstance(c.action, CodeTable) for v in c.action.support]
         sums = {f for f in features if isinstance(f, Sum)}
         alone = {f for f in features if isinstance(f, str)} | {self.target, *tables}
         shared = [v for f in sums for v in f.variables]

@@ -8,28 +8,31 @@
 fire, as in ALTA: a write that never happens is no error.
 """
 
+from importlib import import_module
+from typing import Any
+
+from kleene.programs.alta.compat.building import AltaProgram
 from kleene.programs.alta.compat.building import get_rules_from_ffn_fn as get_rules_from_ffn_fn
 from kleene.programs.alta.compat.building import program_spec as program_spec
 from kleene.programs.alta.compat.building import program_spec_from_rules as program_spec_from_rules
 from kleene.programs.alta.compat.interpreter import ActivationsLogger as ActivationsLogger
+from kleene.programs.alta.compat.interpreter import FFNTrace as FFNTrace
+from kleene.programs.alta.compat.interpreter import extract_traces as extract_traces
 from kleene.programs.alta.compat.interpreter import initialize_activations as initialize_activations
+from kleene.programs.alta.compat.interpreter import read_traces_jsonl as read_traces_jsonl
 from kleene.programs.alta.compat.interpreter import run_program as run_program
+from kleene.programs.alta.compat.interpreter import trace_from_dict as trace_from_dict
+from kleene.programs.alta.compat.interpreter import write_traces_jsonl as write_traces_jsonl
+from kleene.programs.alta.compat.mlp import RHS as RHS
+from kleene.programs.alta.compat.mlp import AltaMLPBuilder, AltaRule
+from kleene.programs.alta.compat.mlp import LHSAtom as LHSAtom
 from kleene.programs.alta.compat.mlp import MLPFunc as MLPFunc
 from kleene.programs.alta.compat.mlp import MLPLogger as MLPLogger
+from kleene.programs.alta.compat.mlp import RuleSet as RuleSet
 from kleene.programs.alta.compat.mlp import SimpleMLP as SimpleMLP
 from kleene.programs.alta.compat.mlp import SparseMLP as SparseMLP
 from kleene.programs.alta.compat.mlp import VarsWrapper as VarsWrapper
-from kleene.programs.alta.compat.networks import Config as Config
-from kleene.programs.alta.compat.networks import Parameters as Parameters
-from kleene.programs.alta.compat.networks import compile_transformer as compile_transformer
-from kleene.programs.alta.compat.networks import run_network as run_network
-from kleene.programs.alta.compat.networks import run_transformer as run_transformer
-from kleene.programs.alta.compat.rules import RHS as RHS
-from kleene.programs.alta.compat.rules import LHSAtom as LHSAtom
-from kleene.programs.alta.compat.rules import MLPBuilder as MLPBuilder
-from kleene.programs.alta.compat.rules import Rule as Rule
-from kleene.programs.alta.compat.rules import RuleSet as RuleSet
-from kleene.programs.alta.compat.rules import get_attention_transition_rules as get_attention_transition_rules
+from kleene.programs.alta.compat.mlp import get_attention_transition_rules as get_attention_transition_rules
 from kleene.programs.alta.compat.specs import RELATIVE_QK as RELATIVE_QK
 from kleene.programs.alta.compat.specs import Activations as Activations
 from kleene.programs.alta.compat.specs import AttentionHead as AttentionHead
@@ -41,7 +44,6 @@ from kleene.programs.alta.compat.specs import HaltSpec as HaltSpec
 from kleene.programs.alta.compat.specs import HeadSpecs as HeadSpecs
 from kleene.programs.alta.compat.specs import NumericalAttentionHeadSpec as NumericalAttentionHeadSpec
 from kleene.programs.alta.compat.specs import NumericalVarSpec as NumericalVarSpec
-from kleene.programs.alta.compat.specs import Program as Program
 from kleene.programs.alta.compat.specs import SetVarSpec as SetVarSpec
 from kleene.programs.alta.compat.specs import VariablesMap as VariablesMap
 from kleene.programs.alta.compat.specs import VarSpec as VarSpec
@@ -55,8 +57,19 @@ from kleene.programs.alta.compat.specs import qkv as qkv
 from kleene.programs.alta.compat.specs import set_var as set_var
 from kleene.programs.alta.compat.specs import v_relative as v_relative
 from kleene.programs.alta.compat.specs import var as var
-from kleene.programs.alta.compat.traces import FFNTrace as FFNTrace
-from kleene.programs.alta.compat.traces import extract_traces as extract_traces
-from kleene.programs.alta.compat.traces import read_traces_jsonl as read_traces_jsonl
-from kleene.programs.alta.compat.traces import trace_from_dict as trace_from_dict
-from kleene.programs.alta.compat.traces import write_traces_jsonl as write_traces_jsonl
+
+# ALTA's names of these
+Program = AltaProgram
+Rule = AltaRule
+MLPBuilder = AltaMLPBuilder
+_LATE = dict.fromkeys(
+    ("Config", "Parameters", "compile_transformer", "run_network", "run_transformer"),
+    "kleene.compiling.alta.compat_networks",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """What compiles programs and runs networks stands with the compiler, which programs do not know."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

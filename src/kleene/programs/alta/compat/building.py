@@ -1,20 +1,39 @@
 """From variables, heads and an MLP to an ALTA program."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from kleene.errors import ProgramError
-from kleene.programs.alta.compat.mlp import GeneratedMLP, MLPFunc, SimpleMLP, SparseMLP
-from kleene.programs.alta.compat.rules import Rule, RuleSet
+from kleene.programs.alta.compat.lowering import lower
+from kleene.programs.alta.compat.mlp import AltaRule, GeneratedMLP, MLPFunc, RuleSet, SimpleMLP, SparseMLP
 from kleene.programs.alta.compat.specs import (
+    AltaProgramParts,
     AttentionHead,
     BaseMLP,
     CategoricalVarSpec,
     HaltSpec,
-    Program,
     SetVarSpec,
     VarSpec,
     get_specs,
 )
+from kleene.programs.alta.program import Program
+
+
+@dataclass(frozen=True)
+class AltaProgram(AltaProgramParts):
+    """A program in ALTA's own meaning."""
+
+    @cached_property
+    def lowered(self) -> Program:
+        """The same program in Kleene's own terms, which can be compiled, checked and certified.
+
+        A ProgramError says why where there is none.
+        """
+        return lower(self)
+
+    def __repr__(self) -> str:
+        return f"<ALTA program {self.name}: {len(self.variables)} variables, {len(self.head_specs)} heads>"
 
 
 def program_spec(
@@ -26,7 +45,7 @@ def program_spec(
     position_range: int | None = None,
     halt: HaltSpec | None = None,
     generate_rules: bool = True,
-) -> Program:
+) -> AltaProgram:
     """A program whose MLP is a Python function.
 
     With `generate_rules` the MLP is the rules that the function stands for, which are made only if they are asked for;
@@ -41,12 +60,12 @@ def program_spec(
 def program_spec_from_rules(
     variables: Mapping[str, VarSpec],
     heads: Mapping[str, AttentionHead],
-    rules: Iterable[Rule],
+    rules: Iterable[AltaRule],
     output_name: str,
     input_range: int,
     position_range: int | None = None,
     halt: HaltSpec | None = None,
-) -> Program:
+) -> AltaProgram:
     """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
     specs, head_specs = get_specs(variables, heads)
     mlp = SparseMLP(specs, head_specs, rules)
@@ -55,14 +74,14 @@ def program_spec_from_rules(
 
 def _assembled(
     mlp: BaseMLP, output: str, input_range: int, position_range: int | None, halt: HaltSpec | None, name: str
-) -> Program:
+) -> AltaProgram:
     specs = mlp.var_specs
     outputs = {spec.output for spec in mlp.head_specs}
     if output not in specs or output in outputs or isinstance(specs[output], SetVarSpec):
         raise ProgramError(f"{name}: the output {output!r} must be a categorical or numeric variable")
     if halt is not None and (halt.halt_var in outputs or not isinstance(specs.get(halt.halt_var), CategoricalVarSpec)):
         raise ProgramError(f"{name}: it halts on {halt.halt_var!r}, which is not a categorical variable")
-    return Program(specs, input_range, position_range, output, mlp.head_specs, mlp, halt, name)
+    return AltaProgram(specs, input_range, position_range, output, mlp.head_specs, mlp, halt, name)
 
 
 def get_rules_from_ffn_fn(

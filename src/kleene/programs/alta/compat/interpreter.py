@@ -1,19 +1,23 @@
-"""ALTA's interpreter: plain Python, one dict for each position, changed in place.
+"""ALTA's interpreter, plain Python with one dict for each position, and what it saw and wrote as data (JSON lines).
 
 It means what ALTA's means. A layer's heads run in the order of their declaration, and later ones see what earlier ones
 wrote; halting is looked at after a layer; a run stops after `max_layers + 1` layers and gives what it has.
 """
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from os import PathLike
 from typing import Any
 
-from kleene.errors import HaltError, InputError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.errors import HaltError, InputError, ModelFileError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.files import read_bytes, write_atomically
 from kleene.programs.alta.compat.mlp import MLPLogger, UndefinedRead
 from kleene.programs.alta.compat.specs import (
     Activations,
+    AltaProgramParts,
     AttentionHeadSpec,
     NumericalAttentionHeadSpec,
-    Program,
 )
 
 
@@ -61,7 +65,7 @@ class ActivationsLogger:
 
 
 def initialize_activations(
-    program_spec: Program, input_ids: Sequence[int], position_shift: int = 0
+    program_spec: AltaProgramParts, input_ids: Sequence[int], position_shift: int = 0
 ) -> list[Activations]:
     """Every variable at every position before the first layer; the first position counts as `position_shift`.
 
@@ -84,7 +88,7 @@ def initialize_activations(
     ]
 
 
-def _start(program: Program, name: str, position: int, token: int) -> Any:
+def _start(program: AltaProgramParts, name: str, position: int, token: int) -> Any:
     spec = program.variables[name]
     value: Any = spec.default
     if spec.input_init_fn is not None:
@@ -100,7 +104,7 @@ def _start(program: Program, name: str, position: int, token: int) -> Any:
 
 
 def run_program(
-    program_spec: Program,
+    program_spec: AltaProgramParts,
     activations_seq: list[Activations],
     logger: ActivationsLogger | None = None,
     logger_mlp: MLPLogger | None = None,
@@ -133,7 +137,7 @@ def run_program(
 
 
 def _run_layer(
-    program: Program,
+    program: AltaProgramParts,
     state: list[Activations],
     layer: int,
     logger: ActivationsLogger | None,
@@ -165,7 +169,7 @@ def _run_layer(
 
 
 def attend(
-    program: Program,
+    program: AltaProgramParts,
     spec: AttentionHeadSpec,
     state: list[Activations],
     layer: int,
@@ -202,7 +206,63 @@ def _read(spec: AttentionHeadSpec, values: list[Any], missing: Reason) -> tuple[
 
 
 def _undefined(
-    program: Program, head: str, layer: int, position: int, reasons: dict[tuple[int, str], Reason]
+    program: AltaProgramParts, head: str, layer: int, position: int, reasons: dict[tuple[int, str], Reason]
 ) -> UndefinedAttentionError:
     reason = reasons.get((position, head), Reason.NO_MATCH)
     return UndefinedAttentionError(program.name, head, reason, layer=layer + 1, position=position)
+
+
+@dataclass
+class FFNTrace:
+    """Every variable before and after one MLP; None is undefined."""
+
+    variables_in: Activations
+    variables_out: Activations
+    layer_idx: int = 0
+    element_idx: int = 0
+    model_input: list[int] | None = None
+
+    def serialize_to_dict(self) -> dict[str, Any]:
+        """The trace as JSON has it: a set is a sorted list."""
+        found = asdict(self)
+        for name in ("variables_in", "variables_out"):
+            found[name] = {n: sorted(v) if isinstance(v, frozenset) else v for n, v in found[name].items()}
+        return found
+
+
+def trace_from_dict(found: dict[str, Any]) -> FFNTrace:
+    """The trace that `serialize_to_dict` described."""
+    kept = dict(found)
+    for name in ("variables_in", "variables_out"):
+        kept[name] = {n: frozenset(v) if isinstance(v, list) else v for n, v in found[name].items()}
+    return FFNTrace(**{field.name: kept[field.name] for field in fields(FFNTrace)})
+
+
+def extract_traces(
+    model_inputs: Iterable[Sequence[int]], program_spec: AltaProgramParts, max_layers: int | None
+) -> list[FFNTrace]:
+    """The traces of the program on every input: layer by layer, and in a layer position by position."""
+    traces = []
+    for ids in model_inputs:
+        logger = ActivationsLogger()
+        run_program(program_spec, initialize_activations(program_spec, ids), logger=logger, max_layers=max_layers)
+        for layer, (before, after) in enumerate(logger.get_layer_activations()):
+            traces += [FFNTrace(a, b, layer, position, list(ids)) for position, (a, b) in enumerate(zip(before, after))]
+    return traces
+
+
+def write_traces_jsonl(output_path: str | PathLike, traces: Iterable[FFNTrace]) -> None:
+    """Write the traces, one line each."""
+    lines = (json.dumps(trace.serialize_to_dict()) + "\n" for trace in traces)
+    write_atomically(output_path, "".join(lines).encode())
+
+
+def read_traces_jsonl(input_path: str | PathLike) -> list[FFNTrace]:
+    """The traces that `write_traces_jsonl` wrote."""
+    traces = []
+    for number, line in enumerate(read_bytes(input_path).splitlines(), 1):
+        try:
+            traces.append(trace_from_dict(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelFileError(f"line {number} of {str(input_path)!r} is no trace of an MLP: {error}") from None
+    return traces

@@ -2,40 +2,41 @@
 
 What the program may not do where it fires becomes a *fault*: a case in which the interpreter and the network end the
 run with an error instead of giving an answer.
+
+ALTA's interpreter runs a layer's heads in order, so that a head may ask with what another has just read, which no
+single attention can do. Such a layer becomes several of Kleene's, and a variable `phase` says which of them it is.
 """
 
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import KleeneError, ProgramError, WriteError
-from kleene.programs.alta.cases import Case, Constant, Lookup, Table, boxes, case, cases_of, merged
-from kleene.programs.alta.compat.chaining import Chain, layers_each
+from kleene.programs.alta.cases import Case, CodeTable, Constant, Feature, Lookup, boxes, case, merged
 from kleene.programs.alta.compat.mlp import GeneratedMLP, SimpleMLP, SparseMLP
 from kleene.programs.alta.compat.specs import (
     RELATIVE_QK,
+    AltaProgramParts,
     CategoricalVarSpec,
     NumericalVarSpec,
-    Program,
     VarSpec,
 )
+from kleene.programs.alta.definition import LAYERS_TO_HALT, Halt, Specification
 from kleene.programs.alta.exploring import explore
-from kleene.programs.alta.program import LAYERS_TO_HALT, Halt, assembled, checked_parts
-from kleene.programs.alta.program import Program as Lowered
-from kleene.programs.alta.reference import Assignment, Undefined, apply_rules
-from kleene.programs.alta.rule_cases import RuleCases, cases_from_rules
-from kleene.programs.alta.rules import Rule
+from kleene.programs.alta.heads import Head
+from kleene.programs.alta.program import Program, program_of
+from kleene.programs.alta.reference import ReferenceAssignment, Undefined, apply_rules
+from kleene.programs.alta.rules import Rule, RuleCases, cases_from_rules
 from kleene.programs.alta.symbols import Sum, Symbol
-from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree
+from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree, cases_of
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 
 LAYERS = 101  # what ALTA's interpreter runs where nobody says otherwise
 
 
-def lower(program: Program) -> Lowered:
+def lower(program: AltaProgramParts) -> Program:
     """The program in Kleene's terms; a ProgramError says why where there is none."""
     specs = program.variables
     outputs = [spec.output for spec in program.head_specs]
@@ -49,15 +50,16 @@ def lower(program: Program) -> Lowered:
     variables, found = {**variables, **chain.variables}, chain.spread(found)
     heads = {s.output: chain.head(s, read[s.output]) for s in program.head_specs}
     halt = None if program.halt_spec is None else Halt(program.halt_spec.halt_var, program.halt_spec.halt_value)
-    parts = (program.name, variables, heads, program.outputs, program.input_range, program.position_range, halt)
-    resolved = checked_parts(*parts)
-    layers = (LAYERS if halt is None else LAYERS_TO_HALT) * chain.depth
-    made = assembled(
-        program.name, variables, heads, resolved, found.updates, found.reads, program.outputs, program.input_range,
-        program.position_range, halt, layers, chain.mlp(_mlp(program, domains, read)),
+    spec = Specification(
+        name=program.name, variables=variables, heads=heads, output_name=program.outputs,
+        input_range=program.input_range, position_range=program.position_range, halt=halt,
+        max_layers=(LAYERS if halt is None else LAYERS_TO_HALT) * chain.depth,
     )  # fmt: skip
+    assert spec.outputs is not None  # its parts are checked before its initial values
+    mlp = chain.mlp(_mlp(program, domains, read))
+    made = program_of(spec, mlp=mlp, updates=found.updates, reads=found.reads, faults=found.faults)
     _refuse_early_halting(made)
-    return replace(made, faults={n: tuple(cases) for n, cases in found.faults.items() if cases})
+    return made
 
 
 def variable_of(name: str, spec: VarSpec) -> Variable:
@@ -71,7 +73,7 @@ def variable_of(name: str, spec: VarSpec) -> Variable:
     return SetValued(frozenset(spec.default), *starts, spec.range, values)
 
 
-def _cases(program: Program, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
+def _cases(program: AltaProgramParts, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
     domains = variables | read
     try:
         if isinstance(program.mlp, SparseMLP):
@@ -151,7 +153,7 @@ def _positive(cases: Sequence[Case], sizes: Mapping[str, int]) -> list[Case]:
             hit = frozenset(k for k, code in c.action.codes if code)
             hit &= where.get(c.action.feature, hit)
             found += [case(where | {c.action.feature: hit}, Constant(1), c.line)] if hit else []
-        elif isinstance(c.action, Table):
+        elif isinstance(c.action, CodeTable):
             parts = boxes(c.action.support, c.action.array > 0, where, sizes)
             found += [case(part, Constant(1), c.line) for part in parts]
     return merged(found, sizes)
@@ -189,7 +191,7 @@ def _reading_all(found: RuleCases, variables: Mapping[str, Variable], read: Mapp
     return RuleCases(found.updates, reads, found.faults)
 
 
-def _refuse_early_halting(program: Lowered) -> None:
+def _refuse_early_halting(program: Program) -> None:
     """ALTA looks at halting after a layer, Kleene before it: refuse unless the layer more or less changes nothing."""
     halt = program.halt
     if halt is None or halt.value not in program.starts[halt.variable][1].tolist():
@@ -204,7 +206,7 @@ def _refuse_early_halting(program: Lowered) -> None:
                 )
 
 
-def _mlp(program: Program, domains: Mapping[str, Variable], read: Collection[str]) -> Any:
+def _mlp(program: AltaProgramParts, domains: Mapping[str, Variable], read: Collection[str]) -> Any:
     """The MLP on plain values, which the reference interpreter runs: it shares nothing with the cases."""
     mlp = program.mlp
     if isinstance(mlp, SparseMLP):
@@ -225,13 +227,15 @@ def _called(function: Callable, z: Any) -> None:
         raise WriteError(f"the MLP's function raised {type(error).__name__}: {error}") from error
 
 
-def _generated(function: Callable, z: Assignment, domains: Mapping[str, Variable], read: Collection[str]) -> None:
+def _generated(
+    function: Callable, z: ReferenceAssignment, domains: Mapping[str, Variable], read: Collection[str]
+) -> None:
     """Run the function; where heads are undefined, raise unless it writes nothing whatever they may be."""
     undefined = {head: z.seen[head] for head in read if isinstance(z.seen[head], Undefined)}
     if not undefined:
         return _called(function, z)
     for values in itertools.product(*(domains[head].domain for head in undefined)):
-        tried = Assignment(z.seen | dict(zip(undefined, values)))
+        tried = ReferenceAssignment(z.seen | dict(zip(undefined, values)))
         try:
             _called(function, tried)
             written = bool(tried.written)
@@ -239,3 +243,94 @@ def _generated(function: Callable, z: Assignment, domains: Mapping[str, Variable
             written = True
         if written:
             raise next(iter(undefined.values())).error()
+
+
+PHASE = "phase"
+
+
+def layers_each(program: AltaProgramParts) -> int:
+    """How many layers of Kleene's one layer of the program takes."""
+    return max(_levels(program).values(), default=1)
+
+
+def _levels(program: AltaProgramParts) -> dict[str, int]:
+    """In which of a layer's attentions each head is defined: 1, or one more than the heads that it asks or reads."""
+    levels: dict[str, int] = {}
+    for spec in program.head_specs:
+        levels[spec.output] = 1 + max(levels.get(n, 0) for n in (spec.query, spec.key, spec.value))
+    return levels
+
+
+class Chain:
+    """The phases of one layer. In phase p the outputs of heads at level p + 1 that others need are kept in variables;
+    in the last phase the MLP runs. The state does not change before, so that every head reads the same again."""
+
+    def __init__(self, program: AltaProgramParts, domains: Mapping[str, Variable]):
+        self.levels = _levels(program)
+        self.depth = max(self.levels.values(), default=1)
+        needed = {n for s in program.head_specs for n in (s.query, s.key, s.value) if n in self.levels}
+        self.kept = {n: f"{n} kept" for n in self.levels if n in needed}
+        for name in self.kept:
+            if not isinstance(domains[name], Categorical):
+                raise ProgramError(
+                    f"program {program.name!r}: a head reads the number {name!r} of another head. {_WHY}"
+                )
+        self.sizes = {n: len(v.domain) for n, v in domains.items()}
+        taken = [n for n in ([PHASE] if self.depth > 1 else []) + list(self.kept.values()) if n in domains]
+        if taken:
+            raise ProgramError(f"program {program.name!r}: compiling needs the name {taken[0]!r}; rename the variable")
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The variables that the phases need."""
+        if self.depth == 1:
+            return {}
+        kept = {new: Categorical(0, None, None, self.sizes[old]) for old, new in self.kept.items()}
+        return {PHASE: Categorical(0, None, None, self.depth), **kept}
+
+    def head(self, spec: Any, output: Variable) -> Head:
+        query, key, value = (str(self.kept.get(n, n)) for n in (spec.query, spec.key, spec.value))
+        mask = frozenset(int(o) for o in spec.relative_position_mask)
+        if mask and spec.query == spec.key == RELATIVE_QK:
+            return Head(None, None, value, mask, output)
+        return Head(query, key, value, mask, output)
+
+    def spread(self, found: RuleCases) -> RuleCases:
+        """The cases of the last phase, and those of the phases before it."""
+        if self.depth == 1:
+            return found
+        last = self.depth - 1
+        parts = [{n: [_in_phase(c, last) for c in cases] for n, cases in group.items()}
+                 for group in (found.updates, found.reads, found.faults)]  # fmt: skip
+        updates, reads, faults = parts
+        turn = tuple((p, (p + 1) % self.depth) for p in range(self.depth))
+        updates[PHASE] = [case({}, Lookup(PHASE, turn))]
+        for old, new in self.kept.items():
+            here: dict[Feature, frozenset[int]] = {PHASE: frozenset({self.levels[old] - 1})}
+            copied = tuple((code, code) for code in range(self.sizes[old]))
+            updates[new] = [case(here, Lookup(old, copied) if len(copied) > 1 else Constant(0))]
+            reads[old] = [*reads.get(old, []), case(here, Constant(1))]
+        return RuleCases(updates, reads, faults)
+
+    def mlp(self, inner: Any) -> Any:
+        """The MLP as the reference interpreter runs it."""
+        if self.depth == 1:
+            return inner
+
+        def phased(z: Any) -> None:
+            phase = z[PHASE]
+            z[PHASE] = (phase + 1) % self.depth
+            for old, new in self.kept.items():
+                if phase == self.levels[old] - 1:
+                    z[new] = z[old]
+            if phase == self.depth - 1:
+                inner(z)
+
+        return phased
+
+
+_WHY = "On the way it would be rounded to a declared value, so that a network could not do the same."
+
+
+def _in_phase(c: Case, phase: int) -> Case:
+    return case(dict(c.where) | {PHASE: frozenset({phase})}, c.action, c.line)

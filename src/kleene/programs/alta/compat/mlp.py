@@ -1,4 +1,4 @@
-"""The MLP of an ALTA program, run at one position: as rules, or by calling its function.
+"""The MLP of an ALTA program: rules in ALTA's form, the builder that makes them, and their run at one position.
 
 What a program may not do is judged where it does it: a write outside a variable's range, or two rules that set one
 variable differently, are errors of the run in which they fire.
@@ -7,18 +7,114 @@ variable differently, are errors of the run in which they fire.
 import difflib
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kleene.errors import KleeneError, ProgramError, RunError, WriteError
-from kleene.programs.alta.compat.rules import (
-    RHS,
-    LHSAtom,
-    Rule,
-    RuleSet,
-    get_attention_transition_rules,
+from kleene.programs.alta.compat.specs import (
+    Activations,
+    AttentionHead,
+    BaseMLP,
+    HeadSpecs,
+    VariablesMap,
+    VarSpec,
+    get_specs,
 )
-from kleene.programs.alta.compat.specs import Activations, BaseMLP, HeadSpecs, VariablesMap, VarSpec
+
+
+@dataclass(frozen=True)
+class LHSAtom:
+    """A condition: the variable has the value with this index."""
+
+    variable: str
+    value_idx: int
+
+
+@dataclass(frozen=True)
+class RHS:
+    """An update: the variable leaves its old value for the new one, None being what empties a head's output."""
+
+    variable: str
+    old_value: Any
+    new_value: Any
+
+
+@dataclass(frozen=True)
+class AltaRule:
+    """Where every condition of `lhs` holds, `rhs` happens."""
+
+    lhs: tuple[LHSAtom, ...]
+    rhs: RHS
+
+
+RuleSet = list[AltaRule]
+
+
+class AltaMLPBuilder:
+    """Builds rules by looping over the values of variables; what is in scope becomes the antecedent.
+
+    A rule always names the old value of the variable that it sets, and there is none where nothing would change.
+
+    >>> from kleene.programs.alta import compat as pb
+    >>> x = pb.MLPBuilder({"bit": pb.input_var(2), "seen": pb.var(2)}, {})
+    >>> for bit in x.get("bit"):
+    ...     if bit:
+    ...         x.set("seen", 1)
+    >>> x.rules[0].lhs
+    (LHSAtom(variable='bit', value_idx=1), LHSAtom(variable='seen', value_idx=0))
+    """
+
+    def __init__(self, variables: Mapping[str, VarSpec], heads: Mapping[str, AttentionHead]):
+        self.var_specs, self.head_specs = get_specs(variables, heads)
+        self.context: dict[str, tuple[int, Any]] = {}
+        self.rules: RuleSet = []
+        self._outputs = {spec.output for spec in self.head_specs}
+
+    def get(self, *names: str) -> Iterator[Any]:
+        """Every combination of the variables' values, each in scope while the loop is at it."""
+        for name in names:
+            if name not in self.var_specs:
+                raise ProgramError(f"there is no variable {name!r} to loop over; there are {', '.join(self.var_specs)}")
+            if name in self.context:
+                raise ProgramError(f"{name!r} is already in scope; use the value that the outer loop gave")
+        indexed = [list(enumerate(self.var_specs[name].choices(name))) for name in names]
+        try:
+            for values in itertools.product(*indexed):
+                self.context.update(zip(names, values))
+                yield values[0][1] if len(names) == 1 else tuple(value for _, value in values)
+        finally:  # also where the loop is left by `break`
+            for name in names:
+                self.context.pop(name, None)
+
+    def set(self, name: str, value: Any) -> None:
+        """Add the rules that set a variable where the scope is as it is now."""
+        if name in self._outputs:
+            raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it")
+        if name not in self.var_specs:
+            raise ProgramError(f"a rule sets {name!r}; there are {', '.join(self.var_specs)}")
+        if name not in self.context:
+            for _ in self.get(name):
+                self.set(name, value)
+            return
+        old = self.context[name][1]
+        if old != value:
+            conditions = sorted((LHSAtom(n, index) for n, (index, _) in self.context.items()), key=_by_name)
+            self.rules.append(AltaRule(tuple(conditions), RHS(name, old, value)))
+
+
+def _by_name(atom: LHSAtom) -> str:
+    return atom.variable
+
+
+def get_attention_transition_rules(var_specs: VariablesMap, head_specs: HeadSpecs) -> RuleSet:
+    """The rules that empty every head's output, so that the next layer can write it afresh."""
+    return [
+        AltaRule((LHSAtom(spec.output, index),), RHS(spec.output, value, None))
+        for spec in head_specs
+        for index, value in enumerate(var_specs[spec.output].choices(spec.output))
+    ]
+
 
 MLPFunc = Callable[["VarsWrapper"], Any]
 
@@ -30,14 +126,14 @@ class MLPLogger:
         self.reset()
 
     def reset(self) -> None:
-        self.seen: set[Rule] = set()
-        self.counts: Counter[Rule] = Counter()
+        self.seen: set[AltaRule] = set()
+        self.counts: Counter[AltaRule] = Counter()
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: AltaRule) -> None:
         self.seen.add(rule)
         self.counts[rule] += 1
 
-    def add_all(self, rules: Iterable[Rule]) -> None:
+    def add_all(self, rules: Iterable[AltaRule]) -> None:
         for rule in rules:
             self.add(rule)
 
@@ -146,7 +242,7 @@ class GeneratedMLP(BaseMLP):
         seen = {name: self._choices[name][code] for name, code in zip(self.var_specs, codes)}
         lhs = tuple(LHSAtom(*item) for item in sorted(zip(self.var_specs, codes)))
         written = call(self.ffn_fn, self.var_specs, self.head_specs, seen)
-        return [Rule(lhs, RHS(name, seen[name], new)) for name, new in written.items() if new != seen[name]]
+        return [AltaRule(lhs, RHS(name, seen[name], new)) for name, new in written.items() if new != seen[name]]
 
     def get_rules(self) -> RuleSet:
         every = itertools.product(*(range(len(values)) for values in self._choices.values()))
@@ -157,7 +253,7 @@ class GeneratedMLP(BaseMLP):
 class SparseMLP(BaseMLP):
     """Rules as they were given. One that names a head which is undefined does not fire."""
 
-    def __init__(self, var_specs: VariablesMap, head_specs: HeadSpecs, rules: Iterable[Rule]):
+    def __init__(self, var_specs: VariablesMap, head_specs: HeadSpecs, rules: Iterable[AltaRule]):
         self.var_specs, self.head_specs = var_specs, head_specs
         self.given = tuple(rules)
         for rule in self.given:
@@ -167,7 +263,7 @@ class SparseMLP(BaseMLP):
         # Most rules of a program ask for its step: only those for the step at hand are looked through.
         named = Counter(atom.variable for rule in self.given for atom in rule.lhs)
         self._pivot = max(named, key=lambda name: (named[name], name)) if named else None
-        self._tables: dict[int | None, dict[tuple[str, ...], dict[tuple[int | None, ...], list[Rule]]]] = {}
+        self._tables: dict[int | None, dict[tuple[str, ...], dict[tuple[int | None, ...], list[AltaRule]]]] = {}
         for rule in self.given:
             names = tuple(atom.variable for atom in rule.lhs)
             asked = next((atom.value_idx for atom in rule.lhs if atom.variable == self._pivot), None)
@@ -176,7 +272,7 @@ class SparseMLP(BaseMLP):
 
     def run_layer(self, activations: Activations, logger: MLPLogger | None = None) -> None:
         codes = codes_of(self.var_specs, activations)
-        fired: dict[str, Rule] = {}
+        fired: dict[str, AltaRule] = {}
         here = None if self._pivot is None else codes[self._pivot]
         for key in (None, here) if here is not None else (None,):
             for names, table in self._tables.get(key, {}).items():
@@ -186,11 +282,11 @@ class SparseMLP(BaseMLP):
             log_emptied(self, codes, logger)
         write(self.var_specs, activations, {name: rule.rhs.new_value for name, rule in fired.items()})
 
-    def _fire(self, rule: Rule, fired: dict[str, Rule], logger: MLPLogger | None) -> None:
+    def _fire(self, rule: AltaRule, fired: dict[str, AltaRule], logger: MLPLogger | None) -> None:
         known = fired.setdefault(rule.rhs.variable, rule)
         if known.rhs.new_value != rule.rhs.new_value:
             raise WriteError(
-                f"two rules set {rule.rhs.variable!r} at once: {told(self, known)}; and {told(self, rule)}"
+                f"two rules set {rule.rhs.variable!r} at once: {shown(self, known)}; and {shown(self, rule)}"
             )
         if logger is not None:
             logger.add(rule)
@@ -199,7 +295,7 @@ class SparseMLP(BaseMLP):
         return list(self.given) + get_attention_transition_rules(self.var_specs, self.head_specs)
 
 
-def told(mlp: BaseMLP, rule: Rule) -> str:
+def shown(mlp: BaseMLP, rule: AltaRule) -> str:
     """The rule in words."""
     asked = [f"{a.variable} = {mlp.var_specs[a.variable].choices(a.variable)[a.value_idx]!r}" for a in rule.lhs]
     return f"{rule.rhs.variable} := {rule.rhs.new_value!r} where {' and '.join(asked) or 'always'}"
@@ -217,4 +313,4 @@ def log_emptied(mlp: BaseMLP, codes: Mapping[str, int | None], logger: MLPLogger
         code = codes[spec.output]
         if code is not None:
             value = mlp.var_specs[spec.output].choices(spec.output)[code]
-            logger.add(Rule((LHSAtom(spec.output, code),), RHS(spec.output, value, None)))
+            logger.add(AltaRule((LHSAtom(spec.output, code),), RHS(spec.output, value, None)))

@@ -176,8 +176,8 @@ class BaseMLP:
 
 
 @dataclass(frozen=True)
-class Program:
-    """A program. `variables` has the heads' outputs, too; `outputs` names the output variable."""
+class AltaProgramParts:
+    """What a program is made of. `variables` has the heads' outputs, too; `outputs` names the output variable."""
 
     variables: VariablesMap
     input_range: int
@@ -187,16 +187,6 @@ class Program:
     mlp: BaseMLP
     halt_spec: HaltSpec | None = None
     name: str = field(default="program", compare=False)
-
-    @cached_property
-    def lowered(self) -> Any:
-        """The same program in Kleene's own terms, which can be compiled, checked and certified.
-
-        A ProgramError says why where there is none.
-        """
-        from kleene.programs.alta.compat.lowering import lower
-
-        return lower(self)
 
 
 def var(var_range: int, **kwargs: Any) -> CategoricalVarSpec:

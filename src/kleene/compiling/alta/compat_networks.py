@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kleene.errors import HaltError, InputError
-from kleene.programs.alta.compat.chaining import layers_each
+from kleene.programs.alta.compat.building import AltaProgram
 from kleene.programs.alta.compat.interpreter import run_program
-from kleene.programs.alta.compat.specs import Program
+from kleene.programs.alta.compat.lowering import layers_each
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Parameters:
 
 
 def compile_transformer(
-    program_spec: Program, config: Config | None = None, compile_ffn: bool = True, verbose: bool = False
+    program_spec: AltaProgram, config: Config | None = None, compile_ffn: bool = True, verbose: bool = False
 ) -> Parameters:
     """The network of a program: `kleene.compile`, under ALTA's name."""
     import kleene
@@ -41,9 +41,9 @@ def compile_transformer(
     return Parameters(network, layers_each(program_spec))
 
 
-def run_transformer(program_or_parameters: Program | Parameters, *args: Any, **kwargs: Any) -> list[Any]:
+def run_transformer(program_or_parameters: AltaProgram | Parameters, *args: Any, **kwargs: Any) -> list[Any]:
     """The outputs of a program, as `run_program` gives them, or of a compiled one, as `run_network` does."""
-    if isinstance(program_or_parameters, Program):
+    if isinstance(program_or_parameters, AltaProgram):
         return run_program(program_or_parameters, *args, **kwargs)
     return run_network(program_or_parameters, *args, **kwargs)
 

@@ -1,18 +1,90 @@
-"""The two layers that turn numbers and sets into one-hot features, and sums into bits, exactly.
+"""The fourth pass: features that are 0 or 1 for what the hidden units ask about.
 
-For a number with declared values v₀ < v₁ < … each middle between two neighbours gets one step unit, with a slope of
-its own chosen from its own gap. A step is exact where it is saturated; that every declared value saturates every
-step is checked here for the number type, with the rounding that the network will have.
+A category is one-hot in the residual stream already. Numbers, sets and the sums behind bits are turned into such
+features by two layers before the MLP, the expansion.
+
+For a number with declared values v₀ < v₁ < … each middle between two neighbours gets one step unit, whose slope is
+chosen from its own gap. A step is exact where it is saturated. That every declared value saturates every step is
+checked here for the number type, with the rounding that the network will have.
 """
 
-import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from kleene.compiling.alta.stream import Stream
+from kleene.compiling.alta.units import SumBit
 from kleene.errors import CompileError
 from kleene.machines.transformer.layer import RELU_NOISE
-from kleene.programs.alta.variables import BLUR, Numeric, SetValued
+from kleene.machines.transformer.parameters import Expansion
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.variables import BLUR, Categorical, Numeric, SetValued
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Features:
+    """What the MLP reads: the residual stream and, beyond it, the features that the expansion makes.
+
+    `columns` has the feature that is 1 for each code of a variable, `bits` the feature of each bit. `number_steps` says
+    which step units sort the number of a head: (head, start, stop).
+    """
+
+    count: int
+    columns: Mapping[str, list[int]]
+    bits: Mapping[SumBit, int]
+    expansion: Expansion | None
+    number_steps: tuple[tuple[int, int, int], ...]
+
+    def terms(self, total: Sum) -> np.ndarray:
+        """The sum as weights over the features."""
+        return _terms(self.columns, total, self.count)
+
+    def __repr__(self) -> str:
+        steps = 0 if self.expansion is None else len(self.expansion.bias)
+        return f"<{self.count} features, {len(self.bits)} of them bits; {steps} step units>"
+
+    def __str__(self) -> str:
+        shown = [f"{columns[0]:>4}..{columns[-1]:<4} {name}" for name, columns in self.columns.items()]
+        shown += [f"{column:>4}       a sum in {sorted(bit.allowed)}" for bit, column in self.bits.items()]
+        return "\n".join(shown)
+
+
+def expand(stream: Stream, bits: Sequence[SumBit], *, relu: bool) -> Features:
+    """The features for every variable that a case asks about or that is written, and for the bits."""
+    program, builder = stream.program, ExpansionBuilder(stream.width, stream.dtype, relu)
+    columns: dict[str, list[int]] = {}
+    steps = []
+    needed = _asked(program) | stream.written
+    for name, variable in program.domains.items():
+        segment = stream.segments[name]
+        if isinstance(variable, Categorical):
+            columns[name] = list(range(segment.start, segment.stop))
+        elif name in needed and isinstance(variable, Numeric):
+            made, block = expand_number(builder, name, variable, segment.start)
+            columns[name] = [stream.width + feature for feature in made]
+            if name in program.heads:
+                steps.append((list(program.heads).index(name), *block))
+        elif name in needed and isinstance(variable, SetValued):
+            columns[name] = [stream.width + feature for feature in expand_set(builder, variable, segment.start)]
+    made_bits = {b: stream.width + expand_bit(builder, _terms(columns, b.total, stream.width), b) for b in bits}
+    arrays = builder.arrays() if builder.columns else None
+    expansion = None if arrays is None else Expansion(*(stream.exact(a, "the expansion") for a in arrays))
+    return Features(stream.width + len(builder.features), columns, made_bits, expansion, tuple(steps))
+
+
+def _asked(program: Program) -> set[str]:
+    """The variables that some case asks about, and the heads whose use is guarded."""
+    groups = (program.updates, program.reads, program.faults)
+    return {n for group in groups for cases in group.values() for c in cases for n in c.variables} | set(program.reads)
+
+
+def _terms(columns: Mapping[str, list[int]], total: Sum, count: int) -> np.ndarray:
+    weights = np.zeros(count)
+    for name, term in total.terms:
+        weights[columns[name]] += term
+    return weights
 
 
 @dataclass
@@ -98,10 +170,10 @@ def check_steps(
             runs.append((index - start, start))
             start = None
     most, first = max(runs, default=(0, 0))
-    told = f"from {variable.values[first]:.4g} to {variable.values[first + most - 1]:.4g}" if most else "none of them"
+    shown = f"from {variable.values[first]:.4g} to {variable.values[first + most - 1]:.4g}" if most else "none of them"
     raise CompileError(
         f"{np.dtype(dtype).name} cannot tell the {len(variable.values)} declared values of {name!r} apart: at most "
-        f"{most} in a row, {told}. Declare fewer values, or compile for float32 or float64."
+        f"{most} in a row, {shown}. Declare fewer values, or compile for float32 or float64."
     )
 
 
@@ -134,27 +206,15 @@ def expand_set(builder: ExpansionBuilder, variable: SetValued, start: int) -> li
     return [builder.add_feature({block[0] + i: 1.0}, 0.0, block) for i in range(len(variable.values))]
 
 
-def expand_bit(builder: ExpansionBuilder, terms: np.ndarray, allowed: frozenset[int], largest: int) -> int:
+def expand_bit(builder: ExpansionBuilder, terms: np.ndarray, bit: SumBit) -> int:
     """A feature that is 1 where a sum (weights `terms` over the residual stream) is in a set of values."""
-    inside = [value in allowed for value in range(largest + 1)]
-    changes = [
-        (k, 1.0 if now else -1.0) for k, (now, before) in enumerate(zip(inside, [False, *inside])) if now != before
-    ]
-    block = builder.add_steps([terms] * len(changes), [1.0 - k for k, _ in changes])
+    changes = changes_of(bit.total, bit.allowed)
+    block = builder.add_steps([terms] * len(changes), [1.0 - value for value, _ in changes])
     return builder.add_feature({block[0] + i: sign for i, (_, sign) in enumerate(changes)}, 0.0, block)
 
 
-def grid_values(name: str, variable: Numeric, dtype: np.dtype) -> np.ndarray:
-    """The declared values rounded to a grid on which the number type adds and subtracts exactly."""
-    values = np.array(variable.values)
-    bits = {8: 40, 4: 18, 2: 5}[np.dtype(dtype).itemsize]
-    largest = float(np.abs(values).max())
-    step = 2.0 ** (math.ceil(math.log2(largest)) - bits) if largest > 0 else 1.0
-    rounded = np.round(values / step) * step
-    gaps = np.diff(values)
-    if len(gaps) and (np.abs(rounded - values).max() > gaps.min() / 8):
-        raise CompileError(
-            f"{np.dtype(dtype).name} cannot hold the declared values of {name!r} exactly enough to write them: the "
-            f"smallest gap is {gaps.min():.3g}, and sums are exact to {step:.3g}. Compile for float32 or float64."
-        )
-    return rounded
+def changes_of(total: Sum, allowed: frozenset[int]) -> list[tuple[int, float]]:
+    """Where being in the set changes as the sum grows: the value, and 1 where it enters or -1 where it leaves."""
+    inside = [value in allowed for value in range(total.largest + 1)]
+    pairs = enumerate(zip(inside, [False, *inside]))
+    return [(value, 1.0 if now else -1.0) for value, (now, before) in pairs if now != before]

@@ -1,6 +1,8 @@
-"""Numbers as a network holds them, and the steps that sort them: read off the weights, in exact arithmetic."""
+"""The weights are those that the compiler makes for this program, every variable starts at an exact value, and the
+steps that sort numbers are right at every number that a variable can hold: read off the weights, in exact arithmetic.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -8,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.expansions import grid_values
+from kleene.compiling.alta.stream import grid_values
+from kleene.errors import CompileError
+from kleene.machines.transformer.parameters import Expansion, Probe
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
@@ -40,7 +44,7 @@ def held_numbers(network: UniversalTransformer, program: Program, name: str) -> 
 
 
 @dataclass(frozen=True)
-class Steps:
+class NumberSteps:
     """The step units of one number. With plain ReLU a step is the difference of two units, `seconds` the other half."""
 
     slopes: np.ndarray
@@ -57,7 +61,7 @@ class Steps:
         return [-bias / slope, (allowed - bias) / slope], [-second / slope, (1 - allowed - bias) / slope]
 
 
-def number_steps(network: UniversalTransformer, name: str) -> Steps | None:
+def number_steps(network: UniversalTransformer, name: str) -> NumberSteps | None:
     """The steps that sort a number, or None where nothing looks at it."""
     if network.expansion is None:
         return None
@@ -67,9 +71,9 @@ def number_steps(network: UniversalTransformer, name: str) -> Steps | None:
         return None
     slopes, biases = e.inputs[dim, mine].astype(np.float64), e.bias[mine].astype(np.float64)
     if network.activation != "relu":
-        return Steps(slopes, biases, None)
+        return NumberSteps(slopes, biases, None)
     half = len(mine) // 2
-    return Steps(slopes[:half], biases[:half], biases[half:])
+    return NumberSteps(slopes[:half], biases[:half], biases[half:])
 
 
 def embeddings(network: UniversalTransformer, program: Program, length: int) -> Condition:
@@ -131,7 +135,9 @@ def steps(network: UniversalTransformer, program: Program, length: int) -> Condi
     return Condition("steps", True, f"all steps are saturated at all {count} numbers that variables hold")
 
 
-def _first_unsure(network: UniversalTransformer, found: Steps, codes: np.ndarray, held: Sequence[float]) -> int | None:
+def _first_unsure(
+    network: UniversalTransformer, found: NumberSteps, codes: np.ndarray, held: Sequence[float]
+) -> int | None:
     """The first number for which some step is not surely 0 or 1 as it should be."""
     unit, x = unit_roundoff(wide_type(network)), np.array(held)[:, None]
     above = np.asarray(codes)[:, None] > np.arange(len(found.slopes))
@@ -146,3 +152,64 @@ def _first_unsure(network: UniversalTransformer, found: Steps, codes: np.ndarray
         if product + bias != 0 or not unrounded:
             return int(row)
     return None
+
+
+RULES = ("compact", "paper")  # how a network from a file may have been compiled
+
+
+def weights(network: UniversalTransformer, program: Program, length: int) -> Condition:
+    """Every field of the network, number types, activation and layout included, is as the compiler makes it."""
+    from kleene.compiling.alta.compiler import compile_program
+
+    guesses: list[Any] = [{"dtype": network.dtype, "activation": network.activation, "rules": r} for r in RULES]
+    first = None
+    if network.origin is not None:
+        guesses = [network.origin.options]
+    for options in guesses:
+        try:
+            fresh = compile_program(program, **options)
+        except CompileError as error:
+            return Condition("weights", False, f"the compiler refuses this program: {error}")
+        found = _first_difference(network, fresh)
+        if found is None:
+            return Condition("weights", True, f"all {network.size.parameters:,} are as the compiler makes them")
+        first = first or found
+    return Condition("weights", False, first or "")
+
+
+def _first_difference(mine: UniversalTransformer, theirs: UniversalTransformer) -> str | None:
+    found = ((name, _difference(a, b)) for name, a, b in _fields(mine, theirs))
+    return next((name + problem for name, problem in found if problem is not None), None)
+
+
+def _fields(mine: Any, theirs: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The fields of two networks side by side, those of their parts included; `origin` is used by no run."""
+    for name in mine.__dataclass_fields__:
+        a, b = getattr(mine, name), getattr(theirs, name)
+        if isinstance(a, Expansion | Probe) and type(a) is type(b):
+            yield from _fields(a, b, f"{prefix}{name}.")
+        elif name != "origin":
+            yield prefix + name, a, b
+
+
+def _difference(mine: Any, theirs: Any) -> str | None:
+    if not (hasattr(mine, "dtype") and hasattr(theirs, "dtype")):
+        if type(mine) is not type(theirs):
+            return f" is a {type(mine).__name__}, and the compiler makes a {type(theirs).__name__}"
+        return None if mine == theirs else _unlike(mine, theirs)
+    mine, theirs = np.asarray(mine), np.asarray(theirs)
+    if mine.dtype != theirs.dtype:
+        return f" is in {mine.dtype}, and the compiler makes it in {theirs.dtype}"
+    if mine.shape != theirs.shape:
+        return " has another shape than the compiler makes"
+    if np.array_equal(mine, theirs):
+        return None
+    place = tuple(int(i) for i in np.argwhere(np.asarray(mine != theirs))[0])
+    return f"{list(place)} is {float(mine[place])!r} and should be {float(theirs[place])!r}"
+
+
+def _unlike(mine: Any, theirs: Any) -> str:
+    for name in getattr(mine, "__dataclass_fields__", ()):
+        if getattr(mine, name) != getattr(theirs, name):
+            return f".{name} is {getattr(mine, name)!r}, and the compiler makes {getattr(theirs, name)!r}"
+    return f" is {mine!r}, and the compiler makes {theirs!r}"

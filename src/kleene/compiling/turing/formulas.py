@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 
-from kleene.compiling.automata.two_layer import TwoLayerStep
+from kleene.compiling.automata.compiler import TwoLayerStep
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 
@@ -42,7 +42,7 @@ def total(parts: Iterable[Affine]) -> Affine:
     return sum(parts, Affine())
 
 
-class Circuit:
+class StepFormulas:
     """A step in the making. Gates are made of variables and inputs, and variables become sums of gates.
 
     `base` is that of the stacks: a stack is a fraction in (0, 1) for each symbol, whose digit base − 1 at some depth
