@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.alta.certificates import certify as certify
     from kleene.compiling.alta.checking import check as check
+    from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.loading import load as load
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
+    from kleene.teaching.results import results as results
+    from kleene.teaching.teach import teach as teach
 
 __version__ = "0.1.0"
 
@@ -41,6 +44,9 @@ _LATE = {
     "DFA": "kleene.programs.automata",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.loading",
+    "reproduce": "kleene.experiments.reproduce",
+    "results": "kleene.teaching.results",
+    "teach": "kleene.teaching.teach",
     "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "TuringMachine": "kleene.programs.turing",
