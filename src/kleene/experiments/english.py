@@ -28,9 +28,10 @@ from kleene.tasks import grammar
 from kleene.tasks.text import END, Corpus, Vocabulary, words_of
 from kleene.tasks.treebanks import Sentence, treebank
 from kleene.teaching.language import WIDTH, corpus_lesson
-from kleene.teaching.lesson import Lesson, Setting
+from kleene.teaching.lesson import Lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
+from kleene.teaching.task import Setting
 
 FARTHEST = 15  # distances in the first figure
 PAPER = {

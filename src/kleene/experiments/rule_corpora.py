@@ -18,9 +18,9 @@ from kleene.teaching.lesson import Lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 
-LENGTHS = (2, 4, 8)  # k; the texts do not list theirs, and 8 is the largest that fits
+LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
-# The texts' training, and ours for a small corpus: larger steps, for it has few.
+# The papers' training, and ours for a small corpus: larger steps, because it has few.
 TRAINING: dict[Size, dict[str, Any]] = {
     "full": {"hidden": 200, "batch": 20, "rate": 1.0, "clip": 0.25, "epochs": 40},
     "quick": {"hidden": 64, "batch": 10, "rate": 5.0, "clip": 1.0, "epochs": 6},
@@ -58,7 +58,7 @@ def familiarity(size: Size = "quick", iterations: int | None = None) -> Experime
 def frequency(size: Size = "quick", iterations: int | None = None) -> Experiment:
     """Figure 11 of the later text: P(ω) by α and by the scaffold against k, for several numbers n of rules.
 
-    Scaffolds are unfamiliar. Measured with random scaffolds; the texts do not say with which, nor which n they took.
+    Scaffolds are unfamiliar. Measured with random scaffolds; the papers do not say with which, nor which n they took.
     """
     settings = {
         f"k={length} n={count}": _settings(size, length, rules=count) for length in LENGTHS for count in COUNTS[size]

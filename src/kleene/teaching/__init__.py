@@ -10,9 +10,9 @@ from kleene.teaching.hints import Policy as Policy
 from kleene.teaching.hints import ProgramTrace as ProgramTrace
 from kleene.teaching.hints import everything as everything
 from kleene.teaching.lesson import NCM as NCM
-from kleene.teaching.lesson import Examples as Examples
 from kleene.teaching.lesson import Lesson as Lesson
-from kleene.teaching.lesson import Task as Task
 from kleene.teaching.lesson import Trainable as Trainable
 from kleene.teaching.lesson import UpToTwice as UpToTwice
 from kleene.teaching.lesson import perfect as perfect
+from kleene.teaching.task import Examples as Examples
+from kleene.teaching.task import Task as Task

@@ -21,7 +21,8 @@ from kleene.machines.ncm import Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
 from kleene.teaching.hints import Draws, Policy, ProgramTrace, everything
-from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, Setting, Task, Trainable
+from kleene.teaching.lesson import Lesson, Pupil, Trainable
+from kleene.teaching.task import Examples, Record, Score, Setting, Task
 
 POLICIES = {"states": Policy(everything), "scattered": Policy(everything, scattered=True)}
 CLIP = 1.0  # the norm of gradients where nothing else is given

@@ -21,8 +21,9 @@ from kleene import stopping
 from kleene.machines.quick_compiling import compiler_options
 from kleene.teaching.checkpoints import restored, stored
 from kleene.teaching.devices import check_room, spread
-from kleene.teaching.lesson import Measured, Setting, Teachable
+from kleene.teaching.lesson import Measured, Teachable
 from kleene.teaching.plan import Learner, Plan, Progress
+from kleene.teaching.task import Setting
 
 
 @dataclass
@@ -106,7 +107,7 @@ def _report_stop(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> 
     else:
         advice = f"{str(checkpoint)!r} has none yet, and the same command begins again"
     line = f"stopped after {progress.iteration:,} of {plan.iterations:,} iterations: {advice}"
-    stopping.tell(line, at_stake=checkpoint is not None and progress.iteration > kept)
+    stopping.announce(line, at_stake=checkpoint is not None and progress.iteration > kept)
 
 
 def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:

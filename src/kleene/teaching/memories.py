@@ -23,7 +23,8 @@ from kleene.programs.circuits import Circuit
 from kleene.tasks.circuits import circuit_run
 from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, memory_task
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
-from kleene.teaching.lesson import Examples, Lesson, Record, Score, Task, Trainable, UpToTwice
+from kleene.teaching.lesson import Lesson, Trainable, UpToTwice
+from kleene.teaching.task import Examples, Record, Score, Task
 
 FAINT = 1e-6  # added to a probability before its logarithm: a cell may have no weight at all on its target
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
@@ -255,7 +256,7 @@ def nram_lesson(
 
 
 def _own_circuit(task: MemoryTask) -> dict[str, Any]:
-    """What tells a circuit of the user's from another of the same name."""
+    """What sets a circuit of the user's apart from another of the same name."""
     return {} if task.circuit_name else {"circuit": task.circuit.text}
 
 

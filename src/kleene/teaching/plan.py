@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
 from kleene.errors import InputError
-from kleene.teaching.lesson import Setting, Teachable
+from kleene.teaching.lesson import Teachable
+from kleene.teaching.task import Setting
 
 
 @dataclass(frozen=True)

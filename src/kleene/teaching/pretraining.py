@@ -30,7 +30,7 @@ OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "
 def grammar_words(count: int, *, seed: int) -> list[str]:
     """Sentences of the grammar, each with `<eos>` after it, until there are so many words.
 
-    Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both ways.
+    Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both.
 
     >>> print(*grammar_words(20, seed=1)[-15:])
     Although Ada gave this <unk> some stone flags , the mouse will <unk> . <eos>
@@ -64,8 +64,8 @@ def pretrain(path: Any, *, on_test: Callable[[Progress], None] | None = None) ->
 
 
 def _print_test(now: Progress) -> None:
-    told = ", ".join(f"{perplexity:.2f}" for perplexity in now.tests[-1]["perplexity"])
-    print(f"{now.iteration:,} updates in {now.seconds:.0f} s: perplexity {told}")
+    shown = ", ".join(f"{perplexity:.2f}" for perplexity in now.tests[-1]["perplexity"])
+    print(f"{now.iteration:,} updates in {now.seconds:.0f} s: perplexity {shown}")
 
 
 if __name__ == "__main__":

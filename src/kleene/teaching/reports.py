@@ -211,7 +211,7 @@ def _median_hit(row: Row) -> str:
 
 
 def _generalised(row: Row) -> str:
-    """How many seeds do so, and the interval of the share; a language model is never said to."""
+    """How many seeds do so, and the interval of the share; a dot for a language model."""
     if "perplexity" in row:
         return "·"
     low, high = row["interval"]

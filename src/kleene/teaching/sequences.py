@@ -19,7 +19,8 @@ from kleene.machines.ntm.ntm import NTM, TapeDecoder
 from kleene.machines.ntm.tracing import whole_trace
 from kleene.tasks.sequences import SequenceExamples, SequenceTask, sequence_task
 from kleene.teaching.hints import ProgramTrace, Weights, channels
-from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, Task, Trainable, UpToTwice
+from kleene.teaching.lesson import Lesson, Pupil, Trainable, UpToTwice
+from kleene.teaching.task import Examples, Record, Score, Task
 from kleene.traces import Trace
 
 SEEN = 0.05  # the least weight of a head that can be seen in a picture

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from kleene.errors import InputError, KleeneError, ModelFileError
-from kleene.stopping import tell
+from kleene.stopping import announce
 from kleene.teaching import loop
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import hint_kinds, lesson, with_policies
@@ -174,7 +174,7 @@ def _saver(machine: Any) -> Callable[[Any], Any]:
 
 def _kept(taught: Taught, *, results: Any, model: Any, heads: Any) -> Taught:
     """What was taught, kept where it was asked for; whatever goes wrong with one file, the others are kept."""
-    tell("stopped while what was learned was being kept", at_stake=True)
+    announce("stopped while what was learned was being kept", at_stake=True)
     steps = {"the model": (taught.save, model), "the results": (taught.store, results)}
     found, failures, cause = {}, [], None
     for what, (keep, place) in (steps | {"the picture": (taught.draw_heads, heads)}).items():
