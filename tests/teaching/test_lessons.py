@@ -130,6 +130,7 @@ def test_a_dfa_and_a_task_are_taught_as_objects():
     assert lesson(SequenceTask("mine", longest=2, tested=3)).name == "mine"
     made = lesson(dfa)
     assert lesson(made) is made
+    assert repr(made) == "<Lesson language rnn: 2,000 iterations, kinds none, states, scattered>"
     with pytest.raises(InputError, match="a int cannot be taught; give a Lesson, a DFA"):
         kleene.teach(7)
     with pytest.raises(InputError, match="it has no options"):
@@ -153,6 +154,10 @@ def test_options_are_those_that_the_lesson_declares():
         (("own.py:made", "--hidden", "3"), "no such option for 'own.py:made': hidden; it has no options"),
         (("own.py:made", "--machine", "nram"), "'own.py:made' is not for the machine 'nram'"),
         (("own.py:made", "--hints", "own.py:nothing"), "'own.py' defines no 'nothing'"),
+        (
+            ("own.py:made", "--hints", "own.py:twice"),
+            "'twice' in 'own.py' is a Twice; a policy is a function of a trace",
+        ),
         (("copy", "--clip", "-1"), "--clip is -1.0; give a number above 0"),
         (("copy", "--hidden", "5"), "its options are cells, test_cells, width"),
     ],

@@ -164,6 +164,9 @@ class Lesson:
                 raise InputError(f"{what} is {getattr(self, what)}; give 1 or more")
         object.__setattr__(self, "name", self.name or self.task.name)
 
+    def __repr__(self) -> str:
+        return f"<Lesson {self.name}: {self.iterations:,} iterations, kinds {', '.join(self.kinds)}>"
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of hints, "none" first; or the variants of the task."""

@@ -178,4 +178,6 @@ def _kind(name: str) -> tuple[str, Any]:
     if not (colon and path.endswith(".py")):
         return name, None
     policy = object_in_file(path, function)
-    return function, policy if isinstance(policy, Policy) else lookup.function_in_file(name, "--hints")
+    if not callable(policy):
+        raise InputError(f"{function!r} in {path!r} is a {type(policy).__name__}; a policy is a function of a trace")
+    return function, policy

@@ -1,6 +1,7 @@
 """`kleene.teach`: teach a machine a task with any amount of hints, many seeds and settings at once."""
 
 import dataclasses
+import html
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,9 @@ class Taught:
 
     def __str__(self) -> str:
         return str(self.report) + ("" if self.stored is None else f"; kept in {self.stored}")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
         generalised = int(self.report.progress.tests[-1]["generalises"].sum())
@@ -160,8 +164,9 @@ def _check_kept(taught: Lesson, model: Any, heads: Any) -> None:
 
 def _picture(taught: Lesson, name: str) -> Callable[..., Path]:
     if name not in taught.pictures:
-        without = "a machine without heads; --heads is for the tasks of the NTM" if name == "heads" else "none such"
-        raise InputError(f"{taught.name!r} is for {without}")
+        if name == "heads":
+            raise InputError(f"{taught.name!r} is for a machine without heads; --heads is for the tasks of the NTM")
+        raise InputError(f"{taught.name!r} has no picture {name!r}; it has {', '.join(taught.pictures) or 'none'}")
     return taught.pictures[name]
 
 
