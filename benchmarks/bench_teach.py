@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from kleene.teaching.catalog import lesson
-from kleene.teaching.cores import use_all_cores
-from kleene.teaching.loop import Plan, teaching_program
+from kleene.teaching.devices import use_all_cores
+from kleene.teaching.lessons import lesson
+from kleene.teaching.loop import teaching_program
+from kleene.teaching.plan import Plan
 
 AIM = {"cpu": 500.0, "gpu": 500_000.0}
 PROTOTYPE = {"cpu": 253.0, "gpu": 158_000.0}

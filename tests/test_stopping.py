@@ -13,12 +13,12 @@ from kleene import stopping
 
 LONG = ("teach", "dfa:tomita_1", "--seeds", "2", "--batch", "4", "--hidden", "4", "--test-every", "1000")
 COMMAND = "from kleene.cli import main; main()"
-# The main thread is in code that hears of no signal, as while XLA compiles.
+# The main thread is in code that receives no signal, as while XLA compiles.
 BUSY = """
 import hashlib, sys
-from kleene.stopping import is_asked, stoppable, tell
+from kleene.stopping import announce, is_asked, stoppable
 with stoppable("stopped early"):
-    tell("stopped on the way", at_stake=sys.argv[1] == "at stake")
+    announce("stopped on the way", at_stake=sys.argv[1] == "at stake")
     print("ready", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)
 """
@@ -76,7 +76,10 @@ def test_where_something_is_at_stake_the_second_ctrl_c_leaves_at_once_and_the_us
 
 
 def test_an_interrupted_loop_says_in_the_end_what_it_was_told_last(tmp_path):
-    code = "from kleene.stopping import *\nwith stoppable('early'):\n    tell('late', at_stake=True)\n    raise Stopped"
+    code = (
+        "from kleene.stopping import *\nwith stoppable('early'):\n    announce('late', at_stake=True)\n"
+        "    raise Stopped"
+    )
     _, told = (process := begun(code)).communicate(timeout=60)
     assert (process.returncode, told) == (130, "kleene: late\n")
 

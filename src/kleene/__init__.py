@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.alta.certificates import certify as certify
     from kleene.compiling.checking import check as check
+    from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.machines import UniversalTransformer as UniversalTransformer
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
+    from kleene.teaching.results import results as results
+    from kleene.teaching.teach import teach as teach
     from kleene.traces import Channel as Channel
     from kleene.traces import Trace as Trace
     from kleene.traces import TraceBatch as TraceBatch
@@ -46,6 +49,9 @@ _LATE = {
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.protocol",
+    "reproduce": "kleene.experiments.reproduce",
+    "results": "kleene.teaching.results",
+    "teach": "kleene.teaching.teach",
     "run": "kleene.running",
     "view": "kleene.viewing",
     # types

@@ -1,7 +1,7 @@
 """Ctrl-C while networks are taught: the loop stops where nothing is lost, and the process ends without a crash.
 
 XLA compiles and computes on threads of its own, and an interpreter that is torn down under them may end in a
-segmentation fault. So the signal raises nothing. A thread hears of it at once, while the main thread compiles too:
+segmentation fault. So the signal raises nothing. A thread receives it at once, even while the main thread compiles:
 where nothing would be lost, it ends the process there and then; otherwise the loop stops at its next safe point.
 """
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 STOPPED = 128 + signal.SIGINT  # the exit status, as of a process that the signal ended
-PATIENCE = 2.0  # seconds after which the user is told what is being waited for
+PATIENCE = 2.0  # seconds after which a line says what is being waited for
 RESTORED = "\r\x1b[2K\x1b[?25h"  # a line with a progress bar is cleared, and the cursor shown again
 
 
@@ -23,97 +23,97 @@ class Stopped(BaseException):
     """Raised at a safe point when the user has asked to stop; no `Exception`, so that nothing takes it for an error."""
 
 
-class _Desk:
-    """What the loop and the thread that hears the signal tell each other."""
+class _StopRequest:
+    """What the loop and the thread that receives the signal share."""
 
     def __init__(self, line: str) -> None:
-        self.line = line  # what is said when the process ends now
+        self.line = line  # the last line if the process ends now
         self.at_stake = False  # whether something would be lost then
         self.asked = False
 
-    def listen(self, ear: socket.socket) -> None:
-        """Hear the user ask to stop. The second time, or where nothing is at stake, that is at once."""
+    def listen(self, receiver: socket.socket) -> None:
+        """Wait for the user to ask to stop. The second time, or where nothing is at stake, the process ends at once."""
         while True:
             try:
-                heard = ear.recv(1)  # the number of a signal
+                received = receiver.recv(1)  # the number of a signal
             except TimeoutError:
-                _say("stopping as soon as what was learned is kept; press Ctrl-C again to leave at once")
-                ear.settimeout(None)
+                _print("stopping as soon as what was learned is kept; press Ctrl-C again to leave at once")
+                receiver.settimeout(None)
                 continue
-            if not heard:
+            if not received:
                 return
-            if heard[0] != signal.SIGINT:
+            if received[0] != signal.SIGINT:
                 continue
             if self.asked or not self.at_stake:
                 leave(self.line)
             self.asked = True
-            ear.settimeout(PATIENCE)
+            receiver.settimeout(PATIENCE)
 
 
-_desk: _Desk | None = None
+_request: _StopRequest | None = None
 
 
-def tell(line: str, *, at_stake: bool) -> None:
-    """Say what would be told, and whether anything would be lost, if the user stopped now."""
-    if _desk is not None:
-        _desk.line, _desk.at_stake = line, at_stake
+def announce(line: str, *, at_stake: bool) -> None:
+    """Set the line that is printed, and whether anything would be lost, if the user stopped now."""
+    if _request is not None:
+        _request.line, _request.at_stake = line, at_stake
 
 
 def is_asked() -> bool:
     """Whether the user has asked to stop."""
-    return _desk is not None and _desk.asked
+    return _request is not None and _request.asked
 
 
 @contextmanager
 def stoppable(line: str) -> Iterator[None]:
-    """Stop cleanly at Ctrl-C within; until the loop has told more, the process ends with this line.
+    """Stop cleanly at Ctrl-C within; until the loop announces another, the process ends with this line.
 
     Signals belong to the main thread: called from another one, this changes nothing.
     """
-    global _desk
+    global _request
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, _desk = _desk, _Desk(line)
-    with _heard(_desk):
+    before, _request = _request, _StopRequest(line)
+    with _received_by_a_thread(_request):
         try:
             yield
         except Stopped:
-            leave(_desk.line)
+            leave(_request.line)
         finally:
-            _desk = before
+            _request = before
 
 
 @contextmanager
-def _heard(desk: _Desk) -> Iterator[None]:
-    """Within, Ctrl-C is heard by a thread, whatever the main thread is at."""
-    ear, mouth = socket.socketpair()
-    mouth.setblocking(False)
-    listener = threading.Thread(target=desk.listen, args=(ear,), name="kleene-ctrl-c", daemon=True)
+def _received_by_a_thread(request: _StopRequest) -> Iterator[None]:
+    """Within, a thread receives Ctrl-C, whatever the main thread is at."""
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    listener = threading.Thread(target=request.listen, args=(receiver,), name="kleene-ctrl-c", daemon=True)
     listener.start()
-    wakeup = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+    wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     handler = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         signal.set_wakeup_fd(wakeup)
-        mouth.close()
+        sender.close()
         listener.join()
-        ear.close()
+        receiver.close()
 
 
 def leave(line: str = "") -> NoReturn:
     """End the process as it stands, with the status of one that was interrupted; nothing is torn down."""
     if line:
-        _say(line)
+        _print(line)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or none at all
             stream.flush()
     os._exit(STOPPED)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{RESTORED if sys.stderr.isatty() else ''}kleene: {line}\n")
         sys.stderr.flush()

@@ -5,16 +5,15 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.experiments import english, word_pairs
-from kleene.experiments.catalog import experiment
 from kleene.experiments.english import English, on_grammar, untrained, words_known
+from kleene.experiments.reproduce import experiment
 from kleene.explaining import interdependence
 from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks import grammar
 from kleene.tasks.text import END, Corpus, Vocabulary
 from tests.command_line import assert_refused
 
-TRAINING = {"hidden": 4, "batch": 4, "steps": 8, "learning_rate": 5.0}
+TRAINING = {"hidden": 4, "batch": 4, "steps": 8, "rate": 5.0}
 SENTENCES = tuple(sorted(grammar.sentences(60, seed=3), key=len)[:20])  # short ones: few shapes to compile
 
 
@@ -22,18 +21,15 @@ def small(model=None) -> English:
     words = [word for line in grammar.text(600, seed=1).splitlines() for word in (*line.split(), END)]
     known = Vocabulary.of(words, size=40) if model is None else words_known(model)
     corpus = Corpus("few", known, known.encode(words[:500]), known.encode(words[500:]))
-    return English("few", "a few words", corpus, SENTENCES, TRAINING, iterations=3, model=model)
+    limits = {"panels": 3, "at_least": 5}
+    return English("few", "a few words", corpus, SENTENCES, TRAINING, iterations=3, model=model, **limits)
 
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory):
     """What a small experiment came to, and its folder."""
     folder = tmp_path_factory.mktemp("few")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(word_pairs, "AT_LEAST", 5)
-        patched.setattr(english, "PANELS", 3)
-        content = small().run(folder)
-    return content, folder
+    return small().run(folder), folder
 
 
 def test_a_language_model_is_taught_and_kept_with_what_was_measured(taught):
@@ -62,10 +58,8 @@ def test_means_are_those_of_the_interdependence_of_every_pair(taught):
         assert first["mean"] == pytest.approx(np.mean(next_to), rel=1e-3)
 
 
-def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path, monkeypatch):
+def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path):
     content, folder = taught
-    monkeypatch.setattr(word_pairs, "AT_LEAST", 5)
-    monkeypatch.setattr(english, "PANELS", 3)
     again = small(LSTM.load(folder / "few.safetensors"))
     assert again.plans == ()
     found = again.run(tmp_path)

@@ -1,13 +1,14 @@
-"""The plans of the partial-trace experiments, and that one runs, is drawn and says what the text says."""
+"""The plans of the partial-trace experiments, and that one runs, is drawn and says what the paper says."""
 
 import json
 
 import numpy as np
 import pytest
 
-from kleene.experiments.partial_trace_tables import NRAM, NTM
 from kleene.experiments.partial_traces import (
     FIGURE_4,
+    NRAM,
+    NTM,
     draw_improvements,
     experiments,
     improvements,
@@ -15,12 +16,12 @@ from kleene.experiments.partial_traces import (
     ntm_table,
     state_hints,
 )
-from kleene.teaching.loop import Progress
-from kleene.teaching.reports import Report
+from kleene.teaching.plan import Progress
+from kleene.teaching.reports import TeachingReport
 
 
 @pytest.mark.parametrize("task", NTM)
-def test_the_full_table_has_the_texts_runs(task):
+def test_the_full_table_has_the_papers_runs(task):
     baseline, grid = ntm_table(task, "full").plans
     kinds, strengths = len(NTM[task].rows), len(NTM[task].strengths)
     assert (baseline.runs, grid.runs) == (40, kinds * 4 * strengths * 10)
@@ -34,7 +35,7 @@ def test_tables_can_be_cut_short_and_say_so():
     assert plan.facts()["iterations"] == 800
 
 
-def test_every_table_of_the_text_has_an_experiment():
+def test_every_table_of_the_paper_has_an_experiment():
     names = set(experiments())
     assert {f"ntm-{task}" for task in NTM} | {f"nram-{task}" for task in NRAM} | {"ntm-improvements"} <= names
 
@@ -46,23 +47,23 @@ def test_improvements_are_against_the_same_tasks_baseline(tmp_path):
         share = np.array([0, 1, 2, 3, 4, 1, 2])[:, None] > np.arange(4)  # none, then the kinds of figure 4
         tested = {"generalises": share.ravel(), "alive": np.ones(28, bool), "loss": np.zeros(28)}
         tested |= {"accuracy": np.zeros(28), "accuracy_by_length": np.zeros((28, len(plan.lesson.lengths)))}
-        reports.append(Report(plan, Progress(1000, 1.0, [tested | {"iteration": np.array(1000)}])))
+        reports.append(TeachingReport(plan, Progress(1000, 1.0, [tested | {"iteration": np.array(1000)}])))
     assert [row["generalised"] for row in reports[0].settings()] == [0, 1, 2, 3, 4, 1, 2]
     file = draw_improvements(experiment, reports, tmp_path / "figure.svg")
     assert all(word in file.read_text() for word in (*FIGURE_4, "repeat_flip_3d", "reverse"))
 
 
-def test_errors_of_the_nram_stand_beside_the_texts():
+def test_errors_of_the_nram_stand_beside_the_papers():
     experiment = nram_errors("swap")
     (plan,) = experiment.plans
     right = np.repeat([0.0, 0.5, 1.0], len(plan.seeds))  # none, corners, full
     tested = {"generalises": right > 0.9, "alive": right >= 0, "loss": right, "accuracy": right}
     tested["accuracy_by_length"] = np.repeat(right[:, None], len(plan.lesson.lengths), axis=1)
-    report = Report(plan, Progress(100, 1.0, [tested | {"iteration": np.array(100)}]))
+    report = TeachingReport(plan, Progress(100, 1.0, [tested | {"iteration": np.array(100)}]))
     assert experiment.further is not None
     found = experiment.further([report])
     assert found["errors"] == {"none": 100, "corners": 50, "full": 0}
-    assert found["summary"][1] == "corners: 50.0% wrong, in the text 99.1%"
+    assert found["summary"][1] == "corners: 50.0% wrong, in the paper 99.1%"
 
 
 def test_an_experiment_leaves_its_numbers_and_its_picture(tmp_path):

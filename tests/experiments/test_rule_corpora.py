@@ -6,8 +6,9 @@ import pytest
 from kleene.experiments.experiment import Experiment
 from kleene.experiments.rule_corpora import curves, draw_familiarity, draw_frequency, familiarity, rule_plan
 from kleene.tasks.rules import RuleSettings
-from kleene.teaching.loop import Progress, teach
-from kleene.teaching.reports import Report
+from kleene.teaching.loop import teach
+from kleene.teaching.plan import Progress
+from kleene.teaching.reports import TeachingReport
 
 SMALL = {"rules": 12, "tokens": 500, "types": 9, "scaffolds": 3, "copies": 5, "test_tokens": 150, "test_rules": 6}
 TRAINING = {"hidden": 4, "batch": 2, "steps": 10, "epochs": 1}
@@ -52,7 +53,7 @@ def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
     measured |= {f"omega_by_scaffold_{domain}": np.full(6, 0.1) for domain in ("in", "out")}
     measured |= {f"omega_by_prefix_{domain}": np.full((6, 9), 0.2) for domain in ("in", "out")}
     measured |= {"gradient_in": np.full((6, 10), 0.3), "iteration": np.array(4)}
-    report = Report(experiment.plans[0], Progress(4, 1.0, [measured]))
+    report = TeachingReport(experiment.plans[0], Progress(4, 1.0, [measured]))
     picture = draw_frequency(experiment, [report], tmp_path / "drawn.svg").read_text()
     assert picture.count("<!-- n=6 -->") == picture.count("<!-- n=12 -->") == 1  # told once, in the first legend
 
@@ -67,7 +68,7 @@ def test_iterations_can_be_chosen_and_are_told():
 @pytest.mark.slow
 def test_familiar_scaffolds_are_learned_and_the_rule_is_not():
     kinds = {f"k=4 {name}": RuleSettings.quick(4, name == "familiar") for name in ("unfamiliar", "familiar")}
-    training = {"hidden": 64, "batch": 10, "learning_rate": 5.0, "clip": 1.0, "epochs": 5}
+    training = {"hidden": 64, "batch": 10, "rate": 5.0, "clip": 1.0, "epochs": 5}
     progress, _ = teach(rule_plan("rules", kinds, seeds=1, measured=50, **training))
     last = progress.tests[-1]
     assert (last["omega_in"] > 0.8).all()

@@ -20,9 +20,10 @@ from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
-from kleene.teaching.catalog import lesson
 from kleene.teaching.checkpoints import stored
-from kleene.teaching.loop import Plan, Progress, teaching_program
+from kleene.teaching.lessons import lesson
+from kleene.teaching.loop import teaching_program
+from kleene.teaching.plan import Plan, Progress
 
 WORDS = ["<unk>", "<eos>", "the", "man", "laughs"]
 EVEN = "(0|10*1)*"

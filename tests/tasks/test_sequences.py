@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.tasks.sequence_examples import CHANNELS, KINDS
 from kleene.tasks.sequences import TASKS, sequence_task
 
 LONGEST = 6
@@ -137,21 +136,6 @@ def test_repeat_copy_twice_writes_the_word_once_more_behind_itself():
 )
 def test_corners_are_the_steps_of_the_paper(name, length, corners):
     assert np.flatnonzero(laid_out(name, [0] * length).corner).tolist() == corners
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["copy", "dyck_words"])
-def test_each_kind_tells_its_channels_at_its_steps(name, kind):
-    task, word = TASKS[name], [1, 0, 0, 1]
-    padded = jnp.array([*word, 0, 0])[:, None]
-    found = task.laid_out(padded, jnp.array([len(word)]))
-    weights = found.weights(tuple(KINDS), jnp.array(list(KINDS).index(kind)))
-    steps = np.asarray(found.corner if kind == "corner" else found.live)
-    for channel in CHANNELS:
-        told = steps if channel in KINDS[kind] else np.zeros_like(steps)
-        if channel == "read":
-            told = told & np.asarray(found.read_known)
-        assert np.asarray(weights[channel]).tolist() == told.astype(float).tolist()
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -15,9 +15,11 @@ import optax
 import pytest
 
 from kleene.errors import InputError, ModelFileError
-from kleene.teaching import checkpoints, loop
-from kleene.teaching.loop import Plan, Stretch, teach, teaching_program
-from kleene.teaching.reports import Report, interval
+from kleene.teaching import checkpoints
+from kleene.teaching.lesson import Measured
+from kleene.teaching.loop import Stretch, teach, teaching_program
+from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.reports import TeachingReport, interval
 from kleene.teaching.results import file_name, listed, load, store
 from kleene.tensors import read_tensors, write_tensors
 
@@ -25,7 +27,7 @@ from kleene.tensors import read_tensors, write_tensors
 class Slope:
     """A lesson small enough to see through: find the slope of a line; hints tell it, and kind 2 ruins it."""
 
-    name, kinds, default_iterations, lengths = "slope", ("none", "told", "poison"), 40, (1, 2)
+    name, kinds, iterations, lengths = "slope", ("none", "told", "poison"), 40, (1, 2)
     optimiser = optax.sgd(0.1)
 
     def __init__(self, slope=3.0):
@@ -40,7 +42,7 @@ class Slope:
     def beginning(self):
         return jnp.array(0)
 
-    def advance(self, model, progress, key, setting):
+    def advance(self, model, progress, key):
         return progress + 1
 
     def examples(self, key, progress, setting):
@@ -50,9 +52,9 @@ class Slope:
         error = (batch * (model["slope"] - self.slope)) ** 2
         told = jnp.where(setting.kind == 1, setting.strength * (model["slope"] - self.slope) ** 2, 0.0)
         ruin = jnp.where(setting.kind == 2, jnp.log(-jnp.ones(())), 0.0)
-        return error.mean() + told + ruin, {"accuracy": (error < 0.01).mean()}
+        return error.mean() + told + ruin, Measured((error < 0.01).mean())
 
-    def test(self, model, key):
+    def test(self, model, key, setting):
         error = jnp.abs(model["slope"] - self.slope)
         return {"accuracy_by_length": jnp.stack([error < 0.01, error < 0.001]).astype(jnp.float32), "error": error}
 
@@ -82,7 +84,7 @@ def test_a_grid_has_every_setting_with_every_seed_and_none_once():
 def test_hints_help_and_the_report_says_so():
     made = plan()
     progress, _ = teach(made)
-    none, told = Report(made, progress).settings()
+    none, told = TeachingReport(made, progress).settings()
     assert told["generalised"] == 3
     assert none["generalised"] < 3 or max(told["first_hit"]) <= min(hit for hit in none["first_hit"] if hit)
     assert set(told["accuracy_by_length"]) == {"1", "2"}
@@ -104,7 +106,7 @@ def test_runs_of_a_seed_begin_alike_and_hints_of_no_strength_change_nothing():
 def test_a_run_that_diverges_stops_alone_and_is_named():
     made = plan(kinds=("poison", "told"))
     progress, learners = teach(made)
-    poisoned, told = Report(made, progress).settings()
+    poisoned, told = TeachingReport(made, progress).settings()
     assert (poisoned["diverged"], poisoned["generalised"], poisoned["loss"]) == ([0, 1, 2], 0, None)
     assert (told["diverged"], told["generalised"]) == ([], 3)
     assert np.isfinite(weights(learners)).all()
@@ -162,12 +164,12 @@ def test_a_finished_plan_is_extended_to_the_very_result_of_a_longer_one(tmp_path
 def test_a_checkpoint_between_two_tests_is_gone_on_from_and_can_be_an_end(tmp_path):
     file = tmp_path / "slope.safetensors"
     _, learners = teach(plan(iterations=15, test_every=15))
-    checkpoints.stored(file, plan(), loop.Progress(15, 1.0, []), learners)
+    checkpoints.stored(file, plan(), Progress(15, 1.0, []), learners)
     progress, resumed = teach(plan(), checkpoint=file)
     _, at_once = teach(plan())
     assert [test["iteration"] for test in progress.tests] == [15, 20, 30]
     assert weights(resumed).tobytes() == weights(at_once).tobytes()
-    checkpoints.stored(file, plan(), loop.Progress(15, 1.0, []), learners)
+    checkpoints.stored(file, plan(), Progress(15, 1.0, []), learners)
     assert [test["iteration"] for test in teach(plan(iterations=15), checkpoint=file)[0].tests] == [15]
 
 
@@ -181,7 +183,7 @@ def test_what_is_learned_does_not_depend_on_how_iterations_are_grouped(iteration
 
 def test_a_stretch_gets_longer_until_it_takes_its_time_and_shorter_past_it():
     setting, learners, advance = teaching_program(plan())
-    patient, hasty, progress = Stretch(aim=1e6), Stretch(8, aim=0.0), loop.Progress()
+    patient, hasty, progress = Stretch(aim=1e6), Stretch(8, aim=0.0), Progress()
     for _ in range(3):
         learners = patient.taught(advance, setting, learners, progress, 100)
     assert (patient.iterations, progress.iteration) == (8, 7)
@@ -284,8 +286,8 @@ def test_a_plan_that_makes_no_sense_is_refused(options, told):
 def test_results_are_stored_once_for_each_plan_and_read_again(tmp_path):
     made = plan()
     progress, _ = teach(made)
-    file = store(Report(made, progress), tmp_path)
-    assert store(Report(made, progress), tmp_path) == file
+    file = store(TeachingReport(made, progress), tmp_path)
+    assert store(TeachingReport(made, progress), tmp_path) == file
     content = load(file)
     assert len(content["rows"]) == 3 * made.runs
     assert content["rows"][-1].keys() >= {"iteration", "seed", "kind", "density", "strength", "loss", "accuracy_at_2"}

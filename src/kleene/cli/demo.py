@@ -8,7 +8,7 @@ def demo(console: Any) -> None:
     """Compile programs of every kind, run program and network side by side, and print a certificate."""
     import kleene
     from kleene.programs.alta.library import get
-    from kleene.tasks.scan import interpret
+    from kleene.programs.alta.library.scan_language import interpret
     from kleene.traces.tables import as_table
 
     console.rule("1. Parity: the program and the network compiled from it, on 1 0 1")

@@ -1,12 +1,15 @@
 """Commands that teach networks and measure what was taught: teach, results, reproduce."""
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
 
 from kleene.cli.options import MANY, VERY_MANY, JsonOption
 from kleene.cli.printing import new_console, print_json
+from kleene.errors import InputError
 
 commands = typer.Typer()
 
@@ -18,11 +21,14 @@ def teach(
         typer.Argument(
             metavar="TASK",
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
-            "permute, list_k, merge, permute_noise (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); text:FILE (lstm).",
+            "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
+            "text:FILE (lstm); FILE.py:NAME, a lesson, task or circuit of your own (which runs that file).",
         ),
     ],
     machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; by default the task's own.")] = None,
-    hints: Annotated[str, typer.Option(help="Kinds of hints, with commas between; none, or all of them.")] = "none",
+    hints: Annotated[
+        str | None, typer.Option(help="Kinds of hints, or policies FILE.py:NAME, with commas between; none, or all.")
+    ] = None,
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
     seeds: Annotated[
@@ -45,6 +51,11 @@ def teach(
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
     hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1, max=100_000)] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
+    width: Annotated[int | None, typer.Option(help="Numbers in a cell of the tape (ntm).", min=1, max=10_000)] = None,
+    clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, rnn, lstm).")] = None,
+    decoder: Annotated[
+        int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
+    ] = None,
     layers: Annotated[int | None, typer.Option(help="Layers of the LSTM (text).", min=1, max=100)] = None,
     dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
     vocabulary: Annotated[
@@ -62,39 +73,74 @@ def teach(
     """
     from kleene.stopping import stoppable
 
-    lesson_options = {"batch": batch, "hidden": hidden, "learning_rate": rate}
-    lesson_options |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
+    given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
+    given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
+    options = {name: value for name, value in given.items() if value is not None}
     with stoppable("stopped before anything was taught"):
-        from kleene.commands.teaching import teach_named
+        from kleene.teaching.devices import use_all_cores
+        from kleene.teaching.reports import summary_of
+        from kleene.teaching.teach import teach
 
-        report, stored, failure = teach_named(
-            task,
-            machine=machine,
-            hints=hints,
-            densities=density,
-            strengths=strength,
-            checkpoint=checkpoint,
-            results=results,
-            model=model,
-            heads=heads,
-            stop_after=stop_after,
-            progress=not as_json and sys.stderr.isatty(),
-            lesson_options={name: value for name, value in lesson_options.items() if value is not None},
-            seeds=seeds,
-            first_seed=first_seed,
-            iterations=iterations,
-            test_every=test_every,
-        )
+        use_all_cores()
+        with _bar(not as_json) as bar:
+            taught = teach(
+                task,
+                machine=machine,
+                hints=hints,
+                density=_numbers("density", density),
+                strength=None if strength is None else _numbers("strength", strength),
+                seeds=seeds,
+                first_seed=first_seed,
+                iterations=iterations,
+                test_every=test_every,
+                stop_after=stop_after,
+                checkpoint=checkpoint,
+                results=results,
+                model=model,
+                heads=heads,
+                on_plan=lambda plan: bar.begin(f"{plan.runs} runs: compiling", plan.iterations),
+                on_test=lambda now: bar.show(now.iteration, summary_of(now.tests[-1])),
+                **options,
+            )
     if as_json:
-        print_json(report.as_json() | ({} if stored is None else {"file": str(stored)}))
+        print_json(taught.as_json())
     else:
-        from kleene.commands.comparing import table_of
+        new_console().print(taught.report.table())
+        typer.echo(taught.report.speed + ("" if taught.stored is None else f"; kept in {taught.stored}"))
+    if taught.failure is not None:
+        raise taught.failure
 
-        new_console().print(table_of([report.as_json()]))
-        speed = f"{report.rate:,.0f}" if report.rate >= 10 else f"{report.rate:g}"
-        typer.echo(f"{speed} seed·iterations a second" + ("" if stored is None else f"; kept in {stored}"))
-    if failure is not None:
-        raise failure
+
+def _numbers(name: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--{name} is {text!r}; give a number, or several with commas, such as 1,0.1") from None
+
+
+class _Bar:
+    """A progress bar on stderr, which nothing is drawn of until it begins."""
+
+    def __init__(self, progress: Any) -> None:
+        self.progress, self.task = progress, None
+
+    def begin(self, description: str, total: int | None) -> None:
+        self.task = self.progress.add_task(description, total=total)
+
+    def show(self, completed: int, description: str) -> None:
+        self.progress.update(self.task, completed=completed, description=description)
+
+
+@contextmanager
+def _bar(shown: bool) -> Iterator[_Bar]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    percent = TextColumn("{task.percentage:3.0f}%")
+    columns = (TextColumn("{task.description}"), BarColumn(), percent, TimeRemainingColumn())
+    on_terminal = shown and sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not on_terminal) as progress:
+        yield _Bar(progress)
 
 
 @commands.command()
@@ -105,22 +151,22 @@ def results(
     as_json: JsonOption = False,
 ) -> None:
     """List and compare what was taught."""
-    from kleene.commands.comparing import stored, table_of
+    from kleene.teaching.results import results
 
-    found, damaged = stored(folder)
-    for told in damaged:
-        typer.echo(f"kleene: passed over: {told}", err=True)
+    found = results(folder)
+    for problem in found.damaged:
+        typer.echo(f"kleene: passed over: {problem}", err=True)
     if as_json:
-        return print_json([{key: value for key, value in row.items() if key != "rows"} for row in found])
-    new_console().print(table_of(found))
+        return print_json(found.as_json())
+    new_console().print(found.table())
 
 
 @commands.command()
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="An experiment of a text; without one, they are listed.")
+        str | None, typer.Argument(metavar="[NAME]", help="An experiment of a paper; without one, they are listed.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="The text's own size; otherwise one for a CPU.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's own size; otherwise one for a CPU.")] = False,
     iterations: Annotated[
         int | None, typer.Option(help="Updates of each run; by default as the size says.", max=VERY_MANY)
     ] = None,
@@ -130,23 +176,34 @@ def reproduce(
     folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
     as_json: JsonOption = False,
 ) -> None:
-    """Run an experiment of the texts, our numbers beside theirs."""
-    from kleene.commands.reproducing import listed, reproduce_named
+    """Run an experiment of the papers, our numbers beside theirs."""
+    from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
+    from kleene.teaching.devices import use_all_cores
 
     if name is None:
-        names = listed()
+        names = list(experiments())
         return print_json(names) if as_json else typer.echo("\n".join(names))
-    shown = not as_json and sys.stderr.isatty()
     with stoppable("stopped before anything was taught"):
-        content = reproduce_named(name, full=full, folder=folder, progress=shown, iterations=iterations, model=model)
-    if as_json:
-        return print_json(content)
-    from kleene.commands.comparing import table_of
+        use_all_cores()
+        with _bar(not as_json) as bar:
+            before: dict[int, int] = {}
 
-    typer.echo(content["shows"])
-    if content["settings"]:
-        new_console().print(table_of([content | {"lesson": content["name"]}]))
-    for line in content.get("summary", ()):
-        typer.echo(line)
-    typer.echo(f"kept in {folder}/{content['name']}.json and .svg")
+            def begin(chosen: Any) -> None:
+                total = sum(plan.iterations for plan in chosen.plans)
+                before.update({id(p): sum(q.iterations for q in chosen.plans[:n]) for n, p in enumerate(chosen.plans)})
+                bar.begin(f"{name}: compiling" if total else name, total or None)
+
+            def show(plan: Any, now: Any) -> None:
+                shown = f"{name}: {now.tests[-1]['generalises'].sum()} of {plan.runs} generalise"
+                bar.show(before[id(plan)] + now.iteration, shown)
+
+            found = reproduce(
+                name, full=full, iterations=iterations, model=model, folder=folder, on_begin=begin, on_test=show
+            )
+    if as_json:
+        return print_json(found.as_json())
+    typer.echo(found.content["shows"])
+    if found.content["settings"]:
+        new_console().print(found.table())
+    typer.echo("\n".join(found.lines()))

@@ -1,1 +1,1 @@
-"""The tables and figures of the texts, by name, each with the text's own numbers beside ours."""
+"""The tables and figures of the papers, by name, each with the paper's own numbers beside ours."""

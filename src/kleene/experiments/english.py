@@ -20,18 +20,20 @@ import numpy as np
 from kleene.data import data_file
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.experiments.experiment import Lessons, Size, Watch, described, keep
-from kleene.experiments.word_pairs import CLASSES, WordPairs, pair_values
+from kleene.experiments.word_pairs import AT_LEAST, CLASSES, WordPairs, pair_values
 from kleene.explaining.words.pairwise import interdependence_batch
 from kleene.machines.lstm.lstm import LSTM, Layer
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks import grammar
 from kleene.tasks.text import END, Corpus, Vocabulary, words_of
 from kleene.tasks.treebanks import Sentence, treebank
-from kleene.teaching.language_lesson import WIDTH, LanguageLesson
-from kleene.teaching.loop import Plan
-from kleene.teaching.reports import Report
+from kleene.teaching.language import WIDTH, corpus_lesson
+from kleene.teaching.lesson import Lesson
+from kleene.teaching.plan import Plan
+from kleene.teaching.reports import TeachingReport
+from kleene.teaching.task import Setting
 
-FARTHEST, PANELS = 15, 8  # distances in the first figure, and panels of the second
+FARTHEST = 15  # distances in the first figure
 PAPER = {
     "distance": "interdependence falls with the distance of two words in the sentence",
     "syntax": "at each distance it broadly falls with their distance in the tree, more clearly for words far apart",
@@ -51,11 +53,13 @@ class English:
     iterations: int | None = None
     model: LSTM | None = None
     paper: dict[str, Any] = field(default_factory=lambda: PAPER)
+    panels: int = 8  # of the second figure, one for each distance
+    at_least: int = AT_LEAST  # pairs to a mean
 
     @cached_property
-    def lesson(self) -> LanguageLesson:
+    def lesson(self) -> Lesson:
         sizes = {} if self.model is None else {"hidden": _width(self.model), "layers": len(self.model.layers)}
-        return LanguageLesson.of(self.corpus, **(self.training | sizes))
+        return corpus_lesson(self.corpus, **(self.training | sizes))
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -65,8 +69,8 @@ class English:
     @cached_property
     def _plan(self) -> Plan:
         """Taught with one seed, and tested after each epoch."""
-        total = self.iterations or self.lesson.default_iterations
-        return Plan.grid(self.lesson, seeds=1, iterations=total, test_every=min(self.lesson.chunks, total))
+        total = self.iterations or self.lesson.iterations
+        return Plan.grid(self.lesson, seeds=1, iterations=total, test_every=min(self.lesson.task.epoch, total))
 
     def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
         """What it came to; `NAME.json` and `NAME.svg` in the folder hold it, and `NAME.safetensors` the network."""
@@ -79,11 +83,14 @@ class English:
             content = described(self, reports) | self._facts(network, reports) | self._measured(network)
             content["summary"] = summary(content)
             keep(content, lessons.folder)
-            draw(content, lessons.folder / f"{self.name}.svg")
+            draw(content, lessons.folder / f"{self.name}.svg", self.panels)
         return content
 
-    def _facts(self, network: LSTM, reports: list[Report]) -> dict[str, Any]:
-        tested = reports[0].progress.tests[-1] if reports else jax.jit(self.lesson.test)(network, jax.random.key(0))
+    def _facts(self, network: LSTM, reports: list[TeachingReport]) -> dict[str, Any]:
+        if reports:
+            tested: Any = reports[0].progress.tests[-1]
+        else:
+            tested = jax.jit(self.lesson.test)(network, jax.random.key(0), Setting.without_hints())
         known = set(network.vocabulary)
         words = [word for sentence in self.sentences for word in sentence.words]
         return {
@@ -100,16 +107,17 @@ class English:
         counted = Counter(np.asarray(self.corpus.train).tolist())
         counts = {word: counted[place] for place, word in enumerate(self.corpus.vocabulary)}
         pairs, found = WordPairs.of(self.sentences, counts), {}
+        panels, least = self.panels, self.at_least
         for name, model in (("trained", network), ("untrained", untrained(network))):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnknownWordsWarning)  # `unknown_words` says how many there are
                 matrices = interdependence_batch(model, [sentence.words for sentence in self.sentences])
             values = pair_values(self.sentences, matrices)
             found[name] = {
-                "distance": pairs.means(values, "distance", longest=FARTHEST),
-                "syntax": pairs.means(values, "distance", "classes", "edges", longest=PANELS),
-                "syntax_trends": pairs.trends(values, "edges", PANELS),
-                "frequency_trends": pairs.trends(values, "frequency", PANELS),
+                "distance": pairs.means(values, "distance", longest=FARTHEST, at_least=least),
+                "syntax": pairs.means(values, "distance", "classes", "edges", longest=panels, at_least=least),
+                "syntax_trends": pairs.trends(values, "edges", panels, least),
+                "frequency_trends": pairs.trends(values, "frequency", panels, least),
             }
         return {"pairs": len(pairs)} | found
 
@@ -145,11 +153,11 @@ def summary(content: dict[str, Any]) -> list[str]:
     ]
     for name in ("trained", "untrained"):
         rows = content[name]["distance"]
-        told = ", ".join(f"{row['mean']:.3f} at {row['distance']}" for row in rows if row["distance"] in (1, 2, 4, 8))
+        means = ", ".join(f"{row['mean']:.3f} at {row['distance']}" for row in rows if row["distance"] in (1, 2, 4, 8))
         falling = [row["correlation"] for row in content[name]["syntax_trends"] if row["correlation"] is not None]
         frequent = [row["correlation"] for row in content[name]["frequency_trends"] if row["correlation"] is not None]
         lines.append(
-            f"{name}: mean interdependence {told}; rank correlation with edges below 0 in "
+            f"{name}: mean interdependence {means}; rank correlation with edges below 0 in "
             f"{sum(rho < 0 for rho in falling)} of {len(falling)} strata (mean {_mean(falling)}), with frequency "
             f"{_mean(frequent)} in the mean"
         )
@@ -160,14 +168,14 @@ def _mean(values: list[float]) -> str:
     return f"{np.mean(values):.3f}" if values else "–"
 
 
-def draw(content: dict[str, Any], path: Path) -> Path:
+def draw(content: dict[str, Any], path: Path, count: int = 8) -> Path:
     """Mean interdependence against distance, then against edges with a panel for each distance."""
     lines = {
         name: _line(content[name]["distance"], "distance", 0, dashed=name == "untrained")
         for name in ("trained", "untrained")
     }
     panels = {"all pairs": Panel(lines, "words apart", "mean DI", marks="o")}
-    for distance in range(1, PANELS + 1):
+    for distance in range(1, count + 1):
         lines = dict(_syntax_lines(content, distance))
         if lines:
             panels[f"{distance} apart"] = Panel(lines, "edges in the tree", "mean DI", marks="o")
@@ -190,7 +198,7 @@ def _line(rows: list[dict[str, Any]], across: str, colour: int, dashed: bool) ->
 def on_treebank(size: Size = "quick", iterations: int | None = None, model: LSTM | None = None) -> English:
     """wikitext-2 is learned, and English-EWT looked at; both come from the data folder.
 
-    Full size: all of both, 400 units. The texts say neither the rate nor how long; ours is that of PyTorch's
+    Full size: all of both, 400 units. The paper says neither the rate nor how long; ours is that of PyTorch's
     word_language_model, 20 with clipping at 0.25 and batches of 20, and 12 epochs, the rate halved before each from the
     seventh on, with a dropout of 0.2. Quick: the first 200,000 words, a vocabulary of 5,000, 100 units, 3 epochs, and
     the test part of EWT.
@@ -198,7 +206,7 @@ def on_treebank(size: Size = "quick", iterations: int | None = None, model: LSTM
     whole = size == "full" or model is not None
     known = None if model is None else words_known(model)
     corpus = wikitext(None, None, known) if whole else wikitext(200_000, 5_000)
-    training: dict[str, Any] = {"learning_rate": 20.0, "dropout": 0.2, "decay": 0.5}
+    training: dict[str, Any] = {"rate": 20.0, "dropout": 0.2, "decay": 0.5}
     training |= {"hidden": 400, "epochs": 12, "steady": 6} if whole else {"hidden": 100, "epochs": 3, "steady": 2}
     sentences = tuple(treebank("ud-ewt", "all" if size == "full" else "test"))
     title = "interdependence of words of English-EWT in a model of wikitext-2"
@@ -222,7 +230,7 @@ def on_grammar(size: Size = "quick", iterations: int | None = None, model: LSTM 
     parts = [_lines(grammar.text(count, seed=seed)) for count, seed in ((words, 1), (words // 20, 2))]
     known = Vocabulary.of(parts[0]) if model is None else words_known(model)
     corpus = Corpus("grammar", known, *(known.encode(part) for part in parts))
-    training: dict[str, Any] = {"hidden": 64, "learning_rate": 10.0, "epochs": 6, "steady": 4, "decay": 0.5}
+    training: dict[str, Any] = {"hidden": 64, "rate": 10.0, "epochs": 6, "steady": 4, "decay": 0.5}
     sentences = tuple(grammar.sentences(looked_at, seed=3))
     title = "interdependence of words in a model of the built-in grammar"
     return English("english-grammar", title, corpus, sentences, training, iterations, model)

@@ -1,4 +1,4 @@
-"""An experiment: what has to be run for a table or figure, the text's own numbers, and how it is drawn."""
+"""An experiment: what has to be run for a table or figure, the paper's own numbers, and how it is drawn."""
 
 import json
 import re
@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from kleene.files import SEAL, make_folder, sealed, write_atomically
-from kleene.teaching.loop import Learner, Plan, Progress, teach
-from kleene.teaching.reports import Report
+from kleene.teaching.loop import teach
+from kleene.teaching.plan import Learner, Plan, Progress
+from kleene.teaching.reports import TeachingReport
 from kleene.teaching.results import versions
 
 Size = Literal["quick", "full"]
@@ -38,7 +39,7 @@ class Reproduction(Protocol):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or table of a text: what it shows, the plans that are run for it, the text's numbers, its picture.
+    """A figure or table of a paper: what it shows, the plans that are run for it, the paper's numbers, its picture.
 
     `further` makes of the reports what else the JSON file is to say.
     """
@@ -47,8 +48,8 @@ class Experiment:
     shows: str
     plans: tuple[Plan, ...]
     paper: dict[str, Any]
-    draw: Callable[["Experiment", list[Report], Path], Path]
-    further: Callable[[list[Report]], dict[str, Any]] | None = None
+    draw: Callable[["Experiment", list[TeachingReport], Path], Path]
+    further: Callable[[list[TeachingReport]], dict[str, Any]] | None = None
 
     def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
         """What it came to; `NAME.json` and `NAME.svg` in the folder hold it.
@@ -79,16 +80,16 @@ class Lessons:
             for checkpoint in self.checkpoints:
                 checkpoint.unlink(missing_ok=True)
 
-    def taught(self, plan: Plan, on_test: Watch | None = None) -> tuple[Report, Learner]:
+    def taught(self, plan: Plan, on_test: Watch | None = None) -> tuple[TeachingReport, Learner]:
         """The report of a plan, and its learners as they are in the end."""
         checkpoint = self.folder / f".{self.name}-{len(self.checkpoints)}.safetensors"
         self.checkpoints.append(checkpoint)
         watch = None if on_test is None else lambda progress: on_test(plan, progress)
         progress, learners = teach(plan, checkpoint=checkpoint, on_test=watch)
-        return Report(plan, progress), learners
+        return TeachingReport(plan, progress), learners
 
 
-def described(experiment: Any, reports: list[Report]) -> dict[str, Any]:
+def described(experiment: Any, reports: list[TeachingReport]) -> dict[str, Any]:
     """What the JSON file of every experiment says."""
     return {
         "name": experiment.name,
@@ -102,7 +103,7 @@ def described(experiment: Any, reports: list[Report]) -> dict[str, Any]:
 
 
 def keep(content: dict[str, Any], folder: Path) -> Path:
-    """The path of the JSON file now holding the content; a list of numbers is one line."""
+    """Save the content as JSON, a list of numbers on one line, and return the path."""
     text = SPREAD_LIST.sub(
         lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps({"checksum": SEAL} | content, indent=1)
     )

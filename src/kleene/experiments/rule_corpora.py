@@ -13,16 +13,17 @@ from kleene.experiments.experiment import Experiment, Size
 from kleene.experiments.rule_probes import RuleProbes
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks.rules import RuleSettings, rule_corpus
-from kleene.teaching.language_lesson import LanguageLesson
-from kleene.teaching.loop import Plan
-from kleene.teaching.reports import Report
+from kleene.teaching.language import language_lesson
+from kleene.teaching.lesson import Lesson
+from kleene.teaching.plan import Plan
+from kleene.teaching.reports import TeachingReport
 
-LENGTHS = (2, 4, 8)  # k; the texts do not list theirs, and 8 is the largest that fits
+LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
-# The texts' training, and ours for a small corpus: larger steps, for it has few.
+# The papers' training, and ours for a small corpus: larger steps, because it has few.
 TRAINING: dict[Size, dict[str, Any]] = {
-    "full": {"hidden": 200, "batch": 20, "learning_rate": 1.0, "clip": 0.25, "epochs": 40},
-    "quick": {"hidden": 64, "batch": 10, "learning_rate": 5.0, "clip": 1.0, "epochs": 6},
+    "full": {"hidden": 200, "batch": 20, "rate": 1.0, "clip": 0.25, "epochs": 40},
+    "quick": {"hidden": 64, "batch": 10, "rate": 5.0, "clip": 1.0, "epochs": 6},
 }
 MEASURED = {"quick": 50, "full": 200}  # rules of each test
 SEEDS = {"quick": 2, "full": 5}
@@ -57,7 +58,7 @@ def familiarity(size: Size = "quick", iterations: int | None = None) -> Experime
 def frequency(size: Size = "quick", iterations: int | None = None) -> Experiment:
     """Figure 11 of the later text: P(ω) by α and by the scaffold against k, for several numbers n of rules.
 
-    Scaffolds are unfamiliar. Measured with random scaffolds; the texts do not say with which, nor which n they took.
+    Scaffolds are unfamiliar. Measured with random scaffolds; the papers do not say with which, nor which n they took.
     """
     settings = {
         f"k={length} n={count}": _settings(size, length, rules=count) for length in LENGTHS for count in COUNTS[size]
@@ -96,7 +97,7 @@ def rule_plan(
 ) -> Plan:
     """All conditions with all seeds in one plan, measured after every epoch, or sixteen times where epochs are few."""
     corpora = {kind: rule_corpus(wanted) for kind, wanted in settings.items()}
-    lesson = LanguageLesson(
+    lesson = language_lesson(
         next(iter(corpora.values())).vocabulary,
         {kind: corpus.train.tokens for kind, corpus in corpora.items()},
         {kind: corpus.in_domain.tokens for kind, corpus in corpora.items()},
@@ -105,24 +106,24 @@ def rule_plan(
         settling=None,
         **training,
     )
-    total = iterations or lesson.default_iterations
-    every = min(lesson.chunks, max(1, total // 16))
+    total = iterations or lesson.iterations
+    every = min(lesson.task.epoch, max(1, total // 16))
     total -= 0 if iterations else total % every  # all stretches between tests are equally long
     return Plan.grid(lesson, kinds=lesson.kinds, seeds=seeds, iterations=total, test_every=every)
 
 
-def curves(reports: list[Report]) -> dict[str, Any]:
+def curves(reports: list[TeachingReport]) -> dict[str, Any]:
     """For each condition, all that was measured: [test, seed], or [test, seed, token of the rule]."""
     (report,) = reports
     tests, lesson = report.progress.tests, report.plan.lesson
-    assert isinstance(lesson, LanguageLesson)
-    found: dict[str, Any] = {"epochs": [round(float(test["iteration"]) / lesson.chunks, 3) for test in tests]}
+    assert isinstance(lesson, Lesson)
+    found: dict[str, Any] = {"epochs": [round(float(test["iteration"]) / lesson.task.epoch, 3) for test in tests]}
     for kind, runs in _runs(report):
         found[kind] = {name: _plain(np.stack([test[name][runs] for test in tests])) for name in CURVES}
     return {"curves": found, "summary": [_told(kind, found[kind]) for kind, _ in _runs(report)]}
 
 
-def _runs(report: Report) -> Iterable[tuple[str, slice]]:
+def _runs(report: TeachingReport) -> Iterable[tuple[str, slice]]:
     """The runs of each condition."""
     seeds = len(report.plan.seeds)
     for number, setting in enumerate(report.plan.settings):
@@ -144,7 +145,7 @@ def _told(kind: str, values: dict[str, Any]) -> str:
     )
 
 
-def draw_familiarity(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+def draw_familiarity(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
     """The figures in one picture; bands reach from the lowest to the highest seed."""
     return line_panels(familiarity_panels(curves(reports)["curves"]), path, title=experiment.shows)
 
@@ -175,7 +176,7 @@ def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
     }
 
 
-def draw_frequency(experiment: Experiment, reports: list[Report], path: Path) -> Path:
+def draw_frequency(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
     """P(ω) against k, a line for each n: by α and by the scaffold."""
     return line_panels(frequency_panels(curves(reports)["curves"]), path, title=experiment.shows)
 

@@ -33,7 +33,7 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleProbes:
-    """A probe for `LanguageLesson`: the number of a kind is that of its corpus here.
+    """A probe for a language lesson: the number of a kind is that of its corpus here.
 
     It gives means over the rules of a test. `in` is the test with the scaffolds of the training text, `out` the one
     with random scaffolds; P(ω) is read after the last token of the scaffold.

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from kleene.tasks.treebanks import CLOSED_CLASSES, OPEN_CLASSES, Sentence, tree_distances
 
 CLASSES = ("open", "closed", "mixed")  # both words open, both closed, one of each
-AT_LEAST = 100  # cases to a mean, as in the texts
+AT_LEAST = 100  # cases to a mean, as in Saphra & Lopez 2020
 Z = 1.96  # 95 of 100
 
 Whole = Int[np.ndarray, " pairs"]
@@ -38,8 +38,10 @@ class WordPairs:
     def __len__(self) -> int:
         return len(self.distance)
 
-    def means(self, values: Real, *by: str, longest: int | None = None) -> list[dict[str, Any]]:
-        """The mean of the values for each combination of these columns that at least 100 pairs have, in order.
+    def means(
+        self, values: Real, *by: str, longest: int | None = None, at_least: int = AT_LEAST
+    ) -> list[dict[str, Any]]:
+        """The mean of the values for each combination of these columns that `at_least` pairs have, in order.
 
         With it, its 95% interval, as if pairs were independent; those of one sentence are not, so it is too narrow.
         """
@@ -54,17 +56,17 @@ class WordPairs:
         return [
             _named(dict(zip(by, group))) | {"mean": m, "low": m - h, "high": m + h, "cases": n}
             for group, m, h, n in rows
-            if n >= AT_LEAST
+            if n >= at_least
         ]
 
-    def trends(self, values: Real, column: str, longest: int) -> list[dict[str, Any]]:
+    def trends(self, values: Real, column: str, longest: int, at_least: int = AT_LEAST) -> list[dict[str, Any]]:
         """How the values go with a column: their rank correlation for each distance and each class."""
         found = []
         for distance in range(1, longest + 1):
             for code, name in enumerate(CLASSES):
                 chosen = (self.distance == distance) & (self.classes == code)
                 cases = int(chosen.sum())
-                if cases >= AT_LEAST:
+                if cases >= at_least:
                     rho = rank_correlation(getattr(self, column)[chosen], values[chosen])
                     found.append({"distance": distance, "classes": name, "correlation": rho, "cases": cases})
         return found
@@ -85,13 +87,12 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float | None:
     >>> rank_correlation(np.array([1, 2, 3, 3]), np.array([9.0, 4.0, 1.0, 1.0]))
     -1.0
     """
-    ranks = []
-    for values in (one, other):
-        _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[places.reshape(-1)])
-    if min(np.ptp(side) for side in ranks) == 0:
+    from scipy.stats import spearmanr  # slow to import
+
+    if min(np.ptp(side) for side in (one, other)) == 0:
         return None
-    return round(float(np.corrcoef(*ranks)[0, 1]), 4)
+    found: Any = spearmanr(one, other)
+    return round(float(found.statistic), 4)
 
 
 def _pairs(sentence: Sentence, counts: Mapping[str, int]) -> tuple[np.ndarray, ...]:

@@ -1,8 +1,8 @@
 """English-like sentences with their dependency trees, from a grammar that needs no data.
 
 Subjects agree with verbs in number, across prepositional phrases and relative clauses; verbs choose what they take
-("feed" an animal, "repair" a thing), so that words of one edge tell of each other. Clauses and phrases are joined and
-nested, so that words that are close in the tree may lie far apart, and the other way round. Relations are those of
+("feed" an animal, "repair" a thing), so that words of one edge predict each other. Clauses and phrases are joined and
+nested, so that words that are close in the tree may lie far apart, and the reverse. Relations are those of
 Universal Dependencies. All is in lower case, names excepted.
 """
 

@@ -1,4 +1,4 @@
-"""Tasks on a memory of M integers modulo M, as NRAMs learn them: Swap, Increment, Permute, ListK, Merge.
+"""Tasks on a memory of M integers modulo M, as NRAMs learn them: the paper's five, and what any circuit computes.
 
 The difficulty of an instance is M. Instances are drawn on the device: M may be a traced number, and the arrays are
 padded with zeros to a fixed number of cells.
@@ -11,15 +11,18 @@ from dataclasses import dataclass, replace
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from kleene.errors import InputError
+from kleene.errors import InputError, RunError
+from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.library import stored
+from kleene.tasks.circuits import circuit_run
 
 Size = Int[Array, ""] | int
 Cells = Int[Array, " cells"]
-Chances = Float[Array, "3 cells"]  # uniform in [0, 1): all that an instance is drawn with, for one draw compiles fast
+Chances = Float[Array, "3 cells"]  # uniform in [0, 1): an instance needs no other draw, because one compiles fast
 
 
 class Instance(eqx.Module):
@@ -53,12 +56,21 @@ class MemoryTask:
     def circuit(self) -> Circuit:
         return stored(self.circuit_name)
 
+    @property
+    def rule(self) -> Steps:
+        """How many steps the circuit takes."""
+        assert self.circuit.steps is not None
+        return self.circuit.steps
+
     def most_steps(self, cells: int) -> int:
         """As many steps as an instance of up to so many cells may take."""
-        rule = self.circuit.steps
-        assert rule is not None
-        hops = len(rule.cells) * (_nodes(cells) - 1)  # the one cell that a number of steps depends on is ListK's k
-        return rule.constant + rule.sizes * cells + int(hops)
+        hops = len(self.rule.cells) * (_nodes(cells) - 1)  # the one cell that a number of steps depends on is ListK's k
+        return self.rule.constant + self.rule.sizes * cells + int(hops)
+
+    def steps_on(self, memory: Cells, size: Size) -> Array:
+        """How many steps the circuit takes on a memory."""
+        starting = sum((memory[cell] for cell in self.rule.cells), start=0)
+        return jnp.asarray(self.rule.constant + self.rule.sizes * size + starting)
 
     def sample(self, key: PRNGKeyArray, size: Size, cells: int, *, noisy: bool = False) -> Instance:
         """A random instance of difficulty `size`, padded to `cells`; `noisy` ones are sometimes wrong on purpose."""
@@ -74,10 +86,66 @@ class MemoryTask:
         memory, expected = self.draw(chances[:3], size)
         if noisy and self.noise:
             expected = spoiled(chances[3], expected, size, self.noise)
-        rule = self.circuit.steps
-        assert rule is not None
-        steps = rule.constant + rule.sizes * size + sum((memory[cell] for cell in rule.cells), start=0)
-        return Instance(memory, expected, jnp.arange(len(memory)) < size, jnp.asarray(size), jnp.asarray(steps))
+        steps = self.steps_on(memory, size)
+        return Instance(memory, expected, jnp.arange(len(memory)) < size, jnp.asarray(size), steps)
+
+
+@dataclass(frozen=True)
+class CircuitTask(MemoryTask):
+    """The task that a circuit of one's own computes: from a random memory to the one that the circuit leaves.
+
+    >>> text = "registers 1\\nmodules READ+INC+W\\nsteps 1\\nwhen -: READ(r0) INC(READ) WRITE(r0, INC) r0 = r0"
+    >>> task = CircuitTask.of(Circuit.from_text(text, "one_more"))
+    >>> drawn = task.sample(jax.random.key(0), 4, cells=4)
+    >>> drawn.memory.tolist(), drawn.expected.tolist()
+    ([3, 3, 1, 1], [0, 3, 1, 1])
+    """
+
+    own: Circuit | None = None
+
+    @classmethod
+    def of(cls, circuit: Circuit, *, rate: float = 0.01, seed: int = 0) -> "CircuitTask":
+        """The task of a circuit, at sizes from the smallest that it can run on, 4 or more."""
+        if circuit.steps is None or str(circuit.steps) == "0":
+            raise InputError(
+                f"{circuit.name} does not say how many steps it runs, so there is no memory to learn from it; add a "
+                f"line such as `steps M + 2`"
+            )
+        start = max(4, *(cell + 1 for cell in circuit.steps.cells), 0)
+        end, tests = 2 * start, tuple(int(start * factor) for factor in (1, 1.5, 2, 2.5, 3, 4))
+        _check_runs(circuit, start, end, seed)
+        return cls(circuit.name, "", _random_memory, rate, start, end, start, tests, own=circuit)
+
+    @property
+    def circuit(self) -> Circuit:
+        assert self.own is not None
+        return self.own
+
+    def most_steps(self, cells: int) -> int:
+        return self.rule.constant + self.rule.sizes * cells + len(self.rule.cells) * (cells - 1)
+
+    def _instance(self, chances: Float[Array, "4 cells"], size: Size, noisy: bool) -> Instance:
+        memory, _ = self.draw(chances[:3], size)
+        steps = self.steps_on(memory, size)
+        after = circuit_run(self.circuit, memory, jnp.asarray(size), self.most_steps(len(memory))).memory
+        expected = jnp.where(steps > 0, after[jnp.maximum(steps - 1, 0)], memory)
+        return Instance(memory, expected, jnp.arange(len(memory)) < size, jnp.asarray(size), steps)
+
+
+def _check_runs(circuit: Circuit, smallest: int, largest: int, seed: int, samples: int = 64) -> None:
+    """Refuse a circuit that gets stuck on some of the random memories."""
+    generator = np.random.default_rng(seed)
+    for _ in range(samples):
+        size = int(generator.integers(smallest, largest + 1))
+        try:
+            circuit.run(generator.integers(0, size, size).tolist())
+        except RunError as error:
+            raise InputError(f"{circuit.name} cannot be taught on random memories: {error}") from None
+
+
+def _random_memory(chances: Chances, size: Size) -> tuple[Cells, Cells]:
+    memory = jnp.where(jnp.arange(chances.shape[1]) < size, whole(chances[0], 0, size), 0)
+    return memory, memory
 
 
 def whole(chance: Array, low: Size, high: Size) -> Array:

@@ -6,7 +6,7 @@ text, an out-domain test has random ones. (Saphra and Lopez: "LSTMs Compose (and
 earlier text of theirs calls scaffolds conduits.)
 
 What the papers leave to chance is exact here: α and ω appear in rules only, every rule is intact, and a scaffold
-appears as often as the settings say and never by accident. Where the texts give no number, the choice is ours: how
+appears as often as the settings say and never by accident. Where the papers give no number, the choice is ours: how
 many rules a test has, and that the rules are shared out evenly among the scaffolds.
 """
 

@@ -4,30 +4,48 @@ An input is a word, a delimiter and then blanks; the answer is read while the bl
 Of a word of n symbols, step t < n brings symbol t, step n the delimiter, and step n + 1 + j asks for symbol j of the
 answer. The program writes symbol t to cell t + 1 and the delimiter to cell n + 1. Cell 0 is where both heads start.
 
-Heads move before they are used, so a hint says where a head is *when it is used* in that step. A machine hears of what
-it has read in the next step, so symbol j of the answer is read one step before it is asked for. Hints that did not heed
-this held learning up: of 8 machines with weak hints (λ = 0.1) none learned to copy, of 8 with these all did.
+Heads move before they are used, so a hint says where a head is *when it is used* in that step. What is read in one step
+reaches the controller in the next, so symbol j of the answer is read one step before it is asked for. With hints that
+ignore this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with these all 8 did.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.tasks.sequence_examples import Examples
 from kleene.traces import Channel, Trace
+
+
+class SequenceExamples(eqx.Module):
+    """Words with their answers and the program's trace: the step is the first axis, the batch the last.
+
+    Where nothing is asked, or nothing is stated, any number may stand.
+    """
+
+    symbols: Int[Array, "step batch"]
+    answers: Int[Array, "step batch"]
+    answering: Bool[Array, "step batch"]
+    read: Int[Array, "step batch"]  # the cell under the reading head
+    write: Int[Array, "step batch"]
+    value: Int[Array, "step batch"]  # the symbol that the cell under the writing head holds after the write
+    live: Bool[Array, "step batch"]  # not yet past the end of the answer
+    corner: Bool[Array, "step batch"]
+    read_known: Bool[Array, "step batch"]  # the program may not care where its reading head is
+    consulted: Bool[Array, "step batch"]  # what is read makes a symbol of the answer
 
 
 @dataclass(frozen=True)
 class SequenceTask:
     """The copying of a word; other tasks change what is read, and what is made of it.
 
-    Symbols are 0 to `alphabet` − 1, `alphabet` is the delimiter, and a blank is one more: a symbol of its own, for
-    where machines heard nothing instead, 4 of 10 learned to copy from hints on both heads in the time in which 10 do.
+    Symbols are 0 to `alphabet` − 1, `alphabet` is the delimiter, and a blank is one more. The blank has its own symbol;
+    without it only 4 of 10 machines learned to copy from hints on both heads in the same time.
 
     >>> sequence_task("reverse").answer([3, 1, 4])
     [4, 1, 3, 8]
@@ -44,7 +62,7 @@ class SequenceTask:
 
     @property
     def inputs(self) -> int:
-        """How many symbols a machine hears: the alphabet, the delimiter and the blank."""
+        """How many symbols there are in an input: the alphabet, the delimiter and the blank."""
         return self.alphabet + 2
 
     @property
@@ -52,18 +70,18 @@ class SequenceTask:
         return self.alphabet + 1
 
     def steps(self, length: int) -> int:
-        """How many steps it takes to hear a word of that length and to answer."""
+        """How many steps it takes to read a word of that length and to answer."""
         return (1 + self.repeats) * length + 2
 
     def cells(self, length: int) -> int:
-        """The cells that no head can go round, though it moves in every step."""
+        """Enough cells that no head wraps around, though it may move in every step."""
         return self.steps(length) + 1
 
     def check_cells(self, length: int, cells: int) -> None:
         if cells < self.cells(length):
             raise InputError(
                 f"{self.name}: words of {length} symbols take {self.steps(length)} steps, and a head may move in each; "
-                f"on {cells} cells it would come round to where it was. Give {self.cells(length)} cells or more, or "
+                f"on {cells} cells it would wrap around. Give {self.cells(length)} cells or more, or "
                 f"shorter words"
             )
 
@@ -71,14 +89,14 @@ class SequenceTask:
         """The right answer, the delimiter included."""
         return [*word, self.alphabet]
 
-    def examples(self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int) -> Examples:
+    def examples(self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int) -> SequenceExamples:
         """Random words of these lengths, padded to the steps of the longest; everything may be traced."""
         return self.laid_out(self.words(key, longest, lengths.shape[0]), lengths)
 
     def words(self, key: PRNGKeyArray, longest: int, count: int) -> Int[Array, "position batch"]:
         return jax.random.randint(key, (longest, count), 0, self.alphabet)
 
-    def laid_out(self, words: Int[Array, "position batch"], lengths: Int[Array, " batch"]) -> Examples:
+    def laid_out(self, words: Int[Array, "position batch"], lengths: Int[Array, " batch"]) -> SequenceExamples:
         """The examples that these words make. Their symbols past their length do not matter."""
         step, n, last = jnp.arange(self.steps(len(words)))[:, None], lengths, self.repeats * lengths
         place = step - n - 1  # in the answer
@@ -86,7 +104,7 @@ class SequenceTask:
         answers = jnp.where(place == last, self.alphabet, _at(stored, self.source(place, n)))
         asked = place + 1  # the place that what is read now is for
         read, known = self.reading(step, asked, n, words)
-        return Examples(
+        return SequenceExamples(
             symbols=jnp.where(step < n, _at(words, step), jnp.where(step == n, self.alphabet, self.alphabet + 1)),
             answers=answers,
             answering=(place >= 0) & (place <= last),
@@ -166,7 +184,7 @@ class RepeatCopyTwice(SequenceTask):
 
     While the program answers for the first time, it writes the word once more behind itself. So its reading head goes
     straight on, and an empty cell is the end: it never has to find out that a copy is over. Of a single symbol the
-    second copy is read in the step in which it is written, which is too early, so there nothing is said.
+    second copy is read in the step in which it is written, which is too early, so nothing is stated there.
     """
 
     def answer(self, word: Sequence[int]) -> list[int]:
@@ -218,10 +236,10 @@ class DyckWords(SequenceTask):
     """For each prefix of a word of parentheses (0 opens, 1 closes) whether it is balanced.
 
     The program counts with its reading head, which is on the cell of the depth while the word comes in. It marks cell 0
-    in the first step, and writes each bit of the answer one step late, when it has heard whether its head was on the
-    mark. Once the depth was negative no prefix is balanced, and where the head is does not matter. Half of the words
-    are drawn from all, and half from those that never close too much. Words of up to 5 symbols would be 62 in all,
-    and machines learned them by heart: a training length of 5 is taken to be that of 5 pairs.
+    in the first step, and writes each bit of the answer one step late, when it knows whether its head was on the mark.
+    Once the depth was negative no prefix is balanced, and where the head is does not matter. Half of the words are
+    drawn from all, and half from those that never close too much. Words of up to 5 symbols would be 62 in all, and
+    machines learned them by heart: a training length of 5 is taken to be that of 5 pairs.
     """
 
     def answer(self, word: Sequence[int]) -> list[int]:

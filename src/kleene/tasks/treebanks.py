@@ -99,9 +99,9 @@ def _cycle(heads: Sequence[int]) -> tuple[int, str] | None:
 def tree_distances(sentence: Sentence) -> Int[np.ndarray, "words words"]:
     """How many edges of the tree lie between each two words, whichever way the edges point.
 
-    >>> said = "Socrates asked the student trick questions".split()
+    >>> words = "Socrates asked the student trick questions".split()
     >>> classes, relations = ("_",) * 6, ("nsubj", "root", "det", "iobj", "compound", "obj")
-    >>> tree_distances(Sentence(tuple(said), (2, 0, 4, 2, 6, 2), classes, relations))[said.index("trick")]
+    >>> tree_distances(Sentence(tuple(words), (2, 0, 4, 2, 6, 2), classes, relations))[words.index("trick")]
     array([3, 2, 4, 3, 0, 1])
     """
     heads = np.array(sentence.heads, np.int64)

@@ -2,16 +2,14 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
 from kleene.errors import ModelFileError
+from kleene.teaching.plan import Learner, Plan, Progress
 from kleene.tensors import read_tensors, write_tensors
-
-if TYPE_CHECKING:
-    from kleene.teaching.loop import Learner, Plan, Progress
 
 KIND = "teaching"
 TYPES = ("bool", "int32", "int64", "uint32", "uint8", "float16", "bfloat16", "float32", "float64")
@@ -19,8 +17,8 @@ RUNS = ("lesson", "settings", "seeds")  # what of a plan makes its runs the same
 MEASURED = {"alive": "b", "generalises": "b", "loss": "f", "accuracy": "f", "accuracy_by_length": "f"}  # at each test
 
 
-def stored(path: Any, plan: "Plan", progress: "Progress", learners: "Learner") -> Path:
-    """The path of the file now holding how far the plan has come."""
+def stored(path: Any, plan: Plan, progress: Progress, learners: Learner) -> Path:
+    """Save how far the plan has come, and return the path."""
     leaves = jax.tree.leaves(learners)
     arrays = {f"learner.{n}": _plain(np.asarray(leaf)) for n, leaf in enumerate(leaves)}
     for name in progress.tests[0] if progress.tests else ():
@@ -36,10 +34,8 @@ def stored(path: Any, plan: "Plan", progress: "Progress", learners: "Learner") -
         ) from error
 
 
-def restored(path: Any, plan: "Plan", learners: "Learner") -> tuple["Progress", "Learner"]:
+def restored(path: Any, plan: Plan, learners: Learner) -> tuple[Progress, Learner]:
     """How far the plan has come according to the file; its beginning where there is no file yet."""
-    from kleene.teaching.loop import Progress
-
     if not Path(path).exists():
         return Progress(), learners
     if not Path(path).is_file():  # a device may be read without end
@@ -74,7 +70,7 @@ def _refuse_other_plan(path: Any, theirs: Any, ours: dict[str, Any]) -> None:
 
 
 def _counted(header: dict[str, Any]) -> tuple[int, float]:
-    """The iterations and the seconds that the header tells of."""
+    """The iterations and the seconds in the header."""
     iteration, seconds = header.get("iteration"), header.get("seconds")
     if not isinstance(iteration, int) or isinstance(iteration, bool) or iteration < 0:
         raise ValueError(f"its iteration is {iteration!r}, and a whole number, 0 or more, was expected")
@@ -101,12 +97,12 @@ def _learners(arrays: dict[str, np.ndarray], leaves: list[Any]) -> list[np.ndarr
     found = [arrays.get(f"learner.{n}") for n in range(len(leaves))]
     for number, (new, old) in enumerate(zip(found, leaves)):
         if new is None or new.shape != old.shape or new.dtype != old.dtype:
-            told = "is missing" if new is None else f"is {new.dtype}{list(new.shape)}"
-            raise ValueError(f"its array {number} {told}, and {old.dtype}{list(old.shape)} was expected")
+            found_there = "is missing" if new is None else f"is {new.dtype}{list(new.shape)}"
+            raise ValueError(f"its array {number} {found_there}, and {old.dtype}{list(old.shape)} was expected")
     return [array for array in found if array is not None]
 
 
-def _tests(arrays: dict[str, np.ndarray], plan: "Plan", iteration: int) -> list[dict[str, np.ndarray]]:
+def _tests(arrays: dict[str, np.ndarray], plan: Plan, iteration: int) -> list[dict[str, np.ndarray]]:
     """The tests so far, one after another; the last was at this iteration or before it."""
     columns = {name.removeprefix("tests."): array for name, array in arrays.items() if name.startswith("tests.")}
     if not columns:
@@ -123,7 +119,7 @@ def _tests(arrays: dict[str, np.ndarray], plan: "Plan", iteration: int) -> list[
     return [{name: column[row] for name, column in columns.items()} for row in range(len(at))]
 
 
-def _types(leaves: list[Any], progress: "Progress") -> dict[str, np.ndarray]:
+def _types(leaves: list[Any], progress: Progress) -> dict[str, np.ndarray]:
     """The arrays by the names that they have in the file."""
     found = {f"learner.{n}": np.asarray(leaf) for n, leaf in enumerate(leaves)}
     tests = progress.tests[0] if progress.tests else {}

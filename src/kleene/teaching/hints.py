@@ -1,29 +1,34 @@
-"""Equation 8: the loss of a task, and hints on any part of the trace.
+"""Hints: entries of a program's trace that a machine is shown while it learns, and equation 8, the loss with them.
 
-A subtrace is a dict from a channel's name to `Hints`: what the trace should say, and how much each entry weighs. A
-weight of 0 means that nothing is hinted there, so that subtraces of any shape batch, vmap and stack.
+Equation numbers are those of "Training Neural Machines with Partial Traces". A *subtrace* is a dict from a channel's
+name to `Hints`: the targets, and how much each entry weighs. A weight of 0 is no hint, so that subtraces of any shape
+batch, vmap and stack. A *policy* is a function from a program's trace to such weights, and `reveal` is the one place
+that applies policies and their density.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 
 
 class Hints(eqx.Module):
-    """What one channel of the trace should be. The axes are those of the channel: the step first, then its sites."""
+    """What one channel should be. The axes are those of the channel: the step first, then its sites."""
 
     targets: Int[Array, "*sites"]
     weights: Float[Array, "*sites"]
 
     @staticmethod
     def at(entries: Mapping[Any, Any], *, shape: Sequence[int], classes: int) -> "Hints":
-        """Hints written down one by one: what the channel should say at a step, or at a step and its sites.
+        """Hints written down one by one: the target at a step, or at a step and its sites.
 
         An entry's value is the target, or the target and its weight μ. `shape` is that of the channel, the number of
         steps first, and `classes` how many targets there are.
@@ -32,9 +37,9 @@ class Hints(eqx.Module):
         [1.0, 0.0, 0.5, 0.0]
         """
         targets, weights = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-        for place, said in entries.items():
+        for place, entry in entries.items():
             place = place if isinstance(place, tuple) else (place,)
-            target, weight = said if isinstance(said, tuple) else (said, 1.0)
+            target, weight = entry if isinstance(entry, tuple) else (entry, 1.0)
             _check_hint(place, target, weight, tuple(shape), classes)
             targets[place], weights[place] = target, weight
         return Hints(jnp.asarray(targets), jnp.asarray(weights))
@@ -61,16 +66,16 @@ def hint_loss(log_probabilities: Mapping[str, Array], subtrace: Subtrace) -> Flo
 
     `log_probabilities` has for each channel of the subtrace an array (…sites, classes).
 
-    >>> said = {"head": jnp.log(jnp.array([[0.5, 0.5], [0.25, 0.75]]))}
-    >>> told = {"head": Hints(jnp.array([0, 1]), jnp.array([1.0, 0.0]))}
-    >>> bool(jnp.allclose(hint_loss(said, told), jnp.log(2.0)))
+    >>> found = {"head": jnp.log(jnp.array([[0.5, 0.5], [0.25, 0.75]]))}
+    >>> hints = {"head": Hints(jnp.array([0, 1]), jnp.array([1.0, 0.0]))}
+    >>> bool(jnp.allclose(hint_loss(found, hints), jnp.log(2.0)))
     True
     """
     total = weight = jnp.zeros(())
     for name, hints in subtrace.items():
-        said = jnp.take_along_axis(log_probabilities[name], hints.targets[..., None], axis=-1)[..., 0]
+        found = jnp.take_along_axis(log_probabilities[name], hints.targets[..., None], axis=-1)[..., 0]
         # Where nothing is hinted the loss may be infinite, and 0 · ∞ is not 0.
-        total += jnp.sum(jnp.where(hints.weights > 0, -hints.weights * said, 0.0))
+        total += jnp.sum(jnp.where(hints.weights > 0, -hints.weights * found, 0.0))
         weight += jnp.sum(hints.weights)
     return jnp.where(weight > 0, total / jnp.where(weight > 0, weight, 1.0), 0.0)
 
@@ -80,3 +85,132 @@ def with_hints(
 ) -> Float[Array, ""]:
     """L = L_e + λ Σ μ L_α / Σ μ, of one example."""
     return task_loss + strength * hint_loss(log_probabilities, subtrace)
+
+
+class ProgramTrace(eqx.Module):
+    """What a program does on an example: the entries of each channel, and which of them the program states.
+
+    The step is the first axis of every entry, and arrays may be longer than the run, which takes `steps` steps. `marks`
+    are steps that a task knows by a name, such as those at which a head turns.
+    """
+
+    targets: dict[str, Int[Array, "..."]]
+    stated: dict[str, Bool[Array, "..."]]
+    steps: Int[Array, "..."]
+    marks: dict[str, Bool[Array, "..."]] = eqx.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, channels: Mapping[str, Array]) -> "ProgramTrace":
+        """The trace in plain arrays of one example. Entries below 0 are not stated; the last that is ends the run.
+
+        >>> ProgramTrace.of({"action": jnp.array([2, -1, 0, -1])}).steps.item()
+        3
+        """
+        stated = {name: jnp.asarray(entries) >= 0 for name, entries in channels.items()}
+        targets = {name: jnp.maximum(jnp.asarray(entries), 0) for name, entries in channels.items()}
+        ends = [jnp.max(jnp.where(_by_step(mask), 1 + jnp.arange(len(mask)), 0)) for mask in stated.values()]
+        return cls(targets, stated, jnp.max(jnp.stack(ends)))
+
+
+def _by_step(mask: Array) -> Array:
+    return jnp.any(mask.reshape(len(mask), -1), axis=1)
+
+
+Weights = Mapping[str, Any]  # for each channel its weights, over the steps or all sites; or `Hints`, with other targets
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which entries of a program's trace are revealed, and with what weight: a function from the trace to weights.
+
+    The function returns weights (numbers or booleans) for the channels that it reveals, shaped as the channel or
+    as its steps; what the program does not state has no weight whatever it says. One that returns `Hints` for a channel
+    replaces the targets too. A policy with `chances` gets as its second argument so many random numbers from [0, 1).
+    The density is the share of examples with hints, or of all entries where a policy is `scattered`.
+    """
+
+    weights: Callable[..., Weights]
+    chances: int = 0
+    scattered: bool = False
+
+    def __call__(self, trace: ProgramTrace, chances: Float[Array, " chances"]) -> dict[str, Hints]:
+        """The hints of one example, at full density."""
+        chosen = self.weights(trace, chances) if self.chances else self.weights(trace)
+        unknown = [name for name in chosen if name not in trace.targets]
+        if unknown:
+            raise InputError(f"hints are on {unknown[0]!r}, and the trace has the channels {', '.join(trace.targets)}")
+        return {name: _stated_hints(trace, name, entry) for name, entry in chosen.items()}
+
+
+def _stated_hints(trace: ProgramTrace, name: str, entry: Any) -> Hints:
+    targets, stated = trace.targets[name], trace.stated[name]
+    if isinstance(entry, Hints):
+        targets, entry = entry.targets, entry.weights
+    weights = jnp.asarray(entry, jnp.float32)
+    weights = weights.reshape(weights.shape + (1,) * (stated.ndim - weights.ndim if weights.ndim else 0))
+    return Hints(targets, jnp.where(stated, weights, 0.0))
+
+
+def nothing(trace: ProgramTrace) -> Weights:
+    """No hints."""
+    return {}
+
+
+def everything(trace: ProgramTrace) -> Weights:
+    """Everything that the program states."""
+    return dict.fromkeys(trace.targets, 1.0)
+
+
+def corners(trace: ProgramTrace) -> Weights:
+    """The first and the last step of the run."""
+    length = max(len(entries) for entries in trace.targets.values())
+    at = jnp.arange(length)
+    return dict.fromkeys(trace.targets, (at == 0) | (at == trace.steps - 1))
+
+
+def channels(*names: str) -> Callable[[ProgramTrace], Weights]:
+    """The policy that reveals these channels."""
+    return lambda trace: dict.fromkeys(names, 1.0)
+
+
+class Draws(NamedTuple):
+    """The random numbers, from [0, 1), that decide on the hints of a batch."""
+
+    example: Float[Array, " batch"]  # compared with the density, for each example
+    policy: Float[Array, "batch chances"]  # the policies' own
+    entry: Mapping[str, Array]  # compared with the density for each entry, where a policy is scattered
+
+
+def draw_chances(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws:
+    """One number for the density and `chances` for the policies of each example, and one for each entry."""
+    drawn = jax.random.uniform(key, (len(trace.steps), 1 + chances))
+    keys = jax.random.split(jax.random.fold_in(key, 1), len(trace.targets))
+    entry = {name: jax.random.uniform(one, trace.targets[name].shape) for one, name in zip(keys, trace.targets)}
+    return Draws(drawn[:, 0], drawn[:, 1:], entry)
+
+
+def reveal(
+    policies: Sequence[Policy],
+    trace: ProgramTrace,
+    draws: Draws,
+    *,
+    kind: Int[Array, ""],
+    density: Float[Array, ""],
+    axis: int = 0,
+) -> dict[str, Hints]:
+    """The hints of a batch by the policy number `kind`, which may be traced, for a share of it: the density.
+
+    `axis` is the batch axis of the trace. Only channels that some policy reveals are there.
+    """
+
+    def one(trace: ProgramTrace, draws: Draws) -> dict[str, Hints]:
+        found: dict[str, Hints] = {}
+        for number, policy in enumerate(policies):
+            for name, hints in policy(trace, draws.policy).items():
+                given = (draws.entry[name] if policy.scattered else draws.example) < density
+                before = found.get(name) or Hints(trace.targets[name], jnp.zeros(hints.weights.shape))
+                now = Hints(hints.targets, jnp.where(given, hints.weights, 0.0))
+                found[name] = jax.tree.map(functools.partial(jnp.where, kind == number), now, before)
+        return found
+
+    return jax.vmap(one, in_axes=(axis, Draws(0, 0, axis)), out_axes=axis)(trace, draws)  # type: ignore[arg-type]

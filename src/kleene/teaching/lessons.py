@@ -1,83 +1,183 @@
-"""What the loop asks of a machine and a task that it is to teach."""
+"""From whatever a person wants taught to its lesson: a name, a file of one's own, an automaton, a circuit, a task.
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+A kind of subject is taught by the `Maker` that is registered for its class, so a new kind is one more line.
+"""
 
-import equinox as eqx
-import numpy as np
-import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from kleene import naming
+from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.programs.automata import DFA
+from kleene.programs.circuits import Circuit
+from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
+from kleene.tasks.sequences import TASKS, SequenceTask
+from kleene.tasks.text import Corpus, corpus
+from kleene.teaching.acceptors import acceptor_lesson
+from kleene.teaching.hints import Policy
+from kleene.teaching.language import corpus_lesson, language_lesson
+from kleene.teaching.lesson import Lesson
+from kleene.teaching.memories import nram_lesson
+from kleene.teaching.sequences import ntm_lesson
+
+OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # a text of one's own is often small
 
 
-class Setting(eqx.Module):
-    """How one run is taught; a grid of runs has each of these as an array."""
+@dataclass(frozen=True)
+class Maker:
+    """How subjects of a class become lessons: a function of the subject, the machines that learn them, the usual one
+    first, and the options of that function, all keyword-only, unless another function `declares` them."""
 
-    kind: Int[Array, "*runs"]  # which kind of hint, counting along the lesson's `kinds`
-    density: Float[Array, "*runs"]  # the share of examples that get hints
-    strength: Float[Array, "*runs"]  # λ of equation 8
+    make: Callable[..., Lesson]
+    machines: tuple[str, ...] = ()
+    declares: Callable[..., Any] | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names of the options that the lesson takes."""
+        parameters = inspect.signature(self.declares or self.make).parameters.values()
+        named = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        return tuple(name for name in named if name not in ("name", "machine", "kinds", "probes"))
 
 
-class Lesson(Protocol):
-    """A machine and a task, ready to be taught. Everything but `name`, `kinds` and `optimiser` is of one run.
+@singledispatch
+def maker_of(subject: Any) -> Maker:
+    """The maker for a subject, by its class. Register another with `maker_of.register(CLASS, lambda _: Maker(…))`."""
+    raise InputError(
+        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a SequenceTask, a MemoryTask, "
+        f"a Corpus, or the name of a task"
+    )
 
-    The loop does the rest: it vmaps over runs, scans over iterations, takes gradients, keeps the runs apart, tests,
-    stores and resumes.
+
+maker_of.register(Lesson, lambda _: Maker(lambda lesson: lesson))
+maker_of.register(SequenceTask, lambda _: Maker(ntm_lesson, ("ntm",)))
+maker_of.register(MemoryTask, lambda _: Maker(nram_lesson, ("nram",)))
+maker_of.register(Circuit, lambda _: Maker(nram_lesson, ("nram",)))
+maker_of.register(DFA, lambda _: Maker(acceptor_lesson, ("rnn", "lstm")))
+maker_of.register(Corpus, lambda _: Maker(corpus_lesson, ("lstm",), declares=language_lesson))
+
+
+def lesson(
+    subject: Any,
+    machine: str | None = None,
+    *,
+    hints: Sequence[str] | Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Lesson:
+    """The lesson of a subject, for the machine that it is meant for or the one named.
+
+    `hints` are the kinds that will be asked for, where that is known: some cost time even for runs without them. Given
+    as a dict, they are policies of one's own by name, beside those that the lesson has.
+
+    >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
+    'tomita_4 lstm'
     """
+    name = subject if isinstance(subject, str) else None
+    found, given = _named(subject, options) if isinstance(subject, str) else (subject, {})
+    maker = maker_of(found)
+    shown = repr(name or getattr(found, "name", type(found).__name__))
+    if machine is not None and machine not in maker.machines:
+        meant = " or ".join(maker.machines) or "the machine that it was made with"
+        raise InputError(f"{shown} is not for the machine {machine!r}; it is for {meant}")
+    if len(maker.machines) > 1:
+        given["machine"] = machine or maker.machines[0]
+    _check_options(shown, machine or next(iter(maker.machines), ""), options, maker.options)
+    return with_policies(maker.make(found, **given | options), hints)
 
-    @property
-    def name(self) -> str: ...
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of hints; the first is "none". A lesson of several texts has these for its kinds."""
-        ...
+def with_policies(taught: Lesson, hints: Sequence[str] | Mapping[str, Any] | None) -> Lesson:
+    """The lesson with the hints that are asked for, policies of one's own among them, and no others."""
+    if hints is None:
+        return taught
+    own = {kind: policy for kind, policy in hints.items() if policy is not None} if isinstance(hints, Mapping) else {}
+    widened = replace(taught, hints={**taught.hints, **own}) if own else taught
+    return widened if taught.task.variants else widened.only(list(hints))
 
-    @property
-    def optimiser(self) -> optax.GradientTransformation: ...
 
-    @property
-    def default_iterations(self) -> int: ...
+def _check_options(shown: str, machine: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    wrong = next((name for name in given if name not in known), None)
+    if wrong is not None:
+        there = f"its options are {', '.join(known)}" if known else "it has no options"
+        on = f" on {machine!r}" if machine else ""
+        raise InputError(f"there is no such option for {shown}{on}: {wrong}; {there}")
 
-    @property
-    def lengths(self) -> Sequence[int]:
-        """The lengths, or difficulties, of the tests."""
-        ...
 
-    def fresh(self, key: PRNGKeyArray) -> PyTree:
-        """A model with fresh weights: a pytree of arrays, decoders that are trained along included."""
-        ...
+def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The subject of that name, and what its lesson is given besides options.
 
-    def beginning(self) -> PyTree:
-        """Where the curriculum begins: a pytree of arrays. An empty one where there is none."""
-        ...
+    A `vocabulary` is taken out of the options: it is of the text, and not of the lesson.
+    """
+    prefix, colon, rest = name.partition(":")
+    if prefix.endswith(".py"):
+        return _in_file(name, options), {}
+    if name in TASKS:
+        return TASKS[name], {}
+    if name in memory_tasks():
+        return memory_task(name), {}
+    if colon and prefix == "text":
+        text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
+        return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
+    if colon and prefix in ("dfa", "circuit"):
+        return naming.find(name).subject, {"name": rest} if prefix == "dfa" else {}
+    close = did_you_mean(name, (*TASKS, *memory_tasks()))
+    others = "" if close.endswith("?") else ", dfa:NAME or dfa:REGEX, circuit:FILE.nram, text:FILE, and FILE.py:NAME"
+    raise InputError(f"no task {name!r}; {close}{others}")
 
-    def examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting) -> PyTree:
-        """A batch of examples with their subtraces."""
-        ...
 
-    def loss(self, model: PyTree, batch: PyTree, setting: Setting) -> tuple[Float[Array, ""], dict[str, Array]]:
-        """The mean of equation 8 over the batch, and scalars measured on the way, `accuracy` among them.
+def _in_file(place: str, options: dict[str, Any]) -> Any:
+    """The lesson, task or program that `FILE.py:NAME` names, or that the function of that name makes.
 
-        Where "carried" is among them, it is the progress that `advance` goes on from: what a network remembers goes
-        from batch to batch so, without being computed twice.
-        """
-        ...
+    A function gets the options that it declares; they are taken out of `options`.
+    """
+    path, _, name = place.partition(":")
+    found = object_in_file(path, name or "lesson")
+    if not inspect.isfunction(found):
+        return found
+    declared = inspect.signature(found).parameters
+    taken = {key: options.pop(key) for key in [*options] if key in declared}
+    try:
+        return found(**taken)
+    except KleeneError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"calling {name}() in {path!r} raised {type(error).__name__}: {error}") from error
 
-    def advance(self, model: PyTree, progress: PyTree, key: PRNGKeyArray, setting: Setting) -> PyTree:
-        """The curriculum after an update."""
-        ...
 
-    def test(self, model: PyTree, key: PRNGKeyArray) -> dict[str, Array]:
-        """`accuracy_by_length`, the share of right answers for each of `lengths`, and further measurements.
+def object_in_file(path: str, name: str) -> Any:
+    """What a file of Python, which is run, calls by that name."""
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {path!r}; give FILE.py:NAME, NAME being a lesson, a task or a circuit")
+    found = getattr(naming.module_in(Path(path)), name, None)
+    if found is None:
+        raise InputError(f"{path!r} defines no {name!r}; give FILE.py:NAME with a name that the file defines")
+    return found
 
-        A lesson whose tests are not the same for every setting has `test_with(model, key, setting)` as well.
-        """
-        ...
 
-    def generalises(self, tested: dict[str, np.ndarray]) -> np.ndarray:
-        """Whether each run generalises, from what the tests of all runs measured (runs first)."""
-        ...
+def hint_kinds(hints: Any, kinds: Sequence[str]) -> dict[str, Any]:
+    """What a person asks for as hints, by kind: None for a kind of the lesson, or a policy of one's own.
 
-    def facts(self) -> dict[str, Any]:
-        """What decides what is learned besides settings and seeds, as plain values: a checkpoint must match it."""
-        ...
+    It may be "none", "all", names with commas between, a list of names, a policy, or a dict of policies; a name
+    `FILE.py:NAME` is the policy of that name in a file.
+    """
+    if isinstance(hints, Policy) or callable(hints):
+        return {getattr(getattr(hints, "weights", hints), "__name__", "own"): hints}
+    if isinstance(hints, Mapping):
+        return dict(hints)
+    names = [part.strip() for part in hints.split(",")] if isinstance(hints, str) else list(hints)
+    if names == ["all"]:
+        return dict.fromkeys(kinds)
+    return dict(_kind(name) for name in names)
+
+
+def _kind(name: str) -> tuple[str, Any]:
+    path, colon, function = name.partition(":")
+    if not (colon and path.endswith(".py")):
+        return name, None
+    policy = object_in_file(path, function)
+    if not callable(policy):
+        raise InputError(f"{function!r} in {path!r} is a {type(policy).__name__}; a policy is a function of a trace")
+    return function, policy

@@ -9,26 +9,28 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import jax
 import numpy as np
 
 from kleene.tasks.grammar import endless
 from kleene.tasks.text import END, UNKNOWN, Corpus, Vocabulary
 from kleene.tasks.treebanks import OPEN_CLASSES
-from kleene.teaching.cores import use_all_cores
-from kleene.teaching.language_lesson import LanguageLesson
-from kleene.teaching.loop import Plan, Progress, teach
+from kleene.teaching.devices import use_all_cores
+from kleene.teaching.language import corpus_lesson
+from kleene.teaching.loop import teach
+from kleene.teaching.plan import Plan, Progress
 
 WORDS, HELD_OUT = 1_000_000, 5_000
 SEEDS = 4  # of which the one is kept that knows the held-out text best
 UNKNOWN_SHARE = 0.03  # of nouns, verbs, names and the like: so that an unknown word is read as one of these
 CAPITAL_SHARE = 0.5  # of sentences: people type both
-OPTIONS = {"hidden": 48, "epochs": 6, "learning_rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
+OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
 
 def grammar_words(count: int, *, seed: int) -> list[str]:
     """Sentences of the grammar, each with `<eos>` after it, until there are so many words.
 
-    Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both ways.
+    Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both.
 
     >>> print(*grammar_words(20, seed=1)[-15:])
     Although Ada gave this <unk> some stone flags , the mouse will <unk> . <eos>
@@ -53,19 +55,17 @@ def grammar_corpus(words: int = WORDS, held_out: int = HELD_OUT) -> Corpus:
 
 
 def pretrain(path: Any, *, on_test: Callable[[Progress], None] | None = None) -> Path:
-    """The path of the file now holding the model."""
-    import jax
-
-    lesson = LanguageLesson.of(grammar_corpus(), **OPTIONS)
-    plan = Plan.grid(lesson, seeds=SEEDS, test_every=lesson.chunks)
+    """Teach the model, save it, and return the path."""
+    lesson = corpus_lesson(grammar_corpus(), **OPTIONS)
+    plan = Plan.grid(lesson, seeds=SEEDS, test_every=lesson.task.epoch)
     progress, learners = teach(plan, on_test=on_test)
     best = int(np.argmin(progress.tests[-1]["perplexity"]))
     return jax.tree.map(lambda leaf: leaf[best], learners.model).save(path)
 
 
 def _print_test(now: Progress) -> None:
-    told = ", ".join(f"{perplexity:.2f}" for perplexity in now.tests[-1]["perplexity"])
-    print(f"{now.iteration:,} updates in {now.seconds:.0f} s: perplexity {told}")
+    shown = ", ".join(f"{perplexity:.2f}" for perplexity in now.tests[-1]["perplexity"])
+    print(f"{now.iteration:,} updates in {now.seconds:.0f} s: perplexity {shown}")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
-"""What a plan came to: for each setting, how many seeds generalise, when they first did, and how sure that is."""
+"""What a plan came to: for each setting how many seeds generalise, when they first did, and how sure that is."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from kleene.teaching.loop import Plan, Progress
+from kleene.teaching.plan import Plan, Progress
 
 Z = 1.96  # 95 of 100
+Row = dict[str, Any]
+Columns = dict[str, Callable[[Row], str]]
 
 
 @dataclass(frozen=True)
-class Report:
+class TeachingReport:
     """The measurements of a plan, as tests by runs by lengths."""
 
     plan: Plan
@@ -68,6 +71,41 @@ class Report:
             for run, (setting, seed) in enumerate((s, seed) for s in self.plan.settings for seed in self.plan.seeds)
         ]
 
+    def best_run(self, setting: int | None = None) -> int:
+        """The number of the run, of a setting or of all, that was most accurate in the last test.
+
+        Of runs that are as accurate it is the one with the lowest loss; one that diverged is chosen only where all did.
+        """
+        seeds, last = len(self.plan.seeds), self.progress.tests[-1]
+        runs = range(self.plan.runs) if setting is None else range(setting * seeds, (setting + 1) * seeds)
+        accuracy, loss = last["accuracy_by_length"].mean(axis=-1), last["loss"]
+        return max(runs, key=lambda run: (bool(last["alive"][run]), float(accuracy[run]), -float(loss[run])))
+
+    def title(self, run: int) -> str:
+        """The kind of hints of a run, density and strength where there are several, and the seed."""
+        setting = self.plan.settings[run // len(self.plan.seeds)]
+        shown = "no hints" if setting["kind"] == "none" else setting["kind"]
+        alike = [other for other in self.plan.settings if other["kind"] == setting["kind"]]
+        if len(alike) > 1:
+            shown += f", {setting['density']:g}, λ={setting['strength']:g}"
+        return f"{shown} (seed {self.plan.seeds[run % len(self.plan.seeds)]})"
+
+    def table(self) -> Any:
+        """A rich table with a row for each setting."""
+        return table_of([self.as_json()])
+
+    @property
+    def speed(self) -> str:
+        """How fast it was, in words."""
+        return f"{f'{self.rate:,.0f}' if self.rate >= 10 else f'{self.rate:g}'} seed·iterations a second"
+
+    def __str__(self) -> str:
+        return f"{as_text(self.table())}\n{self.speed}"
+
+    def __repr__(self) -> str:
+        name, done = self.plan.lesson.name, self.progress.iteration
+        return f"<TeachingReport of {self.plan.runs} runs of {name}: {done:,} iterations>"
+
     def as_json(self) -> dict[str, Any]:
         return {
             "lesson": self.plan.lesson.name,
@@ -108,3 +146,96 @@ def interval(hits: int, of: int) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = Z * sqrt(share * (1 - share) / of + spread / (4 * of)) / (1 + spread)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def summary_of(test: Mapping[str, np.ndarray]) -> str:
+    """A test in one line: means over the runs that have not diverged, and how many have."""
+    alive = test["alive"]
+    if not alive.any():
+        return f"all {len(alive)} runs diverged"
+    loss, accuracy = (test[name][alive].mean() for name in ("loss", "accuracy"))
+    diverged = "" if alive.all() else f", {(~alive).sum()} diverged"
+    return f"loss {loss:.3f}, accuracy {accuracy:.0%}, {test['generalises'].sum()} of {len(alive)} generalise{diverged}"
+
+
+def table_of(results: Sequence[Mapping[str, Any]]) -> Any:
+    """A row for every setting of every result. Language models get no hints: what differs is the text they learn.
+
+    Beside a perplexity is that of one who knows only how often each word is: a model above it has learned nothing.
+    "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
+    """
+    from rich.markup import escape  # slow to import
+    from rich.table import Table
+
+    rows = [row | {"result": result} for result in results for row in result["settings"]]
+    says_words = ["perplexity" in row for row in rows]
+    texts_alone = bool(rows) and all(says_words)
+    columns: dict[str, Callable[[Row], str]] = {
+        "lesson": _lesson,
+        **(TEXTS if texts_alone else HINTS | GENERALISED),
+        **MEASURED,
+    }
+    columns |= PERPLEXITY if any(says_words) else {}
+    columns |= UNIGRAMS if any(row.get("unigram_perplexity") for row in rows) else {}
+    columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
+    table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
+    for name in columns:
+        table.add_column(name, overflow="fold")  # in a narrow terminal nothing is cut off
+    for row in rows:
+        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, and no colour
+    return table
+
+
+def as_text(table: Any) -> str:
+    """A rich table as plain text of at most 120 columns."""
+    from rich.console import Console  # slow to import
+
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().rstrip("\n")
+
+
+def _lesson(row: Row) -> str:
+    """The lesson's name, and the task's where an experiment has several."""
+    tasks = {setting.get("task") for setting in row["result"]["settings"]}
+    return f"{row['result']['lesson']} {row['task']}" if len(tasks) > 1 else row["result"]["lesson"]
+
+
+def _median_hit(row: Row) -> str:
+    """The iteration by which half of the seeds had generalised; those that never did come last."""
+    if "perplexity" in row:
+        return "·"
+    hits = sorted(hit for hit in row["first_hit"] if hit is not None)
+    return f"{hits[row['seeds'] // 2]:,}" if len(hits) * 2 > row["seeds"] else "·"
+
+
+def _generalised(row: Row) -> str:
+    """How many seeds do so, and the interval of the share; a dot for a language model."""
+    if "perplexity" in row:
+        return "·"
+    low, high = row["interval"]
+    return f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
+
+
+def _perplexity(value: float | None) -> str:
+    return f"{value:,.1f}" if value else "·"
+
+
+HINTS: Columns = {
+    "hints": lambda row: row["hints"],
+    "density": lambda row: f"{row['density']:g}",
+    "λ": lambda row: f"{row['strength']:g}",
+}
+TEXTS: Columns = {"text": lambda row: "·" if row["hints"] == "none" else row["hints"]}
+GENERALISED: Columns = {
+    "generalise (95%)": _generalised,
+    "first": _median_hit,
+}
+MEASURED: Columns = {
+    "right": lambda row: f"{np.mean([*row['accuracy_by_length'].values()]):.1%}",
+    "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
+}
+DIVERGED: Columns = {"diverged": lambda row: str(len(row["diverged"]))}
+PERPLEXITY: Columns = {"perplexity": lambda row: _perplexity(row.get("perplexity"))}
+UNIGRAMS: Columns = {"unigrams": lambda row: _perplexity(row.get("unigram_perplexity"))}

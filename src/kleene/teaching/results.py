@@ -1,19 +1,27 @@
-"""The results store: one JSON file for each plan that was run, with its config, versions and every measurement.
+"""What teaching writes: the results store, and whether files can be written before hours are spent on them.
+
+The store has one JSON file for each plan that was run, with its config, versions and every measurement.
 
 `pandas.DataFrame(json.load(open(file))["rows"])` is the whole table: a row for each test and run.
 """
 
 import hashlib
 import json
+import os
 import platform
 import re
+import tempfile
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, check_seal, read_bytes, sealed_json, write_atomically
-from kleene.teaching.reports import Report
+import jax
+
+from kleene import __version__
+from kleene.errors import InputError, ModelFileError
+from kleene.files import MOST_TEXT, check_seal, make_folder, read_bytes, sealed_json, write_atomically
+from kleene.teaching.reports import TeachingReport, as_text, table_of
 
 FORMAT = "kleene.results/1"
 EXPERIMENT = {"name", "paper", "plans", "settings"}  # what a file of `kleene reproduce` has
@@ -34,8 +42,8 @@ PERPLEXITIES = ("perplexity", "unigram_perplexity")  # of language models
 LONGEST = 60  # characters of a lesson's name in a file's
 
 
-def store(report: Report, folder: Any) -> Path:
-    """The path of the file now holding the report; the same plan has the same file."""
+def store(report: TeachingReport, folder: Any) -> Path:
+    """Save the report in the folder and return the path; the same plan has the same file."""
     facts = report.plan.facts()
     content = {"format": FORMAT, "plan": facts, "versions": versions()} | report.as_json() | {"rows": report.rows()}
     return write_atomically(Path(folder) / file_name(report.plan.lesson.name, facts), sealed_json(content))
@@ -54,13 +62,9 @@ def file_name(name: str, facts: dict[str, Any]) -> str:
 
 def versions() -> dict[str, str]:
     """What the result was made with."""
-    import jax
-
-    import kleene
-
     packages = {name: version(name) for name in ("jax", "equinox", "optax", "numpy")}
     device = jax.local_devices()[0].device_kind
-    return {"kleene": kleene.__version__, "python": platform.python_version(), "device": device} | packages
+    return {"kleene": __version__, "python": platform.python_version(), "device": device} | packages
 
 
 def load(path: Any) -> dict[str, Any]:
@@ -90,14 +94,55 @@ def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:
     return found, damaged
 
 
+@dataclass(frozen=True)
+class Results:
+    """What was kept in a folder, side by side. `damaged` says what is wrong with files that were passed over."""
+
+    rows: tuple[dict[str, Any], ...]
+    damaged: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self.rows)} files, {len(self.damaged)} damaged>"
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def table(self) -> Any:
+        """A rich table: a row for every setting of every file."""
+        return table_of(self.rows)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Every file but for its rows, one for each test and run."""
+        return [{key: value for key, value in row.items() if key != "rows"} for row in self.rows]
+
+
+def results(folder: Any = "results") -> Results:
+    """Every results file of a folder, of `kleene.teach` or of an experiment, whose name stands for the lesson's."""
+    if not os.path.isdir(folder):
+        raise InputError(
+            f"there is no folder {str(folder)!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
+        )
+    found, damaged = listed(folder)
+    if not found:
+        reasons = "".join(f"; {one}" for one in damaged)
+        raise InputError(
+            f"there are no results in {str(folder)!r}; `kleene teach … --results {folder}` puts them there{reasons}"
+        )
+    rows = [{"file": path.name, "lesson": content.get("name")} | content for path, content in found]
+    return Results(tuple(rows), tuple(damaged))
+
+
 def _json(path: Any) -> Any:
     text = read_bytes(Path(path), MOST_TEXT)
     check_seal(path, text, by_hand=True)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        told = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({told})") from None
+        problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({problem})") from None
 
 
 def _is_ours(content: Any) -> bool:
@@ -115,3 +160,54 @@ def _is_row(row: Any) -> bool:
 
 def _is_of(value: Any, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def check_targets(folder: Any, files: dict[str, Any]) -> None:
+    """Refuse, before anything is taught, a folder or files that cannot be written or would overwrite each other.
+
+    `files` are by the options that name them.
+    """
+    if folder is not None:
+        _try_to_write(make_folder(folder) / "results.json")
+    seen: dict[Path, str] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        target = _checked(str(file))
+        if target in seen:
+            raise InputError(f"{seen[target]} and {option} both name {str(file)!r}; give each a file of its own")
+        seen[target] = option
+
+
+def _checked(file: str) -> Path:
+    """The file that the name leads to, which can be written."""
+    make_folder(Path(file).parent)
+    try:
+        os.lstat(file)  # refuses a name that is too long, as `is_dir` does not
+        target = Path(file).resolve()
+    except FileNotFoundError:
+        target = Path(file).resolve()
+    except (OSError, ValueError) as error:
+        raise _refusal(file, error) from None
+    if target.is_dir():
+        raise InputError(f"{file!r} is a folder; give the name of a file")
+    if not target.exists() or target.is_file():
+        _try_to_write(target)
+    elif not os.access(target, os.W_OK):  # a device
+        raise ModelFileError(f"{file!r} cannot be written to; give another")
+    return target
+
+
+def _try_to_write(target: Path) -> None:
+    """Write an empty file beside it, and take that away."""
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".kleene-")
+        os.close(descriptor)
+        os.unlink(temporary)
+    except (OSError, ValueError) as error:
+        raise _refusal(str(target), error) from None
+
+
+def _refusal(file: str, error: Exception) -> ModelFileError:
+    problem = error.strerror if isinstance(error, OSError) else error
+    return ModelFileError(f"{file!r} cannot be written: {problem}; give another")

@@ -8,7 +8,8 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.programs.alta.library import get, scan, scan_shift_reduce
-from kleene.tasks.scan import ACTIONS, MOST_ACTIONS, WORDS, commands, interpret, load
+from kleene.programs.alta.library.scan_language import ACTIONS, MOST_ACTIONS, WORDS, commands, interpret
+from kleene.tasks.scan import load
 from tests.tasks.published import need
 from tests.work import calls
 

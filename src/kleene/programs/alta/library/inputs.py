@@ -9,8 +9,7 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 from kleene.errors import InputError, RunError
-from kleene.programs.alta.library import addition, subleq
-from kleene.tasks import scan
+from kleene.programs.alta.library import addition, scan_language, subleq
 
 
 @runtime_checkable
@@ -210,7 +209,7 @@ class Commands:
 @cache
 def _commands_by_length() -> dict[int, list[list[str]]]:
     found: dict[int, list[list[str]]] = {}
-    for command in scan.commands():
+    for command in scan_language.commands():
         words = command.split()
         found.setdefault(len(words), []).append(words)
     return found

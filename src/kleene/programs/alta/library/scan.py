@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 from kleene.errors import InputError
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
-from kleene.tasks import scan
+from kleene.programs.alta.library import scan_language
 
 WALK, LOOK, RUN, JUMP, TURN, LEFT, RIGHT, OPPOSITE, AROUND, TWICE, THRICE, AND, START, AFTER, EOS, MEMORY = range(16)
-NAMES = (*scan.WORDS[:12], "START", "after", "EOS", "MEMORY")  # of the tokens
+NAMES = (*scan_language.WORDS[:12], "START", "after", "EOS", "MEMORY")  # of the tokens
 NOTHING, I_WALK, I_TURN_LEFT = 0, 1, 5  # the output: nothing, or 1 + the index of an action
 SEARCH, FIRST, REST, DONE = range(4)
 PLAIN, TOWARDS, OPPOSITE_1, OPPOSITE_2, AROUND_1, AROUND_2, AROUND_3, AROUND_4 = range(8)
@@ -137,14 +137,14 @@ def _write(z, action):
         z["filled"] = 1
 
 
-def tokens(command: str | Sequence[str], memory: int = scan.MOST_ACTIONS) -> list[int]:
+def tokens(command: str | Sequence[str], memory: int = scan_language.MOST_ACTIONS) -> list[int]:
     """The input for a command, with memory for so many actions.
 
     >>> tokens("jump twice", memory=2)
     [12, 3, 9, 14, 15, 15]
     """
-    words = scan.split_words(command)
-    needed = len(scan.interpret(words).split())
+    words = scan_language.split_words(command)
+    needed = len(scan_language.interpret(words).split())
     if needed > memory:
         raise InputError(f"{' '.join(words)!r} stands for {needed} actions, and there is memory for {memory}")
     return [START, *(NAMES.index(word) for word in words), EOS, *[MEMORY] * memory]
@@ -152,12 +152,12 @@ def tokens(command: str | Sequence[str], memory: int = scan.MOST_ACTIONS) -> lis
 
 def show(inputs: Sequence[int], outputs: Sequence[int]) -> str:
     """The actions in the memory, spelled as in the published files."""
-    return " ".join(scan.ACTIONS[action - 1] for action in outputs if action)
+    return " ".join(scan_language.ACTIONS[action - 1] for action in outputs if action)
 
 
 def reference(inputs: Sequence[int]) -> list[int]:
     """The program's output, computed from the grammar."""
     words = [NAMES[token] for token in inputs[1 : list(inputs).index(EOS)]]
-    actions = [1 + scan.ACTIONS.index(action) for action in scan.interpret(words).split()]
+    actions = [1 + scan_language.ACTIONS.index(action) for action in scan_language.interpret(words).split()]
     before = len(words) + 2
     return [NOTHING] * before + actions + [NOTHING] * (len(inputs) - before - len(actions))

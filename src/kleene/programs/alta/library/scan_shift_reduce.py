@@ -35,7 +35,7 @@ from kleene.programs.alta.library.scan import (
     TURN,
     TWICE,
 )
-from kleene.tasks.scan import MOST_ACTIONS
+from kleene.programs.alta.library.scan_language import MOST_ACTIONS
 
 # Tokens besides those of `scan`. The stack needs two cells below START, so that there is always a third symbol, and
 # five above it for "S and S around left". The tree needs a cell before its first, and at most seven nodes.

@@ -8,10 +8,12 @@ import pytest
 from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.tasks.text import unigram_perplexity
-from kleene.teaching.catalog import lesson
-from kleene.teaching.language_lesson import LanguageLesson
-from kleene.teaching.loop import Plan, teach
-from kleene.teaching.reports import Report
+from kleene.teaching.language import language_lesson
+from kleene.teaching.lessons import lesson
+from kleene.teaching.loop import teach
+from kleene.teaching.plan import Plan
+from kleene.teaching.reports import TeachingReport
+from kleene.teaching.task import Setting
 
 WORDS = ("a", "b", "c", "d")
 ROUND = np.arange(170) % 4  # a b c d a b c d …
@@ -20,7 +22,7 @@ SIZES = dict(hidden=5, batch=3, steps=4)
 
 
 def made(train=ROUND, held_out=NOISE[:50], **options):
-    return LanguageLesson(WORDS, train, held_out, **SIZES | options)
+    return language_lesson(WORDS, train, held_out, **SIZES | options)
 
 
 def first_run(learners):
@@ -63,8 +65,8 @@ def taught_plainly(network, text, updates, *, batch, steps, rates, clip):
 
 
 def test_the_loop_teaches_as_plain_truncated_backpropagation_does_across_epochs():
-    taught = made(NOISE, layers=2, learning_rate=2.0, steady=1, decay=0.5)
-    assert taught.chunks == 13
+    taught = made(NOISE, layers=2, rate=2.0, steady=1, decay=0.5)
+    assert taught.task.epoch == 13
     plan = Plan.grid(taught, seeds=1, iterations=30, test_every=30)
     _, learners = teach(plan)
     start = taught.fresh(jax.random.split(jax.random.key(0))[0])
@@ -79,7 +81,7 @@ def test_the_loop_teaches_as_plain_truncated_backpropagation_does_across_epochs(
 def test_perplexity_is_that_of_every_word_but_the_first_in_streams_from_an_empty_memory(length):
     taught = made(held_out=NOISE[:length], test_streams=3)
     network = taught.fresh(jax.random.key(1))
-    found = jax.jit(taught.test)(network, jax.random.key(2))
+    found = jax.jit(taught.test)(network, jax.random.key(2), Setting.without_hints())
     chances, right, columns = [], [], -(-(length - 1) // 3)
     for first in range(0, length - 1, columns):
         outputs = network.outputs([WORDS[n] for n in NOISE[first : min(first + columns, length - 1)]])[1:]
@@ -95,17 +97,17 @@ def test_perplexity_is_that_of_every_word_but_the_first_in_streams_from_an_empty
 def test_several_texts_are_taught_at_once_each_run_its_own():
     probes = {"which": lambda network, key, kind: kind, "chance": lambda network, key, kind: network.decoder_bias[:2]}
     held_out = {"round": ROUND[:50], "noise": NOISE[:40]}
-    both = made({"round": ROUND, "noise": NOISE}, held_out, probes=probes, learning_rate=2.0, clip=1.0)
+    both = made({"round": ROUND, "noise": NOISE}, held_out, probes=probes, rate=2.0, clip=1.0)
     plan = Plan.grid(both, kinds=both.kinds, seeds=2, iterations=400, test_every=200)
     progress, learners = teach(plan)
-    found = Report(plan, progress).settings()
+    found = TeachingReport(plan, progress).settings()
     assert [row["hints"] for row in found] == ["round", "noise"]
     assert found[0]["perplexity"] < 1.2 < 2 < found[1]["perplexity"]
     assert found[0]["generalised"] == 2
     assert found[0]["accuracy_by_length"]["1"] > 0.95 > 0.6 > found[1]["accuracy_by_length"]["1"]
     assert [row["which"] for row in found] == [0, 1]
     assert progress.tests[-1]["chance"].shape == (4, 2)
-    alone = made(ROUND, ROUND[:50], learning_rate=2.0, clip=1.0)
+    alone = made(ROUND, ROUND[:50], rate=2.0, clip=1.0)
     _, single = teach(Plan.grid(alone, seeds=2, iterations=400, test_every=400))
     for ours, theirs in zip(jax.tree.leaves(learners.model), jax.tree.leaves(single.model)):
         assert np.asarray(ours)[:2] == pytest.approx(np.asarray(theirs), abs=1e-3)
@@ -127,7 +129,7 @@ def test_dropout_is_drawn_anew_for_each_update_and_not_for_tests():
     one = jax.tree.map(lambda leaf: leaf[0], setting)
     loss = jax.jit(lambda key: taught.loss(network, taught.examples(key, taught.beginning(), one), one)[0])
     assert len({float(loss(jax.random.key(seed))) for seed in range(3)}) == 3
-    masks = np.stack(taught._masks(jax.random.key(1)))
+    masks = np.stack(taught.machine.masks(jax.random.key(1), (4, 3)))
     assert set(np.unique(masks)) == {0.0, 2.0}
     assert 0.4 < masks.mean() / 2 < 0.6
 
@@ -156,7 +158,7 @@ def test_another_text_is_another_plan():
         ({"train": {"x": ROUND}, "held_out": {"y": NOISE}}, "texts to learn are x, and held out are y"),
         ({"hidden": 0}, "hidden=0"),
         ({"dropout": 1.0}, "dropout=1.0"),
-        ({"learning_rate": 0.0}, "learning_rate=0.0"),
+        ({"rate": 0.0}, "rate=0.0"),
     ],
 )
 def test_a_lesson_that_makes_no_sense_is_refused(options, told):

@@ -1,21 +1,45 @@
-"""Whether a plan fits into memory, found out from shapes alone, before anything is made."""
+"""The devices that runs are spread over: their cores, and whether a plan fits into their memory."""
 
 import math
-from typing import TYPE_CHECKING, Any
+import os
+from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
+from jaxtyping import PyTree
 
 from kleene.memory import check_memory, usable_memory
-
-if TYPE_CHECKING:
-    from kleene.teaching.loop import Plan
+from kleene.teaching.plan import Plan
 
 COPIES = 3  # of a learner's weights and moments: the old ones, the new ones and the gradient
 
 
-def check_room(plan: "Plan", most: int | None = None) -> None:
-    """Refuse a plan that takes more memory than the device has left (or than `most` bytes).
+def use_all_cores() -> None:
+    """Let jax see as many CPU devices as there are cores, so that the loop spreads its runs over them.
+
+    XLA uses little more than one core for arrays of this size. Call it before anything is computed: afterwards, or
+    where XLA_FLAGS says how many devices there are, everything stays as it is.
+    """
+    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        jax.config.update("jax_num_cpu_devices", cores)
+    except RuntimeError:  # jax has begun to compute
+        return
+
+
+def spread(tree: PyTree) -> PyTree:
+    """The arrays with their first axis, the runs, spread over as many local devices as divide it."""
+    runs, devices = jax.tree.leaves(tree)[0].shape[0], jax.local_devices()
+    count = max(n for n in range(1, len(devices) + 1) if runs % n == 0)
+    mesh = jax.sharding.Mesh(np.array(devices[:count]), ("runs",))
+    return jax.device_put(tree, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("runs")))
+
+
+def check_room(plan: Plan, most: int | None = None) -> None:
+    """Refuse, before anything is made, a plan that takes more memory than the device has left, or than `most` bytes.
 
     What an update keeps for its gradient is counted from the traced loss. That takes a second, so it is done only where
     a rough guess, ten numbers for every entry of an example and every row of a weight, does not fit.
@@ -43,7 +67,7 @@ def _learner(lesson: Any, key: Any) -> tuple[Any, Any, Any]:
 
 
 def _kept(lesson: Any, key: Any, setting: Any) -> list[Any]:
-    """What an update keeps of its way forward, to go back."""
+    """What an update keeps for its gradient."""
     trainable, fixed = eqx.partition(lesson.fresh(key), eqx.is_inexact_array)
     batch = lesson.examples(key, lesson.beginning(), setting)
     _, back, _ = jax.vjp(

@@ -4,16 +4,20 @@ import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import equinox as eqx
 import numpy as np
 import pytest
 from rich.console import Console
 
-from kleene.commands.comparing import table_of
-from kleene.commands.teaching import save_best, told_of
 from kleene.machines.lstm.lstm import LSTM
 from kleene.teaching import loop
+from kleene.teaching.lesson import Lesson, Trainable
+from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.reports import TeachingReport, summary_of, table_of
+from kleene.teaching.task import Task
+from kleene.teaching.teach import Taught
 from tests.command_line import assert_refused
 
 SMALL = ("dfa:tomita_1", "--seeds", "2", "--iterations", "6", "--test-every", "3", "--batch", "4")
@@ -78,7 +82,7 @@ def untaught(monkeypatch):
         right = np.ones(plan.runs)
         test = {"alive": right > 0, "generalises": right > 0, "loss": right, "accuracy": right}
         test |= {"accuracy_by_length": np.ones((plan.runs, len(plan.lesson.lengths))), "iteration": np.array(1)}
-        return loop.Progress(1, 1.0, [test]), loop.teaching_program(plan)[1]
+        return Progress(1, 1.0, [test]), loop.teaching_program(plan)[1]
 
     monkeypatch.setattr(loop, "teach", teach)
 
@@ -128,12 +132,12 @@ def test_a_damaged_file_among_results_is_passed_over_and_named(run, content):
 
 
 def test_what_cannot_be_kept_in_the_end_does_not_lose_the_rest(run, untaught, monkeypatch):
-    from kleene.teaching import results
+    from kleene.teaching import teach
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(results, "store", full)
+    monkeypatch.setattr(teach, "store", full)
     found = run("teach", *SMALL, "--model", "m.safetensors", "--results", "kept", "--json")
     assert found.status == 2
     assert "the results could not be kept" in found.err
@@ -170,15 +174,18 @@ def test_of_all_runs_the_best_is_chosen_by_accuracy_then_loss_and_diverged_ones_
         def save(self, path):
             kept.append((path, int(self.number)))
 
-    learners = SimpleNamespace(model=Machine(np.arange(4)))
+    learners: Any = SimpleNamespace(model=Machine(np.arange(4)))
     test = {
         "alive": np.array([True, True, True, False]),
         "accuracy_by_length": np.array([[0.5, 0.6], [0.8, 0.9], [0.8, 0.9], [1, 1]]),
         "loss": np.array([0.1, 0.4, 0.3, 0.1]),
     }
-    report = SimpleNamespace(progress=SimpleNamespace(tests=[test]), plan=SimpleNamespace(runs=4))
-    assert save_best(report, learners, "file") == 2
+    lesson = Lesson(Task(), Trainable())
+    plan = Plan.grid(lesson, seeds=4)
+    taught = Taught(plan, lesson, TeachingReport(plan, Progress(1, 1.0, [test])), learners)
+    assert taught.save("file") == Path("file")
     assert kept == [("file", 2)]
+    assert taught.report.best_run(0) == 2
 
 
 def test_a_language_model_is_taught_from_a_text_file_and_kept(run):
@@ -254,8 +261,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_taught(run
 def test_the_bar_tells_of_the_runs_that_have_not_diverged():
     test = {"alive": np.array([True, False]), "loss": np.array([2.0, np.nan]), "accuracy": np.array([0.5, 0.0])}
     test["generalises"] = np.array([True, False])
-    assert told_of(test) == "loss 2.000, accuracy 50%, 1 of 2 generalise, 1 diverged"
-    assert told_of(test | {"alive": np.array([False, False])}) == "all 2 runs diverged"
+    assert summary_of(test) == "loss 2.000, accuracy 50%, 1 of 2 generalise, 1 diverged"
+    assert summary_of(test | {"alive": np.array([False, False])}) == "all 2 runs diverged"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+"""`kleene.reproduce`: run an experiment of a paper by name, our numbers beside the paper's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError, did_you_mean
+from kleene.experiments import english, partial_traces, rule_corpora
+from kleene.experiments.experiment import Reproduction, Size, Watch
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.protocol import load
+from kleene.teaching.reports import as_text, table_of
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What an experiment came to: the content of its JSON file, which lies with its picture in the folder."""
+
+    content: dict[str, Any]
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.content["name"]
+
+    @property
+    def picture(self) -> Path:
+        return self.folder / f"{self.name}.svg"
+
+    def table(self) -> Any:
+        """A rich table with a row for each setting that was taught."""
+        return table_of([self.content | {"lesson": self.name}])
+
+    def lines(self) -> list[str]:
+        """The result in a few lines, and where it is kept."""
+        return [*self.content.get("summary", ()), f"kept in {self.folder}/{self.name}.json and .svg"]
+
+    def as_json(self) -> dict[str, Any]:
+        return self.content
+
+    def __str__(self) -> str:
+        table = [as_text(self.table())] if self.content["settings"] else []
+        return "\n".join([self.content["shows"], *table, *self.lines()])
+
+    def __repr__(self) -> str:
+        return f"<Reproduced {self.name}: {len(self.content['settings'])} settings, in {str(self.folder)!r}>"
+
+
+def reproduce(
+    name: str,
+    *,
+    full: bool = False,
+    iterations: int | None = None,
+    model: Any = None,
+    folder: Any = "results",
+    on_begin: Callable[[Reproduction], None] | None = None,
+    on_test: Watch | None = None,
+) -> Reproduced:
+    """Run the experiment of that name at a size for a CPU, or at the paper's own with `full`.
+
+    `model` is a language model, or a file with one, to look at instead of teaching one, where the experiment needs only
+    one. Each plan keeps a checkpoint in the folder while it runs, so that an experiment that was stopped goes on.
+    """
+    network = _language_model(model)
+    chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)
+    if on_begin is not None:
+        on_begin(chosen)
+    return Reproduced(chosen.run(folder, on_test=on_test), Path(folder))
+
+
+def _language_model(model: Any) -> LSTM | None:
+    network = load(model) if isinstance(model, (str, Path)) else model
+    if network is not None and not isinstance(network, LSTM):
+        raise InputError(f"{str(model)!r} holds a {type(network).__name__}, and the experiment looks at an LSTM")
+    return network
+
+
+def experiments(
+    size: Size = "quick", iterations: int | None = None, model: LSTM | None = None
+) -> dict[str, Callable[[], Reproduction]]:
+    """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
+    found: dict[str, Callable[[], Reproduction]] = {}
+    found.update(partial_traces.experiments(size, iterations))
+    found.update(rule_corpora.experiments(size, iterations))
+    found.update(english.experiments(size, iterations, model))
+    return found
+
+
+def experiment(
+    name: str, size: Size = "quick", *, iterations: int | None = None, model: LSTM | None = None
+) -> Reproduction:
+    """The experiment of that name."""
+    known = experiments(size, iterations, model)
+    if name not in known:
+        raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
+    if iterations is not None and iterations < 1:
+        raise InputError(f"iterations is {iterations}; give 1 or more")
+    takes_model = tuple(english.experiments())
+    if model is not None and name not in takes_model:
+        raise InputError(
+            f"the experiment {name!r} teaches its own networks; a model is for {' and '.join(takes_model)}"
+        )
+    return known[name]()

@@ -1,0 +1,198 @@
+"""Teaching recurrent networks regular languages, with as many of the automaton's states as one likes for hints.
+
+Beyond the partial-traces paper: the trace of an automaton is a subtrace like any other. A linear decoder, trained
+along, reads a state off the hidden vector, and the hints are cross-entropies on what it reads.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from kleene.errors import InputError
+from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.ncm import Recurrent, Start, run
+from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.programs.automata import DFA
+from kleene.teaching.hints import Draws, Policy, ProgramTrace, everything
+from kleene.teaching.lesson import Lesson, Pupil, Trainable
+from kleene.teaching.task import Examples, Record, Score, Setting, Task
+
+POLICIES = {"states": Policy(everything), "scattered": Policy(everything, scattered=True)}
+CLIP = 1.0  # the norm of gradients where nothing else is given
+
+
+class PaddedWords(NamedTuple):
+    """Words padded to one length, and where they end."""
+
+    symbols: Int[Array, "batch step"]
+    lengths: Int[Array, " batch"]
+
+
+class LanguageTask(Task):
+    """Whether a word is in the language of an automaton; the trace has the state after each symbol.
+
+    Half of the words are drawn from all words of their length, half from the accepted ones, so that a language that
+    has few words is not all rejections.
+    """
+
+    def __init__(self, dfa: DFA, name: str, longest: int, lengths: Sequence[int]):
+        self.dfa, self.name, self.longest, self.lengths = dfa, name, longest, tuple(lengths)
+        self._table, self._accepting = jnp.asarray(dfa.table), jnp.asarray(dfa.accepting)
+        self._draws = jnp.asarray(accepted_draws(dfa, max(longest, *lengths)))
+
+    def training_lengths(self, key: PRNGKeyArray, progress: PyTree, count: int) -> Int[Array, " batch"]:
+        # A tenth of the code that randint compiles to, and as even as a float can be.
+        return 1 + jnp.floor(jax.random.uniform(key, (count,)) * self.longest).astype(jnp.int32)
+
+    def examples(
+        self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
+    ) -> Examples:
+        batch = len(lengths)
+        chances = jax.random.uniform(key, (batch, longest))
+        from_language = jnp.arange(batch) % 2 == 0
+
+        def step(state: Array, at: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+            position, chance = at
+            remaining = jnp.maximum(lengths - position - 1, 0)
+            uniform = jnp.arange(1, self._table.shape[1] + 1) / self._table.shape[1]
+            limits = jnp.where(from_language[:, None], self._draws[remaining, state], uniform)
+            symbol = jnp.sum(chance[:, None] >= limits[:, :-1], axis=1)
+            after = self._table[state, symbol]
+            return jnp.where(position < lengths, after, state), (symbol, after)
+
+        start = jnp.full(batch, self.dfa.start_code, self._table.dtype)
+        last, (symbols, states) = jax.lax.scan(step, start, (jnp.arange(longest), chances.T))
+        inside = jnp.arange(longest) < lengths[:, None]
+        trace = ProgramTrace({"state": states.T}, {"state": inside}, lengths)
+        return Examples(PaddedWords(symbols.T, lengths), self._accepting[last].astype(jnp.float32), trace)
+
+    def score(self, record: Record, examples: Examples) -> Score:
+        """The output after the last symbol is the logit of accepting the word."""
+        losses = optax.sigmoid_binary_cross_entropy(record.output, examples.targets)
+        return Score(losses, (record.output > 0) == (examples.targets > 0.5))
+
+    def test(
+        self, record: Callable[[Examples], Record], model: PyTree, key: PRNGKeyArray, setting: Setting, count: int
+    ) -> dict[str, Array]:
+        """Words of all lengths at once: a recurrent network is fast on a large batch."""
+        lengths = jnp.repeat(jnp.array(self.lengths), count)
+        examples = self.examples(key, lengths, max(self.lengths))
+        right = self.score(record(examples), examples).right
+        return {"accuracy_by_length": right.reshape(len(self.lengths), count).mean(axis=1)}
+
+
+@dataclass(frozen=True)
+class Acceptor(Trainable):
+    """A `SimpleRNN` (tanh) or an `LSTM` with one output, and a decoder that reads states off its hidden vector."""
+
+    dfa: DFA
+    machine: str
+    hidden: int
+
+    def fresh(self, key: PRNGKeyArray) -> Pupil:
+        first, second = jax.random.split(key)
+        if self.machine == "lstm":
+            network: Any = LSTM.random(self.dfa.alphabet, self.hidden, outputs=1, key=first)
+        else:
+            network = SimpleRNN.random(self.dfa.alphabet, self.hidden, activation="tanh", key=first)
+        shape = (len(self.dfa.states), self.hidden)
+        decoder = jax.random.normal(second, shape) / np.sqrt(self.hidden)
+        return Pupil(Recurrent(network), (decoder, jnp.zeros(shape[0])))
+
+    def record(self, model: Pupil, examples: Examples, *, training: bool) -> Record:
+        """The output after the last symbol, and what the decoder reads after each."""
+
+        def one(symbols: Int[Array, " step"], length: Int[Array, ""]) -> tuple[Float[Array, ""], Array]:
+            recorded = run(model.machine, Start(*model.machine.start()), symbols)
+            weights, bias = model.decoder
+            states = model.machine.hidden(recorded["state"]) @ weights.T + bias
+            return recorded["output"][:, 0][length - 1], jax.nn.log_softmax(states)
+
+        output, states = jax.vmap(one)(*examples.inputs)
+        return Record(output, {"state": states})
+
+    def bare(self, model: Pupil) -> SimpleRNN | LSTM:
+        return model.machine.network
+
+
+def state_draws(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws:
+    """A number for each state, and another for each, of which the first of a word is for the whole word."""
+    entry, example = jax.random.uniform(key, (2, *trace.targets["state"].shape))
+    return Draws(example[:, 0], jnp.zeros((len(entry), chances)), {"state": entry})
+
+
+def acceptor_lesson(
+    dfa: DFA,
+    *,
+    name: str = "language",
+    machine: str = "rnn",
+    hidden: int = 32,
+    longest: int = 10,
+    lengths: Sequence[int] = (5, 10, 15, 20, 30, 40),
+    batch: int = 32,
+    rate: float = 3e-3,
+    clip: float = CLIP,
+) -> Lesson:
+    """A network that learns which words an automaton accepts, from labels at their ends.
+
+    Kinds of hints: "states" reveals all states of a share of the examples, "scattered" that share of all states. A run
+    generalises when it is right on every test word of every length.
+    """
+    if machine not in ("rnn", "lstm"):
+        raise InputError(f"no machine {machine!r} for a regular language; there are rnn and lstm")
+    least = {"longest": (longest, 1), "lengths": (min(lengths, default=0), 1), "hidden": (hidden, 1)}
+    for what, (given, smallest) in (least | {"batch": (batch, 2)}).items():  # half of a batch is accepted words
+        if given < smallest:
+            raise InputError(f"{what} is {given}, which is too small; give {smallest} or more")
+    _check_words(dfa, name, lengths)
+    language = {"table": dfa.table.tolist(), "accept": np.flatnonzero(dfa.accepting).tolist()}
+    config = {"name": f"{name} {machine}", "machine": machine, "hidden": hidden, "longest": longest, "batch": batch}
+    config |= {"rate": rate, "lengths": list(lengths), "language": {"start": dfa.start_code} | language}
+    return Lesson(
+        LanguageTask(dfa, f"{name} {machine}", longest, lengths),
+        Acceptor(dfa, machine, hidden),
+        POLICIES,
+        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate)),
+        batch=batch,
+        tests=64,
+        iterations=2_000,
+        draws=state_draws,
+        config=config | ({} if clip == CLIP else {"clip": clip}),
+    )
+
+
+def _check_words(dfa: DFA, name: str, lengths: Sequence[int]) -> None:
+    """Refuse a language without words to test: a network that rejects everything would pass."""
+    reached, accepted = dfa.table[[dfa.start_code]].ravel(), set()
+    for length in range(1, max(lengths) + 1):
+        if dfa.accepting[reached].any():
+            accepted.add(length)
+        reached = np.unique(dfa.table[reached])
+    if not accepted & set(lengths):
+        raise InputError(
+            f"{name!r} accepts no word of {', '.join(map(str, lengths))} symbols, the lengths of the tests, so that a "
+            f"network which rejects everything would pass. Give another language; if it was meant as the name of an "
+            f"automaton, there is none of that name, and it was read as a regular expression"
+        )
+
+
+def accepted_draws(dfa: DFA, longest: int) -> np.ndarray:
+    """How to draw a word uniformly from the accepted ones: the cumulative chances of the next symbol, of shape (symbols
+    that remain after it, state, symbol). Where nothing can be accepted any more, all symbols are as likely.
+    """
+    symbols = len(dfa.alphabet)
+    shares = dfa.accepting.astype(np.float64)  # the share of words that are accepted from each state
+    found = []
+    for _ in range(longest):
+        by_symbol = shares[dfa.table]
+        total = by_symbol.sum(axis=1, keepdims=True)
+        chances = np.where(total > 0, by_symbol / np.where(total > 0, total, 1), 1 / symbols)
+        found.append(np.cumsum(chances, axis=1))
+        shares = by_symbol.mean(axis=1)
+    return np.stack(found).astype(np.float32)

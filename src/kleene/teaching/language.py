@@ -1,0 +1,300 @@
+"""Teaching an LSTM the next word of a text: truncated backpropagation through time, many seeds and texts at once.
+
+The text is cut into as many streams as the batch has rows. An update is a chunk of all streams, and what the network
+remembers at its end goes into the next chunk, without a gradient; an epoch begins with an empty memory.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.machines.lstm.lstm import LSTM, Memory
+from kleene.machines.lstm.streams import next_token_losses, read_streams, still
+from kleene.tasks.text import Corpus, unigram_perplexity
+from kleene.teaching.lesson import Lesson, Tested, Trainable
+from kleene.teaching.task import Examples, Record, Score, Setting, Task
+
+Texts = np.ndarray | Mapping[str, np.ndarray]
+Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array | dict[str, Array]]
+WIDTH = 0.1  # embeddings and decoder begin within ± this, as in PyTorch's word_language_model
+
+
+class ReadSoFar(NamedTuple):
+    """Where a run is in its text, and what it remembers of it."""
+
+    chunk: Int[Array, ""]
+    memory: Memory
+
+
+class Chunk(NamedTuple):
+    """The next words of all streams, the memory before them, and the key of dropout (None in tests)."""
+
+    tokens: Int[Array, "step batch"]
+    before: ReadSoFar
+    key: PRNGKeyArray | None
+
+
+class TextTask(Task):
+    """The next word of one text, or for each of several *variants* of a text of its own.
+
+    Texts are numbers of words, below the size of `vocabulary`. Progress is where a run is in its text, and the memory
+    of its network, which has `layers` layers of `hidden` units. `probes` are measured at each test.
+    """
+
+    lengths = (1,)  # one word ahead
+
+    def __init__(
+        self,
+        vocabulary: Sequence[Any],
+        texts: Mapping[str, np.ndarray],
+        held_out: Mapping[str, np.ndarray],
+        *,
+        name: str,
+        memory: tuple[int, int],
+        batch: int,
+        steps: int,
+        test_streams: int,
+        probes: Mapping[str, Probe],
+    ):
+        self.name, self.variants, self.steps, self.batch = name, tuple(texts), steps, batch
+        self.layers, self.hidden = memory
+        self.test_streams, self.probes = test_streams, dict(probes)
+        _check_texts(len(vocabulary), texts, held_out, batch, steps)
+        self.epoch = (len(texts[self.variants[0]]) // batch - 1) // steps
+        self.digests = {kind: [_digest(texts[kind]), _digest(held_out[kind])] for kind in self.variants}
+        self._text = jnp.asarray(np.stack([_streams(texts[kind], batch) for kind in self.variants]))
+        self._tested = _test_chunks([held_out[kind] for kind in self.variants], test_streams, steps)
+        unigrams = [unigram_perplexity(texts[kind], held_out[kind], len(vocabulary)) for kind in self.variants]
+        self._unigrams = jnp.array(unigrams, jnp.float32)
+
+    def beginning(self) -> ReadSoFar:
+        nothing = jnp.zeros((self.batch, self.layers, self.hidden))
+        return ReadSoFar(jnp.array(0, jnp.int32), Memory(nothing, nothing))
+
+    def training_examples(self, key: PRNGKeyArray, progress: ReadSoFar, setting: Setting, count: int) -> Examples:
+        """The next chunk of the run's own text: the words read, and the word after each."""
+        first = progress.chunk * self.steps
+        tokens = jax.lax.dynamic_slice(self._text, (setting.kind, first, 0), (1, self.steps + 1, self.batch))[0]
+        return Examples(Chunk(tokens[:-1], progress, key), tokens[1:])
+
+    def score(self, record: Record, examples: Examples) -> Score:
+        """-ln P of each word, whether it was the likeliest, and the memory that the next chunk begins with."""
+        losses, right, memory = record.output
+        return Score(losses, right, ReadSoFar(examples.inputs.before.chunk, jax.lax.stop_gradient(memory)))
+
+    def advance(self, progress: ReadSoFar, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> ReadSoFar:
+        """The next chunk; after the last the first again, with an empty memory."""
+        after = progress.chunk + 1
+        going = after < self.epoch
+        memory = jax.tree.map(lambda leaf: jnp.where(going, leaf, 0), progress.memory)
+        return ReadSoFar(jnp.where(going, after, 0), memory)
+
+    def test(
+        self, record: Callable[[Examples], Record], model: LSTM, key: PRNGKeyArray, setting: Setting, count: int
+    ) -> dict[str, Array]:
+        """`perplexity` of every word of the held-out text but the first, the words' frequencies' own, and the probes.
+
+        The text is read in `test_streams` streams, each from an empty memory.
+        """
+
+        def step(memory: Memory, chunk: tuple[Array, Array]) -> tuple[Memory, tuple[Array, Array]]:
+            tokens, targets = chunk
+            reading = Chunk(tokens, ReadSoFar(jnp.array(0), memory), None)
+            losses, right, memory = record(Examples(reading, jnp.maximum(targets, 0))).output
+            counts = targets >= 0
+            return memory, (jnp.sum(losses, where=counts), jnp.sum(right & counts))
+
+        tokens, targets = (part[setting.kind] for part in self._tested)
+        _, (losses, right) = jax.lax.scan(step, still(model, self.test_streams), (tokens, targets))
+        words = jnp.sum(targets >= 0)
+        found = {
+            "accuracy_by_length": right.sum()[None] / words,
+            "perplexity": jnp.exp(losses.sum() / words),
+            "unigram_perplexity": self._unigrams[setting.kind],
+        }
+        for name, probe in self.probes.items():
+            measured = probe(model, key, setting.kind)
+            found |= measured if isinstance(measured, dict) else {name: measured}
+        return found
+
+
+class LanguageModel(Trainable):
+    """An `LSTM` of the vocabulary's words, as PyTorch's word_language_model begins it; dropout is in training alone."""
+
+    def __init__(self, vocabulary: tuple[Any, ...], hidden: int, layers: int, dropout: float):
+        self.vocabulary, self.hidden, self.layers, self.dropout = vocabulary, hidden, layers, dropout
+
+    def fresh(self, key: PRNGKeyArray) -> LSTM:
+        first, second = jax.random.split(key)
+        network = LSTM.random(self.vocabulary, self.hidden, self.layers, key=first)
+        shape = (2, len(self.vocabulary), self.hidden)
+        embedding, decoder = jax.random.uniform(second, shape, minval=-WIDTH, maxval=WIDTH)
+        return LSTM(
+            embedding=embedding,
+            layers=network.layers,
+            start=network.start,
+            decoder=decoder,
+            decoder_bias=jnp.zeros(shape[1]),
+            vocabulary=self.vocabulary,
+        )
+
+    def record(self, model: LSTM, examples: Examples, *, training: bool) -> Record:
+        """The loss of each word, whether it was the likeliest, and the memory after the last."""
+        chunk: Chunk = examples.inputs
+        masks = self.masks(chunk.key, chunk.tokens.shape) if chunk.key is not None and self.dropout else None
+        found, memory = read_streams(model, chunk.tokens, chunk.before.memory, masks)
+        return Record((*next_token_losses(model, found, examples.targets), memory), {})
+
+    def masks(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> tuple[Float[Array, "..."], ...]:
+        """What dropout multiplies the embedded words with, then each layer's hidden vectors."""
+        whole = (self.layers + 1, *shape, self.hidden)
+        return tuple(jax.random.bernoulli(key, 1 - self.dropout, whole) / (1 - self.dropout))
+
+
+def below_unigrams(tested: Tested, lengths: Sequence[int]) -> np.ndarray:
+    """Whether the perplexity on the held-out text is below that of the words' frequencies."""
+    return np.asarray(tested["perplexity"] < tested["unigram_perplexity"])
+
+
+def language_lesson(
+    vocabulary: Sequence[Any],
+    train: Texts,
+    held_out: Texts,
+    *,
+    name: str = "text",
+    hidden: int = 200,
+    layers: int = 1,
+    batch: int = 20,
+    steps: int = 35,
+    rate: float = 20.0,
+    settling: int | None = 100,
+    steady: int | None = None,
+    decay: float = 0.25,
+    clip: float = 0.25,
+    dropout: float = 0.0,
+    epochs: int = 40,
+    test_streams: int | None = None,
+    probes: Mapping[str, Probe] | None = None,
+) -> Lesson:
+    """An `LSTM` that learns one text, or for each of several kinds a text of its own.
+
+    Texts are numbers of words, below the size of `vocabulary`. Given several by name, in a dict, the kinds of the
+    lesson are these names, the texts must be equally long, and `held_out` has either one text for each or one for all.
+    Teaching is SGD with gradients of a norm of at most `clip`, as in PyTorch's word_language_model. Its rate falls as
+    1/√(1 + update/settling); it is constant where `settling` is None. With `steady`, the rate is constant for so many
+    epochs instead, and is multiplied by `decay` before each epoch after these. None of this depends on how many
+    updates there will be.
+
+    A run *generalises* when its perplexity on the held-out text is below that of the words' frequencies. `probes` are
+    measured at each test: functions of the network, a key and the number of the kind. A probe that measures several
+    things at once returns them by name.
+
+    >>> lesson = language_lesson("abc", np.arange(3000) % 3, np.arange(99) % 3, hidden=8)
+    >>> lesson.kinds, lesson.task.epoch, lesson.iterations
+    (('none',), 4, 160)
+    """
+    texts = dict(train) if isinstance(train, Mapping) else {"none": train}
+    tested = dict(held_out) if isinstance(held_out, Mapping) else dict.fromkeys(texts, held_out)
+    settling, streams = settling if steady is None else None, test_streams or batch
+    sizes = {"hidden": hidden, "layers": layers, "batch": batch, "steps": steps, "epochs": epochs}
+    sizes |= {"test_streams": streams} | ({} if settling is None else {"settling": settling})
+    _check_sizes(sizes, dropout, rate, clip)
+    words, kept = tuple(vocabulary), dict(probes or {})
+    reading: dict[str, Any] = {"memory": (layers, hidden), "batch": batch, "steps": steps}
+    task = TextTask(words, texts, tested, name=f"{name} lstm", test_streams=streams, probes=kept, **reading)
+    training = {"learning_rate": rate, "steady": steady, "decay": decay, "clip": clip, "dropout": dropout}
+    del sizes["epochs"]  # a plan says how long
+    digest = hashlib.sha256(repr(words).encode()).hexdigest()[:16]
+    content = {"vocabulary": [len(words), digest], "texts": task.digests, "probes": list(kept)}
+    return Lesson(
+        task,
+        LanguageModel(words, hidden, layers, dropout),
+        criterion=below_unigrams,
+        optimiser=optax.chain(
+            optax.clip_by_global_norm(clip), optax.sgd(_rate(rate, settling, steady, decay, task.epoch))
+        ),
+        batch=batch,
+        iterations=epochs * task.epoch,
+        seeds=1,  # a language model takes long
+        config={"name": task.name} | sizes | training | content,
+    )
+
+
+def corpus_lesson(corpus: Corpus, **options: Any) -> Lesson:
+    """The lesson of one corpus."""
+    named: dict[str, Any] = {"name": corpus.name} | options
+    return language_lesson(corpus.vocabulary.words, corpus.train, corpus.held_out, **named)
+
+
+def _rate(rate: float, settling: int | None, steady: int | None, decay: float, chunks: int) -> Any:
+    if settling is not None:
+        return lambda update: rate / jnp.sqrt(1 + update / settling)
+    if steady is None:
+        return rate
+    return lambda update: rate * decay ** jnp.maximum(update // chunks - steady + 1, 0)
+
+
+def _check_sizes(sizes: dict[str, int], dropout: float, rate: float, clip: float) -> None:
+    if min(sizes.values()) < 1 or not 0 <= dropout < 1 or not all(0 < value < np.inf for value in (rate, clip)):
+        given = ", ".join(f"{key}={value}" for key, value in sizes.items())
+        raise InputError(
+            f"{given}, dropout={dropout}, rate={rate}, clip={clip}: sizes are 1 or more, dropout is at least 0 and "
+            f"below 1, the rate and the clip are above 0"
+        )
+
+
+def _check_texts(
+    size: int, texts: Mapping[str, np.ndarray], tested: Mapping[str, np.ndarray], batch: int, steps: int
+) -> None:
+    if not texts or set(texts) != set(tested):
+        raise InputError(f"texts to learn are {', '.join(texts) or 'none'}, and held out are {', '.join(tested)}")
+    if len({len(text) for text in texts.values()}) > 1:
+        given = ", ".join(f"{kind} has {len(text):,}" for kind, text in texts.items())
+        raise InputError(f"texts that are learned together have the same number of words, but {given}; cut them")
+    needed = f"a batch of {batch}, each with {steps} steps and a word after them"
+    for kind in texts:
+        for text, shortest, role in ((texts[kind], batch * (steps + 1), "to learn"), (tested[kind], 2, "held out")):
+            where = f"the text {role}" + ("" if kind == "none" else f" of {kind!r}")
+            if len(text) < shortest:
+                raise InputError(
+                    f"{where} has {len(text):,} words, and at least {shortest:,} are needed: {needed}. Give a longer "
+                    f"text, a smaller batch or fewer steps"
+                )
+            outside = np.flatnonzero((np.asarray(text) < 0) | (np.asarray(text) >= size))
+            if len(outside):
+                at = int(outside[0])
+                raise InputError(f"{where} has the number {text[at]} as its word {at}; numbers are below {size}")
+
+
+def _streams(text: np.ndarray, batch: int) -> np.ndarray:
+    """The text as streams side by side, [step, stream]; what does not fill all of them is left out."""
+    columns = len(text) // batch
+    return np.asarray(text[: columns * batch], dtype=np.int32).reshape(batch, columns).T
+
+
+def _test_chunks(texts: list[np.ndarray], streams: int, steps: int) -> tuple[Array, Array]:
+    """All words of texts of any lengths but the last, and the word after each, [text, chunk, step, stream].
+
+    Targets past a text's end are -1. Texts shorter than the longest end in chunks of nothing.
+    """
+    chunks = -(-(max(map(len, texts)) - 1) // (streams * steps))
+    found = np.full((2, len(texts), streams * chunks * steps), -1, dtype=np.int32)
+    for number, text in enumerate(texts):
+        columns = -(-(len(text) - 1) // streams)
+        for part, words in enumerate((text[:-1], text[1:])):
+            padded = np.full((streams, columns), -1, dtype=np.int32)
+            padded.reshape(-1)[: len(words)] = words
+            found[part, number].reshape(streams, -1)[:, :columns] = padded
+    shaped = found.reshape(2, len(texts), streams, chunks, steps).transpose(0, 1, 3, 4, 2)
+    return jnp.asarray(np.maximum(shaped[0], 0)), jnp.asarray(shaped[1])
+
+
+def _digest(text: Any) -> str:
+    return hashlib.sha256(np.asarray(text, dtype=np.int32).tobytes()).hexdigest()[:16]

@@ -1,0 +1,248 @@
+"""A lesson: a task, a machine that learns it, policies for hints, and the criterion of having learned it.
+
+All four are the user's to write. A `Task` draws examples and scores answers, a `Trainable` makes machines and records
+their runs, a `Policy` is a function from a program's trace to weights, and a criterion is a function from what the
+tests measured to a verdict. `Lesson` puts them together, and answers `Teachable`, which is all that the loop asks for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from kleene.errors import InputError
+from kleene.machines.ncm import Start, run
+from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, draw_chances, hint_loss, nothing, reveal
+from kleene.teaching.task import Examples, Record, Score, Setting, Task
+from kleene.traces import Channel, Trace
+
+Tested = Mapping[str, np.ndarray]  # what the tests measured, runs first; "accuracy_by_length" is [run, length]
+Criterion = Callable[[Tested, Sequence[int]], np.ndarray]  # from these and the lengths: which runs generalise
+
+
+class Pupil(eqx.Module):
+    """A machine, and the decoder that is trained along to read hints off it."""
+
+    machine: Any
+    decoder: Any
+
+
+class Trainable:
+    """A kind of machine that a lesson makes afresh for each run, and records. `axis` is the batch axis of its runs."""
+
+    axis: int = 0
+
+    def fresh(self, key: PRNGKeyArray) -> PyTree:
+        """A model with random weights: the machine, with decoders that are trained along."""
+        raise NotImplementedError
+
+    def record(self, model: PyTree, examples: Examples, *, training: bool) -> Record:
+        """The outputs of a batch of runs, and log-probabilities for each channel of its hints."""
+        raise NotImplementedError
+
+    def bare(self, model: PyTree) -> Any:
+        """The machine alone, which runs and can be saved."""
+        return model.machine if isinstance(model, Pupil) else model
+
+    def trace(self, model: PyTree, word: Any) -> Trace:
+        """All that the machine does on one input."""
+        return self.bare(model).run(word)
+
+
+@dataclass(frozen=True)
+class NCM(Trainable):
+    """A ∂NCM as a machine to be taught: `make` is a function from a key to one, such as a class's `random`.
+
+    The machine answers `start()`, `control` and `process` (`kleene.machines.ncm`). Hints are on what its trace records,
+    `command` above all, or on the entries of a command that is a dict: these must be log-probabilities.
+    """
+
+    make: Callable[[PRNGKeyArray], Any]
+
+    def fresh(self, key: PRNGKeyArray) -> PyTree:
+        return self.make(key)
+
+    def record(self, model: Any, examples: Examples, *, training: bool) -> Record:
+        found = jax.vmap(lambda entries: run(model, model.start(), entries))(examples.inputs)
+        named = found["command"] if isinstance(found["command"], Mapping) else {}
+        return Record(found["output"], {**found, **named})
+
+    def trace(self, model: Any, word: Any) -> Trace:
+        """The commands and outputs of the run on one input, as vectors."""
+        start: Start = model.start()
+        found = run(model, start, jnp.asarray(word))
+        named = found["command"] if isinstance(found["command"], Mapping) else {"command": found["command"]}
+        shown = {**named, "output": found["output"]}
+        arrays = {name: np.asarray(rows) for name, rows in shown.items() if eqx.is_array(rows) and rows.ndim == 2}
+        data = {name: np.concatenate([np.full_like(rows[:1], np.nan), rows]) for name, rows in arrays.items()}
+        channels = [Channel(name, "vector", rows.shape[-1], per_step=True) for name, rows in data.items()]
+        return Trace(tuple(channels), data, "output" if "output" in data else None, axes=("step",), source="network")
+
+
+def perfect(tested: Tested, lengths: Sequence[int]) -> np.ndarray:
+    """Right on every test."""
+    return (np.asarray(tested["accuracy_by_length"]) == 1).all(axis=-1)
+
+
+@dataclass(frozen=True)
+class UpToTwice:
+    """Right on all tests up to 1.5 times the longest in training, and on 90% of those up to twice (partial traces)."""
+
+    longest: int
+
+    def __call__(self, tested: Tested, lengths: Sequence[int]) -> np.ndarray:
+        accuracy, at = np.asarray(tested["accuracy_by_length"]), np.array(lengths)
+        near, far = at <= 1.5 * self.longest, at <= 2 * self.longest
+        if not near.any():
+            return np.zeros(accuracy.shape[:-1], dtype=bool)
+        return (accuracy[..., near] == 1).all(axis=-1) & (accuracy[..., far].mean(axis=-1) >= 0.9)
+
+
+class Measured(NamedTuple):
+    """What an update measured on its batch, and the progress that `advance` goes on from where the loss made it."""
+
+    accuracy: Float[Array, ""]
+    progress: PyTree = None
+
+
+class Teachable(Protocol):
+    """All that the loop asks of a lesson. The arrays are those of one run; the loop vmaps over runs."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+    @property
+    def lengths(self) -> Sequence[int]: ...
+    @property
+    def optimiser(self) -> optax.GradientTransformation: ...
+    @property
+    def iterations(self) -> int: ...
+
+    def fresh(self, key: PRNGKeyArray) -> PyTree: ...
+    def beginning(self) -> PyTree: ...
+    def examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting) -> PyTree: ...
+    def loss(self, model: PyTree, examples: PyTree, setting: Setting) -> tuple[Array, Measured]: ...
+    def advance(self, model: PyTree, progress: PyTree, key: PRNGKeyArray) -> PyTree: ...
+    def test(self, model: PyTree, key: PRNGKeyArray, setting: Setting) -> dict[str, Array]: ...
+    def generalises(self, tested: dict[str, np.ndarray]) -> np.ndarray: ...
+    def facts(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A task, a machine, policies for hints by name, and a criterion; and how the machine is trained.
+
+    `iterations`, `seeds` and `strength` (λ) are what a plan takes where it is not given others. `config` says in plain
+    values what decides what is learned besides settings and seeds: a checkpoint must match it.
+    """
+
+    task: Task
+    machine: Trainable
+    hints: Mapping[str, Policy | Callable[[ProgramTrace], Any]] = field(default_factory=dict)
+    criterion: Criterion = perfect
+    optimiser: optax.GradientTransformation = field(default_factory=lambda: optax.adam(1e-3))
+    name: str = ""
+    batch: int = 32
+    tests: int = 32
+    iterations: int = 1000
+    seeds: int = 10
+    strength: float = 1.0
+    draws: Callable[[PRNGKeyArray, ProgramTrace, int], Draws] = draw_chances
+    pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # by name: from what was taught and a path
+    config: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for what in ("batch", "tests", "iterations", "seeds"):
+            if getattr(self, what) < 1:
+                raise InputError(f"{what} is {getattr(self, what)}; give 1 or more")
+        object.__setattr__(self, "name", self.name or self.task.name)
+
+    def __repr__(self) -> str:
+        return f"<Lesson {self.name}: {self.iterations:,} iterations, kinds {', '.join(self.kinds)}>"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of hints, "none" first; or the variants of the task."""
+        return self.task.variants or ("none", *(kind for kind in self.hints if kind != "none"))
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """The lengths, or difficulties, of the tests."""
+        return self.task.lengths
+
+    @property
+    def policies(self) -> list[Policy]:
+        given = [self.hints.get(kind, nothing) for kind in self.kinds]
+        return [policy if isinstance(policy, Policy) else Policy(policy) for policy in given]
+
+    def only(self, kinds: Sequence[str]) -> "Lesson":
+        """The lesson with these kinds of hints alone: channels that no policy reveals are not computed."""
+        for kind in kinds:
+            if kind not in self.kinds:
+                raise InputError(f"no hints of kind {kind!r} for {self.name}; there are {', '.join(self.kinds)}")
+        return replace(self, hints={kind: self.hints[kind] for kind in dict.fromkeys(kinds) if kind in self.hints})
+
+    def fresh(self, key: PRNGKeyArray) -> PyTree:
+        """A model with random weights."""
+        return self.machine.fresh(key)
+
+    def beginning(self) -> PyTree:
+        return self.task.beginning()
+
+    def examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting) -> Examples:
+        """A batch with its hints, which a share of the examples has: the density."""
+        drawn = self.task.training_examples(key, progress, setting, self.batch)
+        return Examples(drawn.inputs, drawn.targets, hints=self._revealed(key, drawn.trace, setting))
+
+    def _revealed(self, key: PRNGKeyArray, trace: ProgramTrace | None, setting: Setting) -> dict[str, Hints]:
+        policies = self.policies
+        if trace is None or not self.hints:
+            return {}
+        for_hints = jax.random.split(key, 3)[2]  # the first two are the task's
+        draws = self.draws(for_hints, trace, max(policy.chances for policy in policies))
+        return reveal(policies, trace, draws, kind=setting.kind, density=setting.density, axis=self.machine.axis)
+
+    def loss(self, model: PyTree, examples: Examples, setting: Setting) -> tuple[Float[Array, ""], Measured]:
+        """The mean of equation 8 over the batch."""
+        record = self.machine.record(model, examples, training=True)
+        score = self.task.score(record, examples)
+        losses = score.losses
+        if examples.hints:
+            found = {name: record.channels[name] for name in examples.hints}
+            hinted = jax.vmap(hint_loss, in_axes=self.machine.axis)(found, examples.hints)
+            losses = losses + setting.strength * hinted
+        return jnp.mean(losses), Measured(jnp.mean(score.right), score.progress)
+
+    def advance(self, model: PyTree, progress: PyTree, key: PRNGKeyArray) -> PyTree:
+        """The curriculum after an update."""
+
+        def score(examples: Examples) -> Score:
+            return self.task.score(self.machine.record(model, examples, training=True), examples)
+
+        return self.task.advance(progress, key, score)
+
+    def test(self, model: PyTree, key: PRNGKeyArray, setting: Setting) -> dict[str, Array]:
+        """`accuracy_by_length`, the share of right answers for each of `lengths`, and further measurements."""
+
+        def record(examples: Examples) -> Record:
+            return self.machine.record(model, examples, training=False)
+
+        return self.task.test(record, model, key, setting, self.tests)
+
+    def generalises(self, tested: Tested) -> np.ndarray:
+        """Whether each run generalises, from what the tests of all runs measured."""
+        return np.asarray(self.criterion(tested, self.lengths))
+
+    def facts(self) -> dict[str, Any]:
+        """What decides what is learned besides settings and seeds, as plain values."""
+        if self.config is None:
+            sizes = {"batch": self.batch, "tests": self.tests, "longest": self.task.longest}
+            return {"name": self.name, "kinds": list(self.kinds), "lengths": list(self.lengths)} | sizes
+        return dict(self.config) | ({"kinds": list(self.kinds)} if "kinds" in self.config else {})

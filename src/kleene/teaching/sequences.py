@@ -1,0 +1,241 @@
+"""Teaching an NTM sequence tasks, with hints on its heads and its tape (partial traces, §4.2, Appendices C, E and F).
+
+An example's loss is the mean cross-entropy over the steps of its answer, and equation 8 on top.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from kleene.errors import InputError
+from kleene.machines.ntm.ntm import NTM, TapeDecoder
+from kleene.tasks.sequences import SequenceExamples, SequenceTask, sequence_task
+from kleene.teaching.hints import ProgramTrace, Weights, channels
+from kleene.teaching.lesson import Lesson, Pupil, Trainable, UpToTwice
+from kleene.teaching.task import Examples, Record, Score, Task
+from kleene.traces import Trace
+
+SEEN = 0.05  # the least weight of a head that can be seen in a picture
+
+
+def corner(trace: ProgramTrace) -> Weights:
+    """Both heads at the first and the last step, and where they turn."""
+    return dict.fromkeys(("read", "write"), trace.marks["corner"])
+
+
+POLICIES = {
+    "read": channels("read"),
+    "write": channels("write"),
+    "address": channels("read", "write"),
+    "value": channels("value"),
+    "addr+val": channels("read", "write", "value"),
+    "corner": corner,
+}
+
+
+@dataclass(frozen=True)
+class TapeTask(Task):
+    """A sequence task as a lesson asks for it. The batch is the last axis of all arrays."""
+
+    task: SequenceTask
+    name: str
+    shortest: int
+    longest: int
+    lengths: tuple[int, ...]
+
+    def examples(
+        self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
+    ) -> Examples:
+        found = self.task.examples(key, lengths, longest)
+        return Examples(found, None, program_trace(found))
+
+    def score(self, record: Record, examples: Examples) -> Score:
+        """The mean cross-entropy over the steps of each answer, and which answers have no error."""
+        logits, asked = record.output, examples.inputs
+        expected = jax.nn.one_hot(asked.answers, logits.shape[1], axis=1)
+        entropies = -jnp.sum(jax.nn.log_softmax(logits, axis=1) * expected, axis=1)
+        losses = jnp.sum(entropies * asked.answering, axis=0) / jnp.sum(asked.answering, axis=0)
+        right = jnp.all((jnp.argmax(logits, axis=1) == asked.answers) | ~asked.answering, axis=0)
+        return Score(losses, right)
+
+    def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
+        """`peak`, the reading head's largest weight, averaged over the steps in which it reads for an answer."""
+        peaks = jnp.exp(jnp.max(record.channels["read"], axis=1))
+        consulted = examples.inputs.consulted
+        return {"peak": jnp.sum(peaks * consulted) / jnp.sum(consulted)}
+
+
+def program_trace(found: SequenceExamples) -> ProgramTrace:
+    """What the program states: where its heads are, and what the cell under the writing head holds after the write."""
+    targets = {"read": found.read, "write": found.write, "value": found.value}
+    stated = {"read": found.live & found.read_known, "write": found.live, "value": found.live}
+    return ProgramTrace(targets, stated, jnp.sum(found.live, axis=0), {"corner": found.corner})
+
+
+@dataclass(frozen=True)
+class TapeMachine(Trainable):
+    """An NTM and the decoder φ that value hints look through. `decoder` is its hidden units; None for an affine one."""
+
+    task: SequenceTask
+    cells: int
+    test_cells: int
+    width: int
+    controller: tuple[int, int]
+    decoder: int | None
+    unroll: int
+    axis = -1
+
+    def fresh(self, key: PRNGKeyArray) -> Pupil:
+        first, second = jax.random.split(key)
+        outputs = self.task.outputs
+        machine = NTM.random(self.task.inputs, outputs=outputs, width=self.width, hidden=self.controller, key=first)
+        return Pupil(machine, TapeDecoder.random(outputs, width=self.width, hidden=self.decoder, key=second))
+
+    def record(self, model: Pupil, examples: Examples, *, training: bool) -> Record:
+        machine: NTM = model.machine
+        cells, unroll = (self.cells, self.unroll) if training else (self.test_cells, 1)
+        asked = examples.inputs.write if "value" in examples.hints else None
+        entries = machine.project(jax.nn.one_hot(examples.inputs.symbols, self.task.inputs, axis=1))
+        recorded = machine.record(entries, cells=cells, asked=asked, unroll=unroll)
+        found = {"read": recorded.log_heads[:, 0], "write": recorded.log_heads[:, 1]}
+        if recorded.written is not None:
+            found["value"] = jax.nn.log_softmax(model.decoder(recorded.written), axis=1)
+        return Record(machine.logits(recorded), found)
+
+    def trace(self, model: Pupil, word: Sequence[int]) -> Trace:
+        """All that the machine does on a word; `task.program(word)` is what the program does."""
+        self.task.check_word(word)
+        cells = max(self.test_cells, self.task.cells(len(word)))
+        blanks = self.task.steps(len(word)) - len(word) - 1
+        symbols = [*word, self.task.alphabet, *[self.task.alphabet + 1] * blanks]
+        return model.machine.run(symbols, cells)
+
+
+def ntm_lesson(
+    task: SequenceTask | str,
+    *,
+    kinds: Sequence[str] = ("none", *POLICIES),
+    cells: int | None = None,
+    test_cells: int | None = None,
+    width: int = 8,
+    controller: tuple[int, int] | None = None,
+    decoder: int | None = None,
+    batch: int = 32,
+    rate: float | None = None,
+    clip: float = 10.0,
+    longest: int | None = None,
+    lengths: Sequence[int] | None = None,
+    tests: int = 32,
+    unroll: int = 1,
+) -> Lesson:
+    """The lesson of one sequence task.
+
+    `controller`, `rate` and `longest`, the longest word in training, are the paper's unless given. `cells` is the size
+    of the tape, in tests too unless they need more: enough that no head wraps around. The weights do not depend on it,
+    but what is learned does, because a head that looks for content shares its weight among all empty cells: get a
+    smaller tape by testing shorter words, not by `cells` alone. Value hints cost time for all runs: leave kinds with
+    them out of `kinds` where they are not needed.
+
+    >>> lesson = ntm_lesson("copy")
+    >>> lesson.machine.cells, lesson.machine.test_cells, lesson.iterations
+    (43, 43, 100000)
+    """
+    task = sequence_task(task) if isinstance(task, str) else task
+    longest, lengths = longest or task.longest, tuple(lengths or range(1, task.tested + 1))
+    rate, sizes = rate or task.learning_rate, controller or task.hidden
+    _check(task, kinds, longest, lengths, batch, tests)
+    # A head that looks for its key looks at every cell: what it learns on a short tape does not hold on a long one.
+    test_cells = test_cells or max(cells or 0, task.cells(max(longest, *lengths)))
+    cells = cells or test_cells
+    task.check_cells(longest, cells)
+    task.check_cells(max(lengths), test_cells)
+    machine = TapeMachine(task, cells, test_cells, width, (sizes[0], sizes[1]), decoder, unroll)
+    config = {
+        "machine": "ntm",
+        "task": task.name,
+        "alphabet": task.alphabet,
+        "kinds": list(kinds),
+        "longest": longest,
+        "lengths": list(lengths),
+        "cells": cells,
+        "test_cells": test_cells,
+        "width": width,
+        "controller": list(sizes),
+        "decoder": decoder,
+        "batch": batch,
+        "tests": tests,
+        "learning_rate": rate,
+        "clip": clip,
+    }
+    return Lesson(
+        TapeTask(task, task.name, task.shortest, longest, lengths),
+        machine,
+        POLICIES,
+        UpToTwice(longest),
+        optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate)),
+        batch=batch,
+        tests=tests,
+        iterations=100_000,
+        pictures={"heads": draw_heads},
+        config=config,
+    ).only(kinds[1:])
+
+
+def _check(
+    task: SequenceTask, kinds: Sequence[str], longest: int, lengths: Sequence[int], batch: int, tests: int
+) -> None:
+    if tuple(kinds[:1]) != ("none",):
+        raise InputError(f'kinds is {tuple(kinds)}; they begin with "none", for runs without hints')
+    if min(lengths) < 1 or longest < task.shortest or min(batch, tests) < 1:
+        raise InputError(
+            f"{task.name} is taught with batches of {batch} words of {task.shortest} to {longest} symbols and tested "
+            f"with {tests} words of each of the lengths {', '.join(map(str, lengths))}; all of these are 1 or more"
+        )
+
+
+def draw_heads(taught: Any, path: Any) -> Path:
+    """Draw the program's heads, and for each setting those of its best run, on one word; return the path.
+
+    The word is as long as twice the longest in training, where that is tested: what was learned from hints shows there.
+    The tape is a ring, and its second half is drawn on the left, as cells below 0. Cells that no head visits are cut.
+    """
+    from kleene.pictures.teaching import head_positions  # matplotlib is slow to import
+
+    lesson = taught.lesson
+    task, length = lesson.task.task, min(2 * lesson.task.longest, max(lesson.lengths))
+    word = np.asarray(task.words(jax.random.key(0), length, 1))[:, 0].tolist()
+    program = task.program(word, max(lesson.machine.test_cells, task.cells(length)))
+    cells = program.channel("read").size
+    panels = [("program", {name: one_hot(program[name][1:], cells) for name in ("read", "write")})]
+    for number in range(len(taught.plan.settings)):
+        run = taught.report.best_run(number)
+        trace = lesson.machine.trace(taught.model(run), word)
+        panels.append((taught.report.title(run), {name: trace[name][1:] for name in ("read", "write")}))
+    shown, first = _cropped(panels, cells // 2)
+    return head_positions(shown, path, first_cell=first - cells // 2)
+
+
+def _cropped(
+    panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], middle: int
+) -> tuple[list[tuple[str, np.ndarray, np.ndarray]], int]:
+    """The panels with the tape cut open at its middle and without cells that no head visits, and the first cell."""
+    unrolled = [(title, [np.roll(heads, middle, axis=1) for heads in both.values()]) for title, both in panels]
+    seen = [np.flatnonzero((heads > SEEN).any(axis=0)) for _, both in unrolled for heads in both]
+    first, last = (max(0, min(s.min() for s in seen) - 1), max(s.max() for s in seen) + 2)
+    return [(title, read[:, first:last], write[:, first:last]) for title, (read, write) in unrolled], int(first)
+
+
+def one_hot(places: np.ndarray, cells: int) -> np.ndarray:
+    """A row for each step; of zeros where the program does not care where its head is.
+
+    >>> one_hot(np.array([1, -1]), 3).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    return (np.arange(cells) == np.asarray(places)[:, None]).astype(float)

@@ -1,0 +1,195 @@
+"""`kleene.teach`: teach a machine a task with any amount of hints, many seeds and settings at once."""
+
+import dataclasses
+import html
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from kleene.errors import InputError, KleeneError, ModelFileError
+from kleene.stopping import announce
+from kleene.teaching import loop
+from kleene.teaching.lesson import Lesson
+from kleene.teaching.lessons import hint_kinds, lesson, with_policies
+from kleene.teaching.plan import Learner, Plan, Progress
+from kleene.teaching.reports import TeachingReport
+from kleene.teaching.results import check_targets, store
+from kleene.traces import Trace
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Taught:
+    """What a grid of runs came to: the report, and every machine.
+
+    `stored` is the file that the measurements were kept in, if they were; `failure` says what could not be kept.
+    """
+
+    plan: Plan
+    lesson: Lesson
+    report: TeachingReport
+    learners: Learner
+    stored: Path | None = None
+    failure: KleeneError | None = None
+
+    def model(self, run: int) -> Any:
+        """What was trained in a run: the machine with its decoders."""
+        return jax.tree.map(lambda leaf: leaf[run], self.learners.model)
+
+    def machine(self, run: int) -> Any:
+        """The machine of a run; runs count the seeds of the first setting, then those of the next."""
+        return self.lesson.machine.bare(self.model(run))
+
+    @property
+    def best(self) -> Any:
+        """The machine of the most accurate run."""
+        return self.machine(self.report.best_run())
+
+    def trace(self, word: Any, run: int | None = None) -> Trace:
+        """All that a machine does on an input: that of the best run, or of the one given."""
+        return self.lesson.machine.trace(self.model(self.report.best_run() if run is None else run), word)
+
+    def save(self, path: Any) -> Path:
+        """Save the machine of the best run, and return the path."""
+        _saver(self.best)(path)
+        return Path(path)
+
+    def store(self, folder: Any) -> Path:
+        """Save all measurements in a folder of results, and return the path."""
+        return store(self.report, folder)
+
+    def draw(self, picture: str, path: Any) -> Path:
+        """Draw one of the lesson's pictures, and return the path."""
+        return _picture(self.lesson, picture)(self, path)
+
+    def draw_heads(self, path: Any) -> Path:
+        """Draw where the heads of the program and of the best run of each setting go, and return the path."""
+        return self.draw("heads", path)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.report.as_json() | ({} if self.stored is None else {"file": str(self.stored)})
+
+    def __str__(self) -> str:
+        return str(self.report) + ("" if self.stored is None else f"; kept in {self.stored}")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def __repr__(self) -> str:
+        generalised = int(self.report.progress.tests[-1]["generalises"].sum())
+        return f"<Taught {self.lesson.name}: {generalised} of {self.plan.runs} runs generalise>"
+
+
+def teach(
+    subject: Any,
+    *,
+    machine: str | None = None,
+    hints: Any = None,
+    density: float | Sequence[float] = 1.0,
+    strength: float | Sequence[float] | None = None,
+    seeds: int | None = None,
+    first_seed: int = 0,
+    iterations: int | None = None,
+    test_every: int | None = None,
+    stop_after: int | None = None,
+    checkpoint: Any = None,
+    results: Any = None,
+    model: Any = None,
+    heads: Any = None,
+    on_test: Callable[[Progress], None] | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    **options: Any,
+) -> Taught:
+    """Teach every kind of hint with every density and strength, and each of these with every seed, at once.
+
+    The subject is a `Lesson`, a DFA, a circuit, a task, or a name as on the command line: "copy", "dfa:(ab)*",
+    "circuit:FILE.nram", "text:FILE", "FILE.py:NAME". `hints` are kinds of hints, or policies of one's own: a function
+    from a program's trace to weights, or several in a dict by name. What is not given is the lesson's own, and
+    `options` are those that the lesson declares, such as `rate`, `batch` and `hidden`.
+
+    A `checkpoint` is a file to go on from; `results` a folder for the measurements, `model` a file for the machine of
+    the best run, `heads` one for the picture of an NTM's heads. All places are tried before anything is taught, and
+    what cannot be kept in the end does not keep the rest from it: it is the `failure` of what is returned.
+
+    >>> taught = teach("dfa:tomita_1", hints="none,states", seeds=2, iterations=4, hidden=4, batch=4)
+    >>> taught
+    <Taught tomita_1 rnn: 0 of 4 runs generalise>
+    >>> taught.best.accepts("11") in (True, False)
+    True
+    """
+    _check_numbers(options)
+    taught = lesson(subject, machine, **options)
+    kinds = hint_kinds(taught.kinds[:1] if hints is None else hints, taught.kinds)
+    taught = with_policies(taught, kinds)
+    plan = Plan.grid(
+        taught,
+        kinds=tuple(kinds),
+        densities=_several(density),
+        strengths=(taught.strength,) if strength is None else _several(strength),
+        seeds=taught.seeds if seeds is None else seeds,
+        first_seed=first_seed,
+        iterations=iterations,
+        test_every=test_every,
+    )
+    _check_kept(taught, model, heads)
+    check_targets(results, {"--checkpoint": checkpoint, "--model": model, "--heads": heads})
+    if on_plan is not None:
+        on_plan(plan)
+    progress, learners = loop.teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=on_test)
+    found = Taught(plan, taught, TeachingReport(plan, progress), learners)
+    return _kept(found, results=results, model=model, heads=heads)
+
+
+def _several(given: float | Sequence[float]) -> tuple[float, ...]:
+    return (float(given),) if isinstance(given, (int, float)) else tuple(float(one) for one in given)
+
+
+def _check_numbers(options: dict[str, Any]) -> None:
+    for name in ("rate", "clip"):
+        if name in options and not 0 < options[name] < float("inf"):
+            raise InputError(f"--{name} is {options[name]}; give a number above 0")
+
+
+def _check_kept(taught: Lesson, model: Any, heads: Any) -> None:
+    """Refuse, before anything is taught, a machine that cannot be saved, and a picture that cannot be drawn."""
+    if heads is not None:
+        from kleene.pictures.figures import check_picture  # matplotlib is slow to import
+
+        _picture(taught, "heads")
+        check_picture(heads, "--heads")
+    if model is not None:
+        _saver(taught.machine.bare(jax.eval_shape(taught.fresh, jax.random.key(0))))
+
+
+def _picture(taught: Lesson, name: str) -> Callable[..., Path]:
+    if name not in taught.pictures:
+        if name == "heads":
+            raise InputError(f"{taught.name!r} is for a machine without heads; --heads is for the tasks of the NTM")
+        raise InputError(f"{taught.name!r} has no picture {name!r}; it has {', '.join(taught.pictures) or 'none'}")
+    return taught.pictures[name]
+
+
+def _saver(machine: Any) -> Callable[[Any], Any]:
+    save = getattr(machine, "save", None)
+    if save is None:
+        raise InputError(f"a {type(machine).__name__} has no `save`, so it cannot be kept in a file; leave --model out")
+    return save
+
+
+def _kept(taught: Taught, *, results: Any, model: Any, heads: Any) -> Taught:
+    """What was taught, kept where it was asked for; whatever goes wrong with one file, the others are kept."""
+    announce("stopped while what was learned was being kept", at_stake=True)
+    steps = {"the model": (taught.save, model), "the results": (taught.store, results)}
+    found, failures, cause = {}, [], None
+    for what, (keep, place) in (steps | {"the picture": (taught.draw_heads, heads)}).items():
+        try:
+            found[what] = None if place is None else keep(place)
+        except Exception as error:
+            problem = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
+            failures.append(f"{what} could not be kept ({problem})")
+            cause = cause or error
+    failure = ModelFileError("; ".join(failures)) if failures else None
+    if failure is not None:
+        failure.__cause__ = cause
+    return dataclasses.replace(taught, stored=found.get("the results"), failure=failure)

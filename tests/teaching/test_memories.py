@@ -1,0 +1,214 @@
+"""The lesson of the NRAM: a machine that knows the circuit has nothing to learn, and the curriculum moves up."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kleene.compiling.circuits.compiler import compile_circuit
+from kleene.errors import InputError
+from kleene.programs.circuits.library import get
+from kleene.tasks.memory import memory_task
+from kleene.teaching.hints import reveal
+from kleene.teaching.loop import teach
+from kleene.teaching.memories import NOISE, CellsTask, Difficulty, circuit_draws, gradient_noise, nram_lesson
+from kleene.teaching.plan import Plan
+from kleene.teaching.task import Setting
+
+QUICK = {"xla_backend_optimization_level": 0}  # these programs run once
+LESSON = nram_lesson("increment", hidden=2, batch=8, start=3, end=5, lengths=(3, 6), tests=10)
+KINDS = LESSON.kinds
+KNOWING = dataclasses.replace(compile_circuit(memory_task("increment").circuit), steps=None)  # also of two hidden units
+
+
+def setting(kind: str, strength: float = 40.0) -> Setting:
+    return Setting(jnp.asarray(KINDS.index(kind)), jnp.asarray(1.0), jnp.asarray(strength))
+
+
+@functools.partial(jax.jit, compiler_options=QUICK)
+def lived(model, difficulty, setting):
+    """What the lesson says of a model: its loss and what was measured, the next difficulty, the tests."""
+    key, progress = jax.random.key(0), Difficulty(difficulty)
+    examples = LESSON.examples(key, progress, setting)
+    loss, measured = LESSON.loss(model, examples, setting)
+    task_loss = LESSON.task.score(LESSON.machine.record(model, examples, training=True), examples).losses.mean()
+    found = {"accuracy": measured.accuracy, "task_loss": task_loss}
+    after = LESSON.advance(model, progress, key)
+    return loss, found, after.difficulty, LESSON.test(model, key, setting)["accuracy_by_length"]
+
+
+def test_a_machine_that_runs_the_circuit_has_no_loss_and_moves_up():
+    for difficulty, after in ((3, 4), (5, 5)):
+        loss, measured, reached, by_length = lived(KNOWING, jnp.array(difficulty, jnp.int32), setting("full"))
+        assert abs(float(loss)) < 1e-4
+        assert float(measured["accuracy"]) == 1
+        assert int(reached) == after
+        assert by_length.tolist() == [1, 1]
+
+
+def test_a_fresh_machine_stays_and_hints_add_to_its_loss_in_proportion_to_their_strength():
+    model = jax.jit(LESSON.fresh, compiler_options=QUICK)(jax.random.key(1))
+    found = [lived(model, LESSON.beginning().difficulty, setting("full", strength)) for strength in (0.0, 1.0, 40.0)]
+    losses = [float(loss) for loss, *_ in found]
+    assert losses[0] == pytest.approx(float(found[0][1]["task_loss"]))
+    assert losses[2] - losses[0] == pytest.approx(40 * (losses[1] - losses[0]), rel=1e-4)
+    assert losses[1] > losses[0] > 0
+    assert [int(reached) for _, _, reached, _ in found] == [3, 3, 3]
+    unhinted = lived(model, LESSON.beginning().difficulty, setting("none"))
+    assert float(unhinted[0]) == losses[0]
+
+
+def test_difficulties_are_drawn_up_to_the_one_reached():
+    draw = jax.jit(lambda key: LESSON.examples(key, Difficulty(jnp.asarray(5)), setting("none")).inputs.size)
+    sizes = [np.asarray(draw(jax.random.key(seed))) for seed in range(20)]
+    assert all((size == size[0]).all() for size in sizes)
+    assert {int(size[0]) for size in sizes} == {3, 4, 5}
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "expected"), [([1, 1, 0.8], True), ([1, 1, 0.6], False), ([1, 0.98, 1], False), ([1, 1, 1], True)]
+)
+def test_a_run_generalises_when_it_is_right_up_to_half_as_much_again_and_nearly_always_up_to_twice(
+    accuracies, expected
+):
+    lesson = nram_lesson("increment", lengths=(10, 15, 20))
+    assert lesson.generalises({"accuracy_by_length": np.array([accuracies])}).tolist() == [expected]
+
+
+@pytest.mark.parametrize("options", [dict(start=2), dict(start=9, end=8), dict(lengths=(2, 9))])
+def test_difficulties_without_instances_are_refused(options):
+    with pytest.raises(InputError, match="the smallest is 3"):
+        nram_lesson("increment", **options)
+
+
+def test_every_lesson_says_what_decides_what_is_learned():
+    assert nram_lesson("swap").facts() != nram_lesson("swap", hidden=64).facts()
+    assert nram_lesson("merge").facts()["learning_rate"] == 0.05
+
+
+def test_gradient_noise_dies_away_and_every_run_has_its_own():
+    noise = gradient_noise(0.3)
+    weights = {"a": jnp.ones(4000), "b": jnp.zeros((2, 3))}
+    still = jax.tree.map(jnp.zeros_like, weights)
+    update, init = jax.jit(noise.update, compiler_options=QUICK), jax.jit(noise.init, compiler_options=QUICK)
+    first, state = update(still, init(weights))
+    assert float(jnp.std(first["a"])) == pytest.approx(0.3**0.5, rel=0.05)
+    later, _ = update(still, state._replace(count=jnp.asarray(999)))
+    assert float(jnp.std(later["a"])) == pytest.approx((0.3 / 1000**0.55) ** 0.5, rel=0.05)
+    again, _ = update(still, init(weights))
+    assert (again["a"] == first["a"]).all()
+    other, _ = update(still, init({**weights, "b": weights["b"].at[0, 0].set(0.5)}))
+    assert (other["a"] != first["a"]).all()
+
+
+@pytest.mark.slow
+def test_increment_is_learned_from_hints_and_not_without():
+    lesson = nram_lesson("increment", lengths=(10, 16))
+    plan = Plan.grid(lesson, kinds=("none", "full", "corners"), strengths=(40.0,), seeds=6, test_every=100)
+    progress, _ = teach(plan)
+    errors = 1 - progress.tests[-1]["accuracy_by_length"][:, 1].reshape(3, 6).mean(axis=1)
+    assert errors[0] >= 0.9
+    assert (errors[1:] <= 0.05).all()
+
+
+EXAMPLES, STEPS, MOST = 300, 6, 9
+CIRCUIT, MEMORY = get("increment").build(), [2, 1, 3, 0]
+
+
+@functools.cache
+def told(kind: str, density: float = 1.0):
+    """The targets and weights of many examples of one memory, whose run takes 6 of the 9 steps there is room for."""
+    targets, weights = _told(jnp.asarray(KINDS.index(kind)), jnp.asarray(density))
+    return np.asarray(targets), np.asarray(weights)
+
+
+@functools.partial(jax.jit, compiler_options=QUICK)
+def _told(kind, density):
+    task = CellsTask(dataclasses.replace(memory_task("increment")), "increment", 4, 7, (4,))
+    memory, steps = jnp.array([*MEMORY, 0, 0, 0]), jnp.asarray(STEPS)  # seven cells have room for nine steps
+    one = task._trace(memory, jnp.asarray(4), steps)
+    trace = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (EXAMPLES, *leaf.shape)), one)
+    draws = circuit_draws(jax.random.key(7), trace, 5)
+    found = reveal(LESSON.policies, trace, draws, kind=kind, density=density)["command"]
+    return found.targets, found.weights
+
+
+def stated() -> np.ndarray:
+    """What the circuit's text says at each step, [step, connection]: -1 for a hole; nothing after the run."""
+    trace = CIRCUIT.run(MEMORY, STEPS)
+    patterns = [(trace["r0"][t] == 0) + 2 * (trace["r1"][t] == 0) for t in range(STEPS)]
+    rows = CIRCUIT.choices[CIRCUIT.block_of[np.array(patterns)]]
+    return np.concatenate([rows, np.full((MOST - STEPS, rows.shape[1]), -1)])
+
+
+def every_weight() -> np.ndarray:
+    return np.where(stated() >= 0, (1.0 + np.arange(MOST)[:, None]) ** -2.0, 0.0)
+
+
+def test_full_hints_tell_all_that_the_text_says_and_nothing_else():
+    targets, weights = told("full")
+    np.testing.assert_allclose(weights, np.broadcast_to(every_weight(), weights.shape), rtol=1e-6)
+    assert (targets == stated())[weights > 0].all()
+
+
+def test_none_tells_nothing():
+    assert not told("none")[1].any()
+
+
+@pytest.mark.parametrize(("kind", "registers"), [("registers", True), ("modules", False)])
+def test_registers_and_modules_are_told_apart(kind, registers):
+    is_register = np.array([c.name.endswith(".c") for c in CIRCUIT.wiring.connections])
+    expected = every_weight() * (is_register == registers)
+    np.testing.assert_allclose(told(kind)[1], np.broadcast_to(expected, told(kind)[1].shape), rtol=1e-6)
+
+
+def test_corners_are_the_first_and_the_last_step_of_the_run():
+    expected = every_weight() * np.isin(np.arange(MOST), (0, STEPS - 1))[:, None]
+    np.testing.assert_allclose(told("corners")[1], np.broadcast_to(expected, told("corners")[1].shape), rtol=1e-6)
+
+
+def test_a_single_timestep_is_any_step_of_the_run_whole():
+    weights = told("single_timestep")[1]
+    steps = weights.any(axis=2)
+    assert (steps.sum(axis=1) == 1).all()
+    assert set(np.argmax(steps, axis=1)) == set(range(STEPS))
+    for row, step in zip(weights, np.argmax(steps, axis=1)):
+        np.testing.assert_allclose(row[step], every_weight()[step], rtol=1e-6)
+
+
+def test_a_single_hint_is_any_one_module_or_register_at_any_step():
+    weights = told("single_hint")[1]
+    units = np.array([c.unit for c in CIRCUIT.wiring.connections])
+    found = set()
+    for row in weights:
+        steps, connections = np.nonzero(row)
+        assert len(set(steps)) == 1
+        assert len(set(units[connections])) == 1
+        unit_stated = (stated()[steps[0]] >= 0) & (units == units[connections[0]])
+        np.testing.assert_array_equal(row[steps[0]] > 0, unit_stated)
+        found.add((steps[0], units[connections[0]]))
+    possible = {(step, units[c]) for step, c in zip(*np.nonzero(stated() >= 0))}
+    assert found <= possible
+    assert len(found) > 0.8 * len(possible)
+
+
+def test_noise_makes_one_hint_wrong_in_a_fifth_of_the_traces():
+    targets, weights = told("noisy_full")
+    clean, plain = told("full")
+    np.testing.assert_array_equal(weights, plain)
+    wrong = (targets != clean) & (weights > 0)
+    counts = wrong.sum(axis=(1, 2))
+    assert set(counts.tolist()) == {0, 1}
+    assert abs(counts.mean() - NOISE) < 0.08
+    limits = np.array([c.choices for c in CIRCUIT.wiring.connections])
+    assert (targets < limits).all()
+    assert (targets >= 0).all()
+
+
+def test_density_is_the_share_of_examples_with_hints():
+    some = told("full", 0.25)[1].any(axis=(1, 2))
+    assert 0.15 < some.mean() < 0.35
+    assert not told("full", 0.0)[1].any()
