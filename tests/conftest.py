@@ -1,5 +1,6 @@
 """What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -32,10 +33,19 @@ install_import_hook(["kleene.machines", "kleene.notation.exact"], "beartype.bear
 _MADE = None if "PYTEST_XDIST_WORKER" in os.environ else tempfile.mkdtemp(prefix="kleene-tests-")
 if _MADE is not None:
     os.environ["KLEENE_CACHE"] = _MADE
+# Tests start Kleene in a hundred processes. Each would compile its source anew if none may leave a `__pycache__`.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 importlib.import_module("kleene")  # before any test imports jax, so that Kleene's cache is used
 
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
+
+
+def pytest_collection_finish():
+    """Modules, tests and jax are there to stay: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure():
