@@ -9,6 +9,8 @@ import tempfile
 from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# One worker a core: more threads for numpy's products would wait for each other, and wait by spinning.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests of
 # machines and of lessons take little more than half of the time. XLA ends the process at a flag that it does not know,
 # so the second flag is only for the releases it was tried with. One device: tests run on all cores as it is.
