@@ -26,9 +26,10 @@ from jaxtyping import install_import_hook
 
 from tests.command_line import Result
 
-# The machines' fields and functions say the shapes of their arrays. The other rooms refuse a user's bad input
-# themselves, with better words, and there are tests that they do.
-install_import_hook(["kleene.machines", "kleene.notation.exact"], "beartype.beartype")
+# Every function and every array of these rooms is checked against its annotations. Not yet of the others: programs have
+# protocols that cannot be checked as they run, and the rooms of commands refuse a user's bad input themselves, with
+# better words than an annotation; there are tests that they do.
+install_import_hook(["kleene.machines", "kleene.notation", "kleene.traces"], "beartype.beartype")
 
 # What one test compiles, another loads: also in the other workers, and in the commands that tests start. The process
 # that starts the workers makes the folder, and removes it.
