@@ -1,5 +1,6 @@
 """What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -8,6 +9,8 @@ import tempfile
 from importlib.metadata import version
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# One worker a core: more threads for numpy's products would wait for each other, and wait by spinning.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests of
 # machines and of lessons take little more than half of the time. XLA ends the process at a flag that it does not know,
 # so the second flag is only for the releases it was tried with. One device: tests run on all cores as it is.
@@ -23,19 +26,29 @@ from jaxtyping import install_import_hook
 
 from tests.command_line import Result
 
-# The machines' fields and functions say the shapes of their arrays. The other rooms refuse a user's bad input
-# themselves, with better words, and there are tests that they do.
-install_import_hook(["kleene.machines", "kleene.notation.exact"], "beartype.beartype")
+# Every function and every array of these rooms is checked against its annotations. Not yet of the others: programs have
+# protocols that cannot be checked as they run, and the rooms of commands refuse a user's bad input themselves, with
+# better words than an annotation; there are tests that they do.
+install_import_hook(["kleene.machines", "kleene.notation", "kleene.traces"], "beartype.beartype")
 
 # What one test compiles, another loads: also in the other workers, and in the commands that tests start. The process
 # that starts the workers makes the folder, and removes it.
 _MADE = None if "PYTEST_XDIST_WORKER" in os.environ else tempfile.mkdtemp(prefix="kleene-tests-")
 if _MADE is not None:
     os.environ["KLEENE_CACHE"] = _MADE
+# Tests start Kleene in a hundred processes. Each would compile its source anew if none may leave a `__pycache__`.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 importlib.import_module("kleene")  # before any test imports jax, so that Kleene's cache is used
 
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
+
+
+def pytest_collection_finish():
+    """Modules, tests and jax are there to stay: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure():

@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Set
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ ROOT = Path(kleene.__file__).parent
 ROOMS = sorted(folder.parent.name for folder in ROOT.glob("*/__init__.py"))
 
 
-def imports(place: str, *, at_once: bool = False) -> set[str]:
+@cache
+def imports(place: str, *, at_once: bool = False) -> frozenset[str]:
     """What a room or a module imports, `a.b.c` for `from a.b import c`; with `at_once` not what its functions do."""
     found = set()
     for file in [ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py"):
@@ -23,10 +26,10 @@ def imports(place: str, *, at_once: bool = False) -> set[str]:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 found |= {f"{'.' * node.level}{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
-def below(names: set[str], *packages: str) -> set[str]:
+def below(names: Set[str], *packages: str) -> set[str]:
     return {name for name in names if (name + ".").startswith(tuple(f"{p}." for p in packages))}
 
 

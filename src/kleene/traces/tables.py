@@ -98,7 +98,7 @@ def _has_positions(trace: Trace, channel: Channel) -> bool:
     return trace.data[channel.name].ndim - len(channel.entry_shape) > 1
 
 
-def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray:
+def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray | np.generic:
     at_step = trace.data[name][step]
     return at_step[position] if _has_positions(trace, trace.channel(name)) else at_step
 
@@ -120,5 +120,5 @@ def _cell(trace: Trace, first: Trace, name: str, step: int, position: int | None
     return text
 
 
-def _differ(channel: Channel, a: np.ndarray, b: np.ndarray) -> bool:
+def _differ(channel: Channel, a: np.ndarray | np.generic, b: np.ndarray | np.generic) -> bool:
     return bool(channel.differs(np.asarray(a)[None], np.asarray(b)[None])[0])
