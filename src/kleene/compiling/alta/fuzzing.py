@@ -35,7 +35,7 @@ FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a pro
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FuzzOutcome:
     """What became of one program: compared on so many inputs, or refused; and how it failed, if it did."""
 
     inputs: int = 0
@@ -59,7 +59,7 @@ class Tally:
     failures: list[dict[str, Any]] = field(default_factory=list)
     attacked: bool = False
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: FuzzOutcome) -> None:
         self.done += 1
         self.inputs += outcome.inputs
         self.refused += outcome.refused
@@ -96,7 +96,9 @@ def fuzz(
     return tally
 
 
-def _outcomes(trial: Callable[[int, int], Outcome], seed: int, indices: range, workers: int) -> Iterator[Outcome]:
+def _outcomes(
+    trial: Callable[[int, int], FuzzOutcome], seed: int, indices: range, workers: int
+) -> Iterator[FuzzOutcome]:
     """What became of each program, in order, so that a tally always speaks of the first so many."""
     if workers == 1:
         yield from (trial(seed, index) for index in indices)
@@ -141,27 +143,29 @@ def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
     return tally
 
 
-def _try(seed: int, index: int) -> Outcome:
+def _try(seed: int, index: int) -> FuzzOutcome:
     number = seed * 1_000_000_007 + index
     generated = generate(number)
     way = WAYS[index % len(WAYS)]
     try:
         network = compile_program(generated.program, **way)
     except CompileError:
-        return Outcome(refused=True)
+        return FuzzOutcome(refused=True)
     inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
     report = check(generated.program, network=network, inputs=inputs)
     if report:
-        return Outcome(len(inputs))
+        return FuzzOutcome(len(inputs))
     shortest = _shortest_failure(generated.program, network, inputs)
     refusal = certify(network, length=len(shortest)).first_failure
     if refusal is not None and refusal.name == "averages":
-        return Outcome(refused=True)  # a mean that the number type cannot tell from an edge, and nobody said it could
+        return FuzzOutcome(
+            refused=True
+        )  # a mean that the number type cannot tell from an edge, and nobody said it could
     failure = {"program": number, "way": way, "input": shortest, "source": generated.source}
-    return Outcome(len(inputs), failure=failure | {"what": report.first_disagreement})
+    return FuzzOutcome(len(inputs), failure=failure | {"what": report.first_disagreement})
 
 
-def _attack(seed: int, index: int) -> Outcome:
+def _attack(seed: int, index: int) -> FuzzOutcome:
     """What became of a certificate: two programs of three average nasty numbers."""
     number = seed * 1_000_000_007 + index
     generated = generate(number, averaging=index % 3 != 0)
@@ -170,9 +174,9 @@ def _attack(seed: int, index: int) -> Outcome:
         network = compile_program(generated.program, **way)
         certificate = certify(network)
     except CompileError:
-        return Outcome(refused=True)
+        return FuzzOutcome(refused=True)
     if not certificate:
-        return Outcome(refused=True)
+        return FuzzOutcome(refused=True)
     result = attack_certificate(
         network, certificate=certificate, seconds=60, inputs=ATTACKS, longest=REACH, seed=number
     )
@@ -180,7 +184,7 @@ def _attack(seed: int, index: int) -> Outcome:
     if result.first_difference is not None:
         found = result.first_difference | {"length": certificate.length}
         failure = {"program": number, "way": way, "source": generated.source} | found
-    return Outcome(result.inputs, failure=failure)
+    return FuzzOutcome(result.inputs, failure=failure)
 
 
 def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -> list[int]:

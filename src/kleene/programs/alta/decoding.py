@@ -15,11 +15,11 @@ def decode(program: Definition, prompt: Sequence[int], *, tokens: int, stop: int
     """What the program writes after the prompt."""
     if not isinstance(program.variables[program.output_name], Categorical):
         raise InputError(f"{program.name}: its outputs are numbers, and decoding feeds them back as tokens")
-    decoder = CachedDecoder(program) if cached else PlainDecoder(program)
+    decoder = CachedInterpreter(program) if cached else PlainInterpreter(program)
     return write(decoder, program.check_input(prompt), tokens, stop, program.check_input)
 
 
-class PlainDecoder:
+class PlainInterpreter:
     """Runs the whole sequence again for every token, all positions side by side behind a causal mask."""
 
     def __init__(self, program: Definition):
@@ -54,7 +54,7 @@ class PlainDecoder:
         return Decoding(tokens, self.layers.tolist(), final)
 
 
-class CachedDecoder:
+class CachedInterpreter:
     """Runs only the newest position; what earlier ones held before every layer is kept.
 
     `history[n][layer]` has the value of variable n at every earlier position before that layer.
