@@ -14,7 +14,7 @@ from kleene.memory import peak_memory_mb
 def run_named(name: str, typed: Sequence[str], *, compiled: bool, **options: Any) -> Outcome:
     """Run what has that name: a program, the network compiled from it, or a network in a file."""
     subject, entry, network = find_subject(name)
-    if hasattr(subject, "hear"):
+    if hasattr(subject, "first_read"):
         raise InputError(f"{name!r} is a Neural Turing Machine; look at its runs with NTM.load(FILE).run(SYMBOLS)")
     module = module_of(subject)
     if network and module is transformers and not hasattr(subject, "layout"):
