@@ -60,10 +60,15 @@ def size_facts(network: Any) -> dict[str, Any]:
 
 
 def _table(subject: Any, word: Any) -> Any:
-    return as_table(subject.run(word)) if hasattr(subject, "run") else "\n".join(map(str, subject.outputs(word)))
+    return "\n".join(map(str, subject.outputs(word))) if _is_lstm(subject) else as_table(subject.run(word))
 
 
 def _trace(subject: Any, word: Any) -> dict[str, Any]:
-    if hasattr(subject, "run"):
-        return {"trace": as_json(subject.run(word))}
-    return {"outputs": subject.outputs(word).tolist()}
+    if _is_lstm(subject):
+        return {"outputs": subject.outputs(word).tolist()}
+    return {"trace": as_json(subject.run(word))}
+
+
+def _is_lstm(subject: Any) -> bool:
+    """Whether the subject's outputs are shown instead of its trace, which has a distribution over all words."""
+    return hasattr(subject, "vocabulary")
