@@ -20,6 +20,7 @@ ORDER = (
     ("tensors", "data", "stopping", "caching", "benchmarking"),
     ("traces",),
     ("notation",),
+    ("pictures",),
     ("programs", "machines"),
     ("kinds",),
     ("naming",),
@@ -28,7 +29,6 @@ ORDER = (
     ("tasks",),
     ("teaching",),
     ("explaining",),
-    ("pictures",),
     ("viewing",),
     ("experiments",),
     ("cli",),
@@ -38,12 +38,10 @@ RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
 STRANGERS = {
     ("programs", "machines"),
     ("machines", "programs"),
+    ("programs", "pictures"),
+    ("machines", "pictures"),
+    ("compiling", "pictures"),
     ("explaining", "teaching"),
-    ("explaining", "tasks"),
-    ("pictures", "programs"),
-    ("pictures", "machines"),
-    ("pictures", "compiling"),
-    ("pictures", "teaching"),
     ("viewing", "teaching"),
 }
 ROOMS = sorted(

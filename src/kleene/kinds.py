@@ -180,7 +180,7 @@ CIRCUITS = Kind(
     telling=late("kleene.programs.circuits.console:telling"),
     run_options=("steps",),
     compiler=late("kleene.compiling.circuits.compiler:compile_circuit"),
-    sizes=late("kleene.compiling.circuits.compiler:sizes"),
+    sizes=late("kleene.programs.circuits.console:sizes"),
     inputs=late("kleene.compiling.circuits.checking:inputs"),
     judges=late("kleene.compiling.circuits.checking:judges"),
     compared=("circuit", "network", "independent interpreter"),
@@ -205,7 +205,30 @@ COUNTERS = Kind(  # networks without a program; as subjects they are of the kind
     shelf=lambda: {entry.name: entry for entry in _COUNTERS},
 )
 
-_KINDS: dict[str, Kind] = {kind.name: kind for kind in (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS)}
+LSTMS, TRANSFORMER_LMS = (
+    Kind(
+        name,
+        machine=machine,
+        noun="model",
+        read=late("kleene.machines.console:read_sentence"),
+        telling=late("kleene.machines.console:tell_next"),
+    )
+    for name, machine in {
+        "LSTM": "kleene.machines.lstm.lstm:LSTM",
+        "Transformer language model": "kleene.machines.transformer_lm:TransformerLM",
+    }.items()
+)
+NTMS = Kind(
+    "Neural Turing Machine",
+    machine="kleene.machines.ntm.ntm:NTM",
+    noun="machine",
+    read=late("kleene.machines.console:read_symbols"),
+    telling=late("kleene.machines.console:tell_symbols"),
+    run_options=("cells",),
+)
+
+_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, NTMS)
+_KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
 def register(kind: Kind) -> Kind:

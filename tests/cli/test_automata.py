@@ -9,7 +9,7 @@ import pytest
 import kleene
 from kleene.kinds import COUNTERS
 from kleene.machines.rnn.library import NETWORKS
-from kleene.traces.storage import from_json
+from kleene.traces import Trace
 from tests.command_line import assert_refused
 
 EVEN = "dfa:(0|10*1)*"
@@ -33,7 +33,7 @@ def test_an_automatons_run_in_json_has_verdict_and_trace(run):
     plain, compiled = (run("run", EVEN, "110", "--trace", "--json", *more).json for more in ((), ("--compiled",)))
     assert (plain["verdict"], plain["accepted"], plain["steps"]) == ("accept", True, 3)
     assert plain["trace"]["data"]["state"] == [0, 1, 0, 0]
-    assert from_json(plain["trace"]) == from_json(compiled["trace"])
+    assert Trace.from_json(plain["trace"]) == Trace.from_json(compiled["trace"])
 
 
 def test_a_turing_machine_is_run_and_its_network_too(run):

@@ -3,14 +3,12 @@
 import re
 from pathlib import Path
 
-import jax
 import pytest
 
 import kleene
-from kleene.machines.ntm.ntm import NTM
 from kleene.programs.circuits.console import read
 from kleene.programs.circuits.library import entries, get
-from kleene.traces.storage import from_json
+from kleene.traces import Trace
 from tests.command_line import assert_refused
 
 STEPLESS = """registers 1
@@ -45,7 +43,11 @@ def test_the_trace_shows_memory_and_registers_and_json_the_wires_too(run):
         run("run", "swap", "0", "1", "2", "3", "0", "--trace", "--json", *m).json for m in ((), ("--compiled",))
     )
     assert (plain["output"], plain["registers"]) == ([0, 1, 3, 2, 0], compiled["registers"])
-    assert from_json(plain["trace"]) == from_json(compiled["trace"]) == get("swap").build().run([0, 1, 2, 3, 0])
+    assert (
+        Trace.from_json(plain["trace"])
+        == Trace.from_json(compiled["trace"])
+        == get("swap").build().run([0, 1, 2, 3, 0])
+    )
     assert (plain["compiled"], compiled["compiled"]) == (False, True)
 
 
@@ -102,8 +104,3 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
 def test_bad_input_is_refused_in_words(run, words, told):
     Path("mine.nram").write_text(STEPLESS)
     assert_refused(run(*words), told)
-
-
-def test_a_neural_turing_machine_is_not_run_from_here(run):
-    NTM.random(3, width=2, hidden=(2, 2), key=jax.random.key(0)).save("ntm.safetensors")
-    assert_refused(run("run", "ntm.safetensors", "0", "1"), "is a Neural Turing Machine")

@@ -7,7 +7,7 @@ import pytest
 
 import kleene
 from kleene.programs.alta.library import parity
-from kleene.traces.storage import from_json
+from kleene.traces import Trace
 
 
 def test_a_program_is_run_and_its_output_printed(run):
@@ -42,7 +42,7 @@ def test_json_with_the_trace_holds_the_whole_trace(run):
     program = run("run", "parity_relative", "1", "0", "--json", "--trace").json["trace"]
     network = run("run", "parity_relative", "1", "0", "--json", "--trace", "--compiled").json["trace"]
     expected = parity.relative().run([2, 1, 0])
-    assert from_json(program) == from_json(network) == expected
+    assert Trace.from_json(program) == Trace.from_json(network) == expected
 
 
 def test_the_trace_is_shown_as_a_table(run):

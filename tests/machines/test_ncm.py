@@ -8,7 +8,7 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.machines.ncm import NCM, RepeatedLayer, run
+from kleene.machines.ncm import DifferentiableMachine, RepeatedLayer, run
 from kleene.machines.transformer.layout import read_segment
 from kleene.programs.alta.library import get, parity
 
@@ -22,7 +22,7 @@ def test_recorded_states_are_the_trace_of_network_and_program(name):
     network = kleene.compile(program)
     expected = program.run(tokens)
     machine = RepeatedLayer.of(network)
-    assert isinstance(machine, NCM)
+    assert isinstance(machine, DifferentiableMachine)
     found = recorded(machine, machine.start(tokens), jnp.arange(expected.steps))
     states = np.concatenate([np.asarray(machine.start(tokens).state)[None], np.asarray(found["state"])])
     assert expected.steps > 1

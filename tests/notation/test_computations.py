@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kleene.errors import InputError
 from kleene.notation.computations import Computation, Configuration, Configurations
 from kleene.traces import Trace
-from kleene.traces.storage import as_json, from_json
+from kleene.traces.storage import as_json
 from kleene.traces.tables import as_text
 
 STATES, SYMBOLS = ("go", "back", "halt"), ("_", "a", "b")
@@ -129,7 +129,7 @@ def test_traces_are_equal_where_computations_are_and_survive_being_stored(steps)
     compact, plain = moves(steps)
     trace = computation(compact)
     assert trace == computation(plain)
-    assert from_json(as_json(trace)) == trace
+    assert Trace.from_json(as_json(trace)) == trace
 
 
 def test_the_trace_prints_the_state_and_the_head_once_a_step():
@@ -141,7 +141,7 @@ def test_a_stored_trace_whose_state_is_longer_than_its_tape_is_refused():
     content = as_json(computation(RUN[0]))
     content["data"]["state"].append(0)
     with pytest.raises(ValueError, match="the data of channel 'state' is int32 of shape"):
-        from_json(content)
+        Trace.from_json(content)
 
 
 def test_a_computation_prints_a_line_for_each_configuration_with_the_cell_under_the_head_in_brackets():

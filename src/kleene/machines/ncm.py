@@ -22,7 +22,7 @@ from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.pytree import register_all
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer.execution import Runnable, advance, prepare
+from kleene.machines.transformer.steps import Runnable, advance, prepare
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 
 register_all()
@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
 
 @runtime_checkable
-class NCM(Protocol):
+class DifferentiableMachine(Protocol):
     """A ∂NCM. Both functions are of one run, unbatched: batch with `jax.vmap`."""
 
     def control(self, feedback: PyTree, state: PyTree, entry: PyTree) -> tuple[PyTree, PyTree, PyTree]:
@@ -51,7 +51,7 @@ class NCM(Protocol):
         ...
 
 
-def run(machine: NCM, start: Start, entries: PyTree, *, unroll: int = 1) -> Records:
+def run(machine: DifferentiableMachine, start: Start, entries: PyTree, *, unroll: int = 1) -> Records:
     """The trace of one run: `command`, `feedback`, `state`, `output` and `memory` after each step.
 
     `entries` has the step as the first axis of each of its arrays.
@@ -78,7 +78,7 @@ def compiler_options() -> dict[str, Any]:
 
 
 class Recurrent(eqx.Module):
-    """A `SimpleRNN` or an `LSTM` as an `NCM`: its entries are the places of symbols in its alphabet.
+    """A `SimpleRNN` or an `LSTM` as a `DifferentiableMachine`: its entries are the places of symbols in its alphabet.
 
     >>> machine = Recurrent(SimpleRNN.random("ab", 3, key=jax.random.key(0)))
     >>> run(machine, machine.start(), jnp.array([0, 1, 1]))["output"].shape
@@ -104,7 +104,7 @@ class Recurrent(eqx.Module):
 
 
 class RepeatedLayer(eqx.Module):
-    """A `UniversalTransformer` as an `NCM` without a processor; its entries say nothing but how many layers to run.
+    """A `UniversalTransformer` as a `DifferentiableMachine` without a processor. Its entries only count the layers.
 
     Attention is softmax, so that gradients reach all of its weights. It has one output a position: the dimensions that
     hold the network's output. It neither halts nor says where attention is undefined: `UniversalTransformer.run` does.

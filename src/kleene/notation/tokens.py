@@ -7,7 +7,7 @@ fixed number of layers), and stays as it is from then on; later positions see it
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class Decoding:
     __hash__ = None  # type: ignore[assignment]
 
 
+@runtime_checkable
 class Decoder(Protocol):
     """A sequence that grows: a token goes in, the output at its position comes out."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from kleene.errors import InputError, KleeneError, ModelFileError
+from kleene.pictures.figures import check_picture
 from kleene.stopping import announce
 from kleene.teaching import loop
 from kleene.teaching.lesson import Lesson
@@ -154,8 +155,6 @@ def _check_numbers(options: dict[str, Any]) -> None:
 def _check_kept(taught: Lesson, model: Any, heads: Any) -> None:
     """Refuse, before anything is taught, a machine that cannot be saved, and a picture that cannot be drawn."""
     if heads is not None:
-        from kleene.pictures.figures import check_picture  # matplotlib is slow to import
-
         _picture(taught, "heads")
         check_picture(heads, "--heads")
     if model is not None:

@@ -1,7 +1,8 @@
 """One named quantity that a run records: what its numbers mean, and when two of them are the same."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
@@ -98,3 +99,34 @@ def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
     """
     table = np.asarray(values, dtype=np.float64)
     return np.asarray(np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left"))
+
+
+@runtime_checkable
+class RecordedRun(Protocol):
+    """What storage and tables ask of a trace."""
+
+    @property
+    def channels(self) -> tuple[Channel, ...]: ...
+
+    @property
+    def data(self) -> Mapping[str, np.ndarray]: ...
+
+    @property
+    def output_name(self) -> str | None: ...
+
+    @property
+    def halted(self) -> bool: ...
+
+    @property
+    def axes(self) -> tuple[str, ...]: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def output(self) -> Any: ...
+
+    def channel(self, name: str) -> Channel: ...

@@ -16,14 +16,13 @@ import numpy as np
 
 from kleene.errors import ModelFileError
 from kleene.files import SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
-from kleene.traces.channels import Channel
-from kleene.traces.trace import Trace
+from kleene.traces.channels import Channel, RecordedRun
 
 FORMAT = "kleene.trace/1"
 MOST_TRACE = 1 << 30  # bytes of a file
 
 
-def save(trace: Trace, path: Any) -> Path:
+def save(trace: RecordedRun, path: Any) -> Path:
     """Save the trace with a checksum and return the path, whose ending chooses between `.json` and `.npz`."""
     path = Path(path)
     if path.suffix == ".json":
@@ -35,8 +34,8 @@ def save(trace: Trace, path: Any) -> Path:
     raise ModelFileError(f"a trace is saved as .json or .npz, and {path.name!r} is neither")
 
 
-def load(path: Any) -> Trace:
-    """The trace in a `.json` or `.npz` file; any damage is refused."""
+def load(path: Any) -> dict[str, Any]:
+    """The fields of the trace in a `.json` or `.npz` file; any damage is refused."""
     path = Path(path)
     content = read_bytes(path, MOST_TRACE)
     has_seal = check_seal(path, content)
@@ -55,7 +54,7 @@ def load(path: Any) -> Trace:
     return trace
 
 
-def as_json(trace: Trace) -> dict[str, Any]:
+def as_json(trace: RecordedRun) -> dict[str, Any]:
     """The trace as plain dicts, lists and numbers; an undefined number is null."""
     data = {}
     for channel in trace.channels:
@@ -65,7 +64,8 @@ def as_json(trace: Trace) -> dict[str, Any]:
     return _header(trace) | {"output": _without_nan(trace.output), "steps": trace.steps, "data": data}
 
 
-def from_json(content: dict[str, Any]) -> Trace:
+def from_json(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the trace that `as_json` described."""
     channels = {c["name"]: c for c in content["channels"]}
     kinds = {name: _channel(c).dtype for name, c in channels.items()}
     return _build(content, {n: np.array(rows, dtype=kinds[n]) for n, rows in content["data"].items()})
@@ -77,7 +77,7 @@ def _without_nan(rows: Any) -> Any:
     return None if rows != rows else rows
 
 
-def _header(trace: Trace) -> dict[str, Any]:
+def _header(trace: RecordedRun) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "channels": [asdict(c) for c in trace.channels],
@@ -93,31 +93,32 @@ def _channel(fields: dict[str, Any]) -> Channel:
     return Channel(**plain)
 
 
-def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> Trace:
+def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> dict[str, Any]:
     if header.get("format") != FORMAT:
         raise ValueError(f"the format is {header.get('format')!r}, expected {FORMAT!r}")
-    channels = tuple(_channel(c) for c in header["channels"])
-    trace = Trace(channels, data, header["output_name"], header["halted"], tuple(header["axes"]), header["source"])
-    _check(trace)
-    return trace
+    channels, axes = tuple(_channel(c) for c in header["channels"]), tuple(header["axes"])
+    _check(channels, data, axes)
+    output = header["output_name"]
+    if output is not None and output not in data:
+        raise ValueError(f"the output {output!r} is not one of its channels")
+    fields = {"channels": channels, "data": data, "output_name": output, "halted": header["halted"]}
+    return fields | {"axes": axes, "source": header["source"]}
 
 
-def _check(trace: Trace) -> None:
-    if not trace.channels:
+def _check(channels: Sequence[Channel], data: dict[str, np.ndarray], axes: tuple[str, ...]) -> None:
+    if not channels:
         raise ValueError("it has no channels")
-    missing = [c.name for c in trace.channels if c.name not in trace.data]
+    missing = [c.name for c in channels if c.name not in data]
     if missing:
         raise ValueError(f"the data of channel {missing[0]!r} is missing")
-    shapes = {c.name: trace.data[c.name].shape for c in trace.channels}
-    shared = max((shapes[c.name][: len(shapes[c.name]) - len(c.entry_shape)] for c in trace.channels), key=len)
-    for channel in trace.channels:
-        array, own = trace.data[channel.name], len(shapes[channel.name]) - len(channel.entry_shape)
+    shapes = {c.name: data[c.name].shape for c in channels}
+    shared = max((shapes[c.name][: len(shapes[c.name]) - len(c.entry_shape)] for c in channels), key=len)
+    for channel in channels:
+        array, own = data[channel.name], len(shapes[channel.name]) - len(channel.entry_shape)
         if own < 1 or array.shape != shared[:own] + channel.entry_shape or array.dtype != channel.dtype:
             raise ValueError(f"the data of channel {channel.name!r} is {array.dtype} of shape {array.shape}")
-    if len(shared) != len(trace.axes) or not shared[0]:
-        raise ValueError(f"its data has the shape {shared}, and its axes are {', '.join(trace.axes)}")
-    if trace.output_name is not None and trace.output_name not in trace.data:
-        raise ValueError(f"the output {trace.output_name!r} is not one of its channels")
+    if len(shared) != len(axes) or not shared[0]:
+        raise ValueError(f"its data has the shape {shared}, and its axes are {', '.join(axes)}")
 
 
 END = 22  # bytes of the record at the end of an archive, whose last two are the length of the comment

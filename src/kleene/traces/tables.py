@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kleene.traces.channels import Channel
-from kleene.traces.trace import Trace
+from kleene.traces.channels import Channel, RecordedRun
 
 WIDEST = 24  # positions shown; a longer trace is cut in the middle
 
 
-def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
+def as_table(trace: RecordedRun, *others: RecordedRun, title: str = "") -> Table:
     """A table with a row for each step and channel and a column for each position; channels are the columns of a trace
     without positions.
 
@@ -44,7 +43,7 @@ def as_table(trace: Trace, *others: Trace, title: str = "") -> Table:
     return table
 
 
-def _row_a_step(traces: Sequence[Trace], title: str) -> Table:
+def _row_a_step(traces: Sequence[RecordedRun], title: str) -> Table:
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("step", justify="right")
     columns = [(trace, channel) for trace in traces for channel in traces[0].channels]
@@ -58,7 +57,7 @@ def _row_a_step(traces: Sequence[Trace], title: str) -> Table:
     return table
 
 
-def as_text(trace: Trace) -> str:
+def as_text(trace: RecordedRun) -> str:
     """The table without colours, as it stands in a log."""
     stream = io.StringIO()
     # Whatever the surroundings say: FORCE_COLOR would put escape codes here, and a notebook would print it elsewhere.
@@ -68,7 +67,7 @@ def as_text(trace: Trace) -> str:
     return "\n".join(lines).strip("\n")
 
 
-def as_html(trace: Trace) -> str:
+def as_html(trace: RecordedRun) -> str:
     """The table for a notebook."""
     positions = _columns(trace)
     head = "".join(f"<th>{'…' if p is None else p}</th>" for p in positions)
@@ -82,11 +81,11 @@ def as_html(trace: Trace) -> str:
     return f"<table><tr><th>step</th><th>channel</th>{head}</tr>{''.join(rows)}</table>"
 
 
-def _channels_at(trace: Trace, step: int) -> list[Channel]:
+def _channels_at(trace: RecordedRun, step: int) -> list[Channel]:
     return [c for c in trace.channels if step or not c.per_step]
 
 
-def _columns(trace: Trace) -> Sequence[int | None]:
+def _columns(trace: RecordedRun) -> Sequence[int | None]:
     length = max(trace.data[c.name].shape[1] if _has_positions(trace, c) else 1 for c in trace.channels)
     if length <= WIDEST:
         return range(length)
@@ -94,16 +93,16 @@ def _columns(trace: Trace) -> Sequence[int | None]:
     return [*range(half), None, *range(length - half, length)]
 
 
-def _has_positions(trace: Trace, channel: Channel) -> bool:
+def _has_positions(trace: RecordedRun, channel: Channel) -> bool:
     return trace.data[channel.name].ndim - len(channel.entry_shape) > 1
 
 
-def _entry(trace: Trace, name: str, step: int, position: int) -> np.ndarray | np.generic:
+def _entry(trace: RecordedRun, name: str, step: int, position: int) -> np.ndarray | np.generic:
     at_step = trace.data[name][step]
     return at_step[position] if _has_positions(trace, trace.channel(name)) else at_step
 
 
-def _cell(trace: Trace, first: Trace, name: str, step: int, position: int | None) -> Text:
+def _cell(trace: RecordedRun, first: RecordedRun, name: str, step: int, position: int | None) -> Text:
     if position is None:
         return Text("…")
     channel = trace.channel(name)

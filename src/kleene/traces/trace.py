@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.traces import storage
 from kleene.traces.channels import Channel
 
 
@@ -140,22 +141,21 @@ class Trace:
 
     def as_json(self) -> dict[str, Any]:
         """The trace as plain dicts, lists and numbers; an undefined number is None."""
-        from kleene.traces.storage import as_json
-
-        return as_json(self)
+        return storage.as_json(self)
 
     def save(self, path: Any) -> Path:
         """Save the trace as `.json` or `.npz`, by the ending of the path, and return the path."""
-        from kleene.traces.storage import save
-
-        return save(self, path)
+        return storage.save(self, path)
 
     @staticmethod
     def load(path: Any) -> "Trace":
         """The trace that `save` wrote. Opening a file never runs code."""
-        from kleene.traces.storage import load
+        return Trace(**storage.load(path))
 
-        return load(path)
+    @staticmethod
+    def from_json(content: dict[str, Any]) -> "Trace":
+        """The trace that `as_json` described."""
+        return Trace(**storage.from_json(content))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,6 @@ large to its sources that softmax in float32 leaves nothing to the others: the c
 product in the machine is one of zeros and ones.
 """
 
-from typing import Any
-
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -47,15 +44,3 @@ def compile_circuit(circuit: Circuit) -> NRAM:
         wiring=wiring,
         steps=circuit.steps,
     )
-
-
-def sizes(network: Any) -> dict[str, Any]:
-    """How large a compiled NRAM is."""
-    weights = [np.asarray(leaf) for leaf in jax.tree.leaves(network)]
-    return {
-        "hidden_units": 2 * len(network.stop),
-        "registers": network.wiring.registers,
-        "modules": len(network.wiring.modules),
-        "parameters": sum(weight.size for weight in weights),
-        "nonzero": int(sum(np.count_nonzero(weight) for weight in weights)),
-    }

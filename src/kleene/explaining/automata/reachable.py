@@ -6,7 +6,7 @@ those which some word reaches are ever made.
 
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -105,6 +105,7 @@ def _reachable(network: Any, max_states: int, narrow: int) -> tuple[list[Vector]
     return _explored(_PlainVectors(network), max_states)
 
 
+@runtime_checkable
 class _Vectors(Protocol):
     """How the hidden vectors of a network follow one another."""
 

@@ -8,7 +8,7 @@ state up to rounding. States are [batch, layers, hidden].
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -40,6 +40,7 @@ class Parts(eqx.Module):
         return jnp.stack([self.relevant.hidden, self.relevant.hidden + self.irrelevant.hidden])
 
 
+@runtime_checkable
 class Network(Protocol):
     """Weights without a vocabulary, so that models share compiled code. Called under jit."""
 

@@ -38,7 +38,7 @@ def spelled_tokens(vocabulary: Sequence[Hashable], sentence: Sentence) -> list[A
     return [tokens.get(str(word), word) for word in words_of(vocabulary, sentence)]
 
 
-class Vocabulary(NamedTuple):
+class KnownWords(NamedTuple):
     """A vocabulary: its tokens, their places, and whether all of them are texts."""
 
     tokens: tuple[Hashable, ...]
@@ -55,10 +55,10 @@ class Vocabulary(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def vocabulary_of(tokens: tuple[Hashable, ...]) -> Vocabulary:
+def vocabulary_of(tokens: tuple[Hashable, ...]) -> KnownWords:
     """The vocabulary of these tokens. It is kept, because tens of thousands of words take as long as a sentence."""
     places = {token: place for place, token in enumerate(tokens)}
-    return Vocabulary(tokens, places, all(isinstance(token, str) for token in tokens))
+    return KnownWords(tokens, places, all(isinstance(token, str) for token in tokens))
 
 
 def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[np.ndarray]:
@@ -119,7 +119,7 @@ def _checked_words(about: Decomposable, sentence: Sentence, number: int) -> list
     return words
 
 
-def _codes(vocabulary: Vocabulary, words: Sequence[Any], number: int) -> list[int]:
+def _codes(vocabulary: KnownWords, words: Sequence[Any], number: int) -> list[int]:
     """The places of the tokens of one sentence."""
     last = len(vocabulary.tokens) - 1
     if vocabulary.are_ids(words):

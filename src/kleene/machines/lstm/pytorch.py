@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.errors import InputError, ModelFileError
 from kleene.machines.language import Token
-from kleene.machines.lstm.lstm import LSTM, Layer, Memory
+from kleene.machines.lstm.layer import Layer, Memory
 from kleene.tensors import read_arrays, write_arrays
 
 INPUTS = re.compile(r"(.*?)weight_ih_l(\d+)$")
@@ -19,14 +19,14 @@ EMBEDDINGS, DECODERS = ("encoder", "emb", "wte"), ("decoder", "out", "head", "li
 Arrays = dict[str, np.ndarray]
 
 
-def from_torch(
+def torch_weights(
     source: Any,
     *,
     vocabulary: Sequence[Token] | None = None,
     embedding: str | None = None,
     decoder: str | None = None,
-) -> LSTM:
-    """The network of a PyTorch language model; see `LSTM.from_torch`.
+) -> dict[str, Any]:
+    """The fields of the LSTM that a PyTorch language model is; see `LSTM.from_torch`.
 
     The usual names are `encoder.weight`, `rnn.weight_ih_l0`… and `decoder.weight`, as in PyTorch's word_language_model;
     other names and prefixes are found too. PyTorch's two biases are added up. Where there is no matrix for the decoder
@@ -45,17 +45,17 @@ def from_torch(
     _check_finite(used | {"the decoder's bias": bias})
     tokens = _tokens(vocabulary, len(free[encoder]), encoder)
     nothing = jnp.zeros((len(layers), hidden), layers[0].recurrent.dtype)
-    return LSTM(
-        embedding=jnp.asarray(free[encoder]),
-        layers=layers,
-        start=Memory(nothing, nothing),
-        decoder=jnp.asarray(free[reader]),
-        decoder_bias=jnp.asarray(bias),
-        vocabulary=tokens,
-    )
+    return {
+        "embedding": jnp.asarray(free[encoder]),
+        "layers": layers,
+        "start": Memory(nothing, nothing),
+        "decoder": jnp.asarray(free[reader]),
+        "decoder_bias": jnp.asarray(bias),
+        "vocabulary": tokens,
+    }
 
 
-def to_torch(network: LSTM) -> dict[str, Any]:
+def to_torch(network: Any) -> dict[str, Any]:
     """The weights as tensors; see `LSTM.to_torch`."""
     try:
         import torch  # pyright: ignore[reportMissingImports]
@@ -67,7 +67,7 @@ def to_torch(network: LSTM) -> dict[str, Any]:
     return {name: torch.from_numpy(array.copy()) for name, array in state_dict(network).items()}
 
 
-def state_dict(network: LSTM) -> Arrays:
+def state_dict(network: Any) -> Arrays:
     """The weights in numpy, named as in PyTorch's word_language_model; the second of its two biases is zero."""
     if np.any(np.asarray(network.start.hidden)) or np.any(np.asarray(network.start.cell)):
         raise InputError("this LSTM has a start of its own, and a model of PyTorch begins with zeros")
@@ -83,7 +83,7 @@ def state_dict(network: LSTM) -> Arrays:
     return found | {"decoder.weight": np.asarray(network.decoder), "decoder.bias": np.asarray(network.decoder_bias)}
 
 
-def save_state_dict(network: LSTM, path: Any) -> Path:
+def save_state_dict(network: Any, path: Any) -> Path:
     """Save the weights as a state dict, which `safetensors.torch.load_file` reads, and return the path."""
     return write_arrays(path, state_dict(network))
 

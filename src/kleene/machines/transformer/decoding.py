@@ -7,16 +7,9 @@ import numpy as np
 
 from kleene.errors import HaltError, InputError
 from kleene.machines.pytree import mapped
-from kleene.machines.transformer.execution import (
-    Runnable,
-    kept_entries,
-    looked_at,
-    prepare,
-    undefined_error,
-    with_faults,
-)
 from kleene.machines.transformer.layer import Attended, attention_from, between, features_of, mlp, projected
 from kleene.machines.transformer.parameters import Parameters
+from kleene.machines.transformer.steps import Runnable, kept_entries, looked_at, prepare, undefined_error, with_faults
 from kleene.notation.tokens import Decoding, write
 
 

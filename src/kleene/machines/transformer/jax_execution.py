@@ -18,7 +18,7 @@ import numpy as np
 
 from kleene.errors import HaltError
 from kleene.machines.pytree import register_all
-from kleene.machines.transformer.execution import (
+from kleene.machines.transformer.steps import (
     Runnable,
     advance,
     all_clean,

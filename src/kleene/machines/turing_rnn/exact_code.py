@@ -23,7 +23,7 @@ class ScaleTooSmall(Exception):
 
 
 @dataclass(frozen=True)
-class Leaf:
+class CodeLeaf:
     """The end of a path through a tree: the next state's unknown coordinates as forms of the old ones."""
 
     number: int
@@ -35,10 +35,10 @@ class Branch:
     """A sign to look at, and what follows each of those met so far."""
 
     guard: Guard
-    outcomes: dict[int, "Branch | Leaf"] = field(default_factory=dict)
+    outcomes: dict[int, "Branch | CodeLeaf"] = field(default_factory=dict)
 
 
-Tree = Branch | Leaf
+Tree = Branch | CodeLeaf
 
 
 class Constants:
@@ -83,7 +83,7 @@ def function(tree: Tree, unknown: tuple[int, ...], constants: Constants, missed:
 
 def _write(tree: Tree, depth: int, lines: list[str], constants: Constants) -> None:
     pad = " " * depth
-    if isinstance(tree, Leaf):
+    if isinstance(tree, CodeLeaf):
         lines.extend(pad + line for line in _leave(tree, constants))
         return
     if depth > DEEPEST:
@@ -130,7 +130,7 @@ def _tests(guard: Guard, constants: Constants) -> tuple[dict[int, str], list[str
     return tests, [f"e = {terms}{_plus(Fraction(form.constant) * whole, constants)}"]
 
 
-def _leave(edge: Leaf, constants: Constants) -> list[str]:
+def _leave(edge: CodeLeaf, constants: Constants) -> list[str]:
     lines, values, rests = [], [], []
     for place, form in enumerate(edge.updates):
         whole = lcm(*(Fraction(c).denominator for c in form.terms.values()))

@@ -17,7 +17,7 @@ from math import lcm
 from typing import Any
 
 from kleene.machines.rnn.exact_execution import ExactVector, PlainStepper
-from kleene.machines.turing_rnn.exact_code import Branch, Constants, Leaf, ScaleTooSmall, Tree, function
+from kleene.machines.turing_rnn.exact_code import Branch, CodeLeaf, Constants, ScaleTooSmall, Tree, function
 from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard, KnownCoordinates, Layers, Number, Tick, traced
 from kleene.notation.exact import ExactMatrix
 
@@ -166,7 +166,7 @@ class ExactExecution:
         factor = self._constants.scale // old
         return (values[0], *(n * factor for n in values[1:]))
 
-    def _edge(self, known: KnownCoordinates, after: Mapping[int, Form], label: Any) -> Leaf:
+    def _edge(self, known: KnownCoordinates, after: Mapping[int, Form], label: Any) -> CodeLeaf:
         """A new edge to the state of which that is known."""
         node = self._node(known)
         number = len(self._targets)
@@ -177,7 +177,7 @@ class ExactExecution:
             program = node.programs.get(symbol)
             same = functions[node.edges[0]] if program is not None and program.compiled else None
             functions.append(same or self._interpreter(node, symbol))
-        return Leaf(number, tuple(after.get(k, Form(0, {})) for k in node.unknown))
+        return CodeLeaf(number, tuple(after.get(k, Form(0, {})) for k in node.unknown))
 
     def _node(self, known: KnownCoordinates) -> _Node:
         """The narrowest node that covers what is known, or a new one."""
@@ -215,12 +215,12 @@ class ExactExecution:
             return ONE
         return (number > 0) - (number < 0)
 
-    def _met(self, tree: Tree | None, numbers: Mapping[int, int]) -> Leaf | None:
+    def _met(self, tree: Tree | None, numbers: Mapping[int, int]) -> CodeLeaf | None:
         while isinstance(tree, Branch):
             tree = tree.outcomes.get(self._outcome(tree.guard, numbers))
         return tree
 
-    def _worked_out(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> Leaf:
+    def _worked_out(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> CodeLeaf:
         """The edge of a tick that turns out as never before, now in the program's tree."""
         if len(self._targets) > self.most:
             raise _Crowded
@@ -237,7 +237,7 @@ class ExactExecution:
         for edge in node.edges:
             self._functions[symbol][edge] = code
 
-    def _taken(self, edge: Leaf, numbers: Mapping[int, int]) -> Values:
+    def _taken(self, edge: CodeLeaf, numbers: Mapping[int, int]) -> Values:
         found = [Fraction(form.numerator(numbers, self._constants.scale)) for form in edge.updates]
         if any(value.denominator > 1 for value in found):
             raise ScaleTooSmall(lcm(*(value.denominator for value in found)))
@@ -287,7 +287,7 @@ def _stop(values: Values) -> Values:
     raise _Stopped
 
 
-def _grafted(tree: Tree | None, tick: Tick, edge: Leaf) -> Tree:
+def _grafted(tree: Tree | None, tick: Tick, edge: CodeLeaf) -> Tree:
     """The tree with the tick's signs as a path to its edge."""
     if not tick.guards:
         return edge

@@ -5,7 +5,7 @@ Along a path of the tree `Allowed` says which codes of which variables are still
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, 
 Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes a path can still meet
 
 
+@runtime_checkable
 class Taken(Protocol):
     """A decision that was taken: the symbol turned out to be `outcome`."""
 

@@ -7,13 +7,14 @@ once (a truth value, an index, a hash, a string, a class) is a decision, which t
 import math
 import operator
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from kleene.programs.alta.symbols import Symbol
 
 
+@runtime_checkable
 class Decider(Protocol):
     """Who takes the decisions that a value cannot: the tracer."""
 
@@ -169,6 +170,7 @@ _install_operators()
 Value.__name__ = Value.__qualname__ = "traced value"  # what Python's own messages call it
 
 
+@runtime_checkable
 class Scribe(Protocol):
     """Who answers reads and takes writes: the tracer."""
 

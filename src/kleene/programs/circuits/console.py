@@ -48,3 +48,10 @@ def table(trace: Trace) -> Any:
 
     kept = tuple(channel for channel in trace.channels if not channel.per_step)
     return as_table(Trace(kept, {c.name: trace[c.name] for c in kept}, trace.output_name, source=trace.source))
+
+
+def sizes(network: Any) -> dict[str, Any]:
+    """How large a compiled NRAM is."""
+    size, wiring = network.size, network.wiring
+    found = {"hidden_units": size.hidden_units, "registers": wiring.registers, "modules": len(wiring.modules)}
+    return found | {"parameters": size.parameters, "nonzero": size.nonzero}

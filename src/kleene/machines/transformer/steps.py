@@ -1,0 +1,187 @@
+"""The steps of a run, once for numpy and for jax (`xp` is either): a layer, what it leaves, and what is refused."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.machines.pytree import pytree, static
+from kleene.machines.transformer.layer import between, features_of, mlp, select, softmax, used
+from kleene.machines.transformer.layout import Layout, Segment, is_clean, read_segment
+from kleene.machines.transformer.parameters import Array, Parameters, Probe
+from kleene.machines.transformer.plan import LookupPlan, plan_of
+from kleene.traces.recorder import Recorder
+
+
+@pytree
+class Runnable:
+    """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
+
+    plan: LookupPlan | None
+    network: Parameters | None
+    mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
+    mlp_bias: Array
+    probe: Probe | None
+    halt: Array | None
+    layout: Layout = static()
+    activation: str = static()
+
+
+def place_of(runnable: Runnable, segment: Segment) -> slice:
+    """Where a segment stands in what the heads read, or in the state."""
+    plan = runnable.plan
+    if plan is None:
+        return slice(segment.start, segment.stop)
+    order = plan.read if segment.channel.per_step else plan.kept
+    first = order.index(segment.start)
+    return slice(first, first + segment.width)
+
+
+class LayerStep(NamedTuple):
+    """After one layer: the state, what the heads read, why they are undefined, and where that is used."""
+
+    state: Any
+    read: Any
+    reasons: Any
+    used: Any
+
+
+def prepare(network: Parameters, attention: str) -> Runnable:
+    """What a run of the network needs, arranged once."""
+    plan = plan_of(network) if attention == "select" else None
+    probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
+    order = list(range(len(mlp_in)))
+    if plan is not None:
+        order = [*plan.kept, *plan.read, *range(network.layout.width, len(mlp_in))]
+        halt = None if halt is None else halt[list(plan.kept)]
+        mlp_in, mlp_bias = plan.mlp_in, plan.mlp_bias
+    if probe is not None:
+        mlp_in = np.concatenate([mlp_in, probe.rows[order]], axis=1)
+        mlp_bias = np.concatenate([mlp_bias, -probe.least.astype(mlp_bias.dtype)])
+    layout, activation = network.layout, network.activation
+    return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
+
+
+def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
+    """One layer for the whole batch."""
+    layout, activation = runnable.layout, runnable.activation
+    if runnable.plan is not None:
+        plan = runnable.plan
+        attended = select(xp, plan, layout, state, lengths)
+        x = xp.concatenate([state, attended.read], axis=-1)
+        expansion, mlp_out, base = plan.expansion, plan.mlp_out, state
+    else:
+        network = runnable.network
+        assert network is not None
+        attended = softmax(xp, network, state, lengths)
+        x = base = state + attended.read
+        e = network.expansion
+        expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
+        mlp_out = network.mlp_out
+        attended = attended._replace(read=x)
+    features, steps = features_of(xp, expansion, activation, x)
+    reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
+    return LayerStep(base + change.astype(base.dtype), attended.read, reasons, looked)
+
+
+def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
+    """The reasons with one use more where the probe knows of faults: its guards alone say where it counts."""
+    if probe is None or probe.guarded.shape[1] == reasons.shape[-1]:
+        return reasons
+    more = xp.full((*reasons.shape[:-1], 1), int(Reason.FAULT), dtype=reasons.dtype)
+    return xp.concatenate([reasons, more], axis=-1)
+
+
+def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
+    inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
+    reasons = xp.where(inside, reasons, 0)
+    if xp is np:
+        return used(xp, probe, rows, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
+    import jax
+
+    return jax.lax.cond(
+        (reasons > 0).any(),
+        lambda: used(xp, probe, rows, reasons),
+        lambda: xp.zeros(reasons.shape, dtype=bool),
+    )
+
+
+def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """What every variable holds, (batch, position, …)."""
+    segments = runnable.layout.kept_segments
+    return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
+
+
+def entries(xp: Any, runnable: Runnable, step: LayerStep) -> dict[str, Any]:
+    """What every channel holds after a layer, the heads' channels included."""
+    found = kept_entries(xp, runnable, step.state)
+    for head, segment in enumerate(runnable.layout.head_segments):
+        entry = read_segment(xp, segment.channel, step.read[..., place_of(runnable, segment)])
+        reason = step.reasons[..., head]
+        if segment.channel.kind == "category":
+            found[segment.channel.name] = xp.where(reason == 0, entry, -1)
+        else:  # an average between two declared values is still what was read
+            found[segment.channel.name] = xp.where((reason == 0) | (reason == int(Reason.BETWEEN)), entry, xp.nan)
+    return found
+
+
+def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
+    """Whether every kept channel of each sequence holds an exact value."""
+    clean = xp.ones(inside.shape, dtype=bool)
+    for segment in runnable.layout.kept_segments:
+        clean = clean & is_clean(xp, segment.channel, state[..., place_of(runnable, segment)])
+    if runnable.plan is None:
+        for segment in runnable.layout.head_segments:  # the MLP must have emptied these
+            clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
+    return (clean | ~inside).all(axis=1)
+
+
+def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
+    """Which sequences hold the halting value at every position."""
+    if runnable.halt is None:
+        return xp.zeros(lengths.shape, dtype=bool)
+    beyond = xp.arange(state.shape[1]) >= lengths[:, None]
+    return ((xp.matmul(state, runnable.halt) > 0.5) | beyond).all(axis=1)
+
+
+def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """The output channel alone."""
+    segment = runnable.layout.segment(runnable.layout.output_name)
+    return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
+
+
+def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
+    """End the rows that are still running: an error where they should have halted."""
+    if len(rows) and runnable.layout.halts:
+        raise HaltError(runnable.layout.name, int(rows[0]), limit)
+    recorder.finish(rows, layer, halted=False)
+
+
+def refuse_undefined(runnable: Runnable, step: LayerStep, layer: int, rows: np.ndarray) -> None:
+    if step.used is None or not step.used.any():
+        return
+    row, position, head = (int(i) for i in np.argwhere(step.used)[0])
+    raise undefined_error(
+        runnable.layout, layer, int(rows[row]), position, head, int(step.reasons[row, position, head])
+    )
+
+
+def undefined_error(layout: Layout, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
+    """The error for the use of a head that is undefined, or for a fault."""
+    if reason == Reason.FAULT:
+        problem = "a variable is set to a value outside its range, or to two at once; run the program to see which"
+        return WriteError(problem, program=layout.name, layer=layer, position=position, sequence=row)
+    return UndefinedAttentionError(
+        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
+    )
+
+
+def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    if not clean.all():
+        raise RunError(
+            f"{runnable.layout.name}: after layer {layer} the network's residual stream on input "
+            f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
+            f"of the compiled program: compile it again, or compare it with `kleene.check`."
+        )
