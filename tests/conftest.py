@@ -26,10 +26,16 @@ from jaxtyping import install_import_hook
 
 from tests.command_line import Result
 
-# Every function and every array of these rooms is checked against its annotations. Not yet of the others: programs have
-# protocols that cannot be checked as they run, and the rooms of commands refuse a user's bad input themselves, with
-# better words than an annotation; there are tests that they do.
-install_import_hook(["kleene.machines", "kleene.notation", "kleene.traces"], "beartype.beartype")
+# Every function and every array of these modules is checked against its annotations. The others refuse a user's bad
+# input themselves, with better words than an annotation, and there are tests that they do: words, tokens and channels,
+# and the rooms of programs and verbs.
+CHECKED = (
+    "kleene.machines",
+    *(f"kleene.notation.{name}" for name in ("computations", "console", "exact", "graphs", "tapes", "wiring")),
+    *(f"kleene.traces.{name}" for name in ("recorder", "storage", "tables", "trace")),
+    "kleene.kinds",
+)
+install_import_hook(CHECKED, "beartype.beartype")
 
 # What one test compiles, another loads: also in the other workers, and in the commands that tests start. The process
 # that starts the workers makes the folder, and removes it.

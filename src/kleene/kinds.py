@@ -70,6 +70,7 @@ class Kind:
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
+    stated: tuple[str, ...] = ()  # options that a report of compiling names even if they were not given
     sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
     networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
@@ -120,6 +121,7 @@ TRANSFORMERS = Kind(
         "rules": ("compact", "paper"),
         "activation": ("clipped", "relu"),
     },
+    stated=("dtype", "rules"),
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
@@ -137,6 +139,7 @@ AUTOMATA = Kind(
     telling=late("kleene.programs.automata.console:telling"),
     compiler=late("kleene.compiling.automata.compiler:compile_dfa"),
     options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
+    stated=("form",),
     sizes=late("kleene.programs.automata.console:sizes"),
     inputs=late("kleene.compiling.automata.checking:inputs"),
     judges=late("kleene.compiling.automata.checking:judges"),
@@ -158,6 +161,7 @@ TURING_MACHINES = Kind(
     run_options=("max_steps",),
     compiler=late("kleene.compiling.turing.compiler:compile_turing"),
     options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
+    stated=("construction",),
     sizes=late("kleene.programs.turing.console:sizes"),
     networks=late("kleene.compiling.turing.checking:networks"),
     inputs=late("kleene.compiling.turing.checking:inputs"),

@@ -164,7 +164,7 @@ def compiled(subject: Any, **options: Any) -> Compiled:
     check_options(found.kind, chosen, name=name)
     network = compile(found.subject, **chosen)
     seconds = round(time.perf_counter() - started, 4)
-    defaults = {key: values[0] for key, values in found.kind.options.items()}
+    defaults = {key: found.kind.options[key][0] for key in found.kind.stated}
     facts = {"program": name, **defaults, **chosen, **found.kind.sizes(network)}
     return Compiled(network, facts | {"seconds": seconds, "peak_memory_mb": peak_memory_mb()})
 

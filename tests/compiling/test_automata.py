@@ -179,7 +179,7 @@ def test_unknown_forms_and_activations_are_refused():
 
 @pytest.mark.parametrize("program", [parity(), get_machine("bump").build(), get_program("parity_relative").build()])
 def test_an_option_that_there_is_not_is_refused_with_those_that_there_are(program):
-    with pytest.raises(CompileError, match=r"without an option 'foo'; there are .*dtype"):
+    with pytest.raises(CompileError, match=r"has no compile option 'foo'; its options are .*dtype"):
         kleene.compile(program, foo=1)
 
 

@@ -275,13 +275,16 @@ def test_tokens_that_json_does_not_have_are_not_saved(tmp_path, made):
     assert not (tmp_path / "n").exists()
 
 
+MEMORY = [5, 1, 2, 0, 7, 3, 4, 8, 8]  # a list of three nodes, for list_k
+
+
 def test_a_compiled_circuit_comes_back_as_the_machine_that_runs_it(tmp_path):
     from kleene.programs.circuits.library import get
 
     circuit = get("list_k").build()
     back = NRAM.load(kleene.compile(circuit).save(tmp_path / "n"))
     assert back.steps == circuit.steps == Steps(constant=5, cells=(1,))
-    assert back.run(get("list_k").example) == circuit.run(get("list_k").example)
+    assert back.run(MEMORY) == circuit.run(MEMORY)
 
 
 def test_a_machine_that_does_not_know_its_steps_stays_so(tmp_path):

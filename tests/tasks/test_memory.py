@@ -27,7 +27,7 @@ def test_the_answer_is_that_of_plain_python_and_of_the_circuit(name):
     for batch in batches(task):
         size = int(batch.size[0])
         memories = batch.memory[:, :size].tolist()
-        assert batch.expected[:, :size].tolist() == [entry.expected(memory) for memory in memories]
+        assert batch.expected[:, :size].tolist() == [entry.reference(memory) for memory in memories]
         runs = task.circuit.run_batch(memories[:40])
         assert [run.output for run in runs] == batch.expected[:40, :size].tolist()
         assert [run.steps for run in runs] == batch.steps[:40].tolist()

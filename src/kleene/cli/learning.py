@@ -22,12 +22,13 @@ def teach(
             metavar="TASK",
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
-            "text:FILE (lstm); FILE.py:NAME, a lesson, task or circuit of your own (which runs that file).",
+            "text:FILE (lstm); FILE.py:NAME (which runs that file), a lesson, task or circuit of your own.",
         ),
     ],
     machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; by default the task's own.")] = None,
     hints: Annotated[
-        str | None, typer.Option(help="Kinds of hints, or policies FILE.py:NAME, with commas between; none, or all.")
+        str | None,
+        typer.Option(help="Kinds of hints, or FILE.py:NAME (which runs it), with commas between; none, or all."),
     ] = None,
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,

@@ -4,7 +4,4 @@ Every machine answers one protocol (`protocol`): it runs to a trace, saves to on
 and shows itself. `ncm` says what a machine of a controller and a processor is, so that all can be taught alike.
 """
 
-from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.machines.transformer.universal_transformer import UniversalTransformer as UniversalTransformer
-
-keep_compiled_programs_unless_jax_came_first()

@@ -10,11 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of
 from kleene.traces import Trace
+
+keep_compiled_programs_unless_jax_came_first()
 
 SEGMENT = 16  # words are filled up to a multiple of this many tokens, so that few lengths are compiled
 BATCH = 64  # words that are run at once

@@ -206,7 +206,7 @@ def test_symbols_and_states_may_have_any_names():
             assert network.run(word, 50).difference(machine.run(word, 50)) is None
 
 
-@pytest.mark.parametrize("wrong", [{"construction": "small"}, {"numbers": "float16"}])
+@pytest.mark.parametrize("wrong", [{"construction": "small"}, {"dtype": "float16"}])
 def test_an_unknown_option_is_named(wrong):
     with pytest.raises(CompileError, match=next(iter(wrong.values()))):
         compile_turing(machine_of["sipser"], **wrong)

@@ -6,6 +6,7 @@ from kleene.errors import ProgramError
 from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import HOLE
+from kleene.programs.circuits.console import read
 from kleene.programs.circuits.library import entries
 
 HEAD = "registers 2\nmodules def+R\n"
@@ -92,7 +93,8 @@ def test_a_circuit_is_saved_and_loaded(tmp_path, entry):
     assert circuit.save(path) == path
     again = Circuit.load(path)
     assert (again, again.name) == (circuit, entry.name)
-    assert again.run(entry.example) == circuit.run(entry.example)
+    memory = read(entry.example)
+    assert again.run(memory) == circuit.run(memory)
 
 
 def test_a_circuit_shows_itself_as_its_text():

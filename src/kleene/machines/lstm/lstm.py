@@ -11,6 +11,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
 from kleene.machines.lstm.layer import Layer, Memory
@@ -18,6 +19,8 @@ from kleene.machines.lstm.pytorch import to_torch, torch_weights
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of, typed
 from kleene.traces import Trace
+
+keep_compiled_programs_unless_jax_came_first()
 
 SEGMENT = 16  # steps to a jitted call; long words take several, so that a new length compiles nothing
 ROWS = (16, 128, 1024)  # a batch is filled up to one of these, for the same reason

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
+from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import CompileError, RunError
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution, storage
@@ -22,6 +23,8 @@ from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
 from kleene.traces import Trace, TraceBatch
+
+keep_compiled_programs_unless_jax_came_first()
 
 Array = jax.Array | np.ndarray
 

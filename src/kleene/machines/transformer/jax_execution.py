@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import HaltError
 from kleene.machines.pytree import register_all
 from kleene.machines.transformer.steps import (
@@ -30,6 +31,8 @@ from kleene.machines.transformer.steps import (
     undefined_error,
 )
 from kleene.traces.recorder import Recorder
+
+keep_compiled_programs_unless_jax_came_first()
 
 register_all()
 
