@@ -28,7 +28,7 @@ from tests.command_line import Result
 
 # Every function and every array of these modules is checked against its annotations. The others refuse a user's bad
 # input themselves, with better words than an annotation, and there are tests that they do: words, tokens and channels,
-# and the rooms of programs and verbs.
+# and the rooms of programs and verbs. (After a change here, remove `__pycache__`: it keeps what was instrumented.)
 CHECKED = (
     "kleene.machines",
     *(f"kleene.notation.{name}" for name in ("computations", "console", "exact", "graphs", "tapes", "wiring")),
