@@ -68,7 +68,7 @@ def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = Tr
 def fresh_peak_memory_mb(name: str) -> float:
     """The most memory that a fresh process holds which builds and compiles a program of the library, jax included."""
     code = (
-        "import kleene, kleene.memory; from kleene.programs.alta.library import get;"
-        f"kleene.compile(get({name!r}).build()); print(kleene.memory.peak_memory_mb())"
+        "import kleene, kleene.limits; from kleene.programs.alta.library import get;"
+        f"kleene.compile(get({name!r}).build()); print(kleene.limits.peak_memory_mb())"
     )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

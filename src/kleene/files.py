@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, KleeneWarning, ModelFileError
-from kleene.memory import usable_memory
+from kleene.limits import usable_memory
 
 MOST_BYTES = 64 << 30  # of a regular file, if there is memory for it
 MOST_STREAMED = 1 << 30  # of a pipe, which does not say how much will come

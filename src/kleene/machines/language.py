@@ -1,4 +1,4 @@
-"""What language models share: tokens of a vocabulary, the vocabulary in a file, and the trace of a sentence."""
+"""What language models share: a vocabulary, its place in a file, the trace of a sentence, and words at the console."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.notation.console import Telling, typed_word
 from kleene.traces import Channel, Trace
 
 Token = Hashable
+LIKELIEST = 5  # next words that are shown
 
 
 def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:
@@ -86,3 +88,32 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 def _with_start(array: np.ndarray, begins: bool) -> np.ndarray:
     array = np.asarray(array, dtype=np.float64)
     return array if begins else np.concatenate([np.full_like(array[:1], np.nan, shape=(1, *array.shape[1:])), array])
+
+
+def read_sentence(words: Sequence[str], model: Any) -> list[Any]:
+    """The words that a person typed, as tokens of the vocabulary; `<unk>` stands for others if the model has it."""
+    known = set(model.vocabulary)
+    typed = typed_word(words, model.vocabulary)
+    return [word if word in known or "<unk>" not in known else "<unk>" for word in typed]
+
+
+def tell_next(outcome: Any) -> Telling:
+    """The likeliest next words of a language model, or the verdict of an acceptor."""
+    trace = outcome.trace
+    if trace.output_name == "accepting":
+        return _verdict(trace)
+    chances = np.asarray(trace[trace.output_name][-1], dtype=np.float64)
+    channel = trace.channel(trace.output_name)
+    names = channel.labels or tuple(map(str, range(len(chances))))
+    best = np.argsort(-chances, kind="stable")[:LIKELIEST]
+    found = {names[place]: round(float(chances[place]), 6) for place in best}
+    answer = "  ".join(f"{word} {chance:.3f}" for word, chance in found.items())
+    facts = {"output": next(iter(found)), "next": found, "steps": trace.steps}
+    return Telling(facts, answer, f"read {trace.steps} words")
+
+
+def _verdict(trace: Any) -> Telling:
+    accepted = bool(trace.output)
+    verdict = "accept" if accepted else "reject"
+    facts = {"output": verdict, "verdict": verdict, "accepted": accepted, "steps": trace.steps}
+    return Telling(facts, verdict, f"read {trace.steps} symbols")

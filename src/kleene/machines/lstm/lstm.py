@@ -14,7 +14,6 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
-from kleene.machines.lstm.layer import Layer, Memory
 from kleene.machines.lstm.pytorch import to_torch, torch_weights
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of, typed
@@ -24,6 +23,32 @@ keep_compiled_programs_unless_jax_came_first()
 
 SEGMENT = 16  # steps to a jitted call; long words take several, so that a new length compiles nothing
 ROWS = (16, 128, 1024)  # a batch is filled up to one of these, for the same reason
+
+
+class Memory(eqx.Module):
+    """What an LSTM carries from step to step."""
+
+    hidden: Float[Array, "*batch layers hidden"]
+    cell: Float[Array, "*batch layers hidden"]
+
+
+class Layer(eqx.Module):
+    """One layer; rows of the weights are the gates i, f, g, o one after another, as in `torch.nn.LSTM`.
+
+    c' = σ(f)·c + σ(i)·tanh(g) and h' = σ(o)·tanh(c'). PyTorch's two biases are one here, their sum.
+    """
+
+    inputs: Float[Array, "gates entry"]
+    recurrent: Float[Array, "gates hidden"]
+    bias: Float[Array, " gates"]
+
+    def __call__(
+        self, hidden: Float[Array, " hidden"], cell: Float[Array, " hidden"], entry: Float[Array, " entry"]
+    ) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
+        gates = self.inputs @ entry + self.recurrent @ hidden + self.bias
+        input_gate, forget_gate, candidate, output_gate = jnp.split(gates, 4)
+        cell = jax.nn.sigmoid(forget_gate) * cell + jax.nn.sigmoid(input_gate) * jnp.tanh(candidate)
+        return jax.nn.sigmoid(output_gate) * jnp.tanh(cell), cell
 
 
 class LSTM(Shown, eqx.Module):
@@ -233,7 +258,17 @@ class LSTM(Shown, eqx.Module):
         `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
         single, unless jax keeps it (`jax_enable_x64`).
         """
-        return LSTM(**torch_weights(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder))
+        found = torch_weights(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder)
+        layers = tuple(Layer(*map(jnp.asarray, layer)) for layer in found.layers)
+        nothing = jnp.zeros((len(layers), layers[0].recurrent.shape[1]), layers[0].recurrent.dtype)
+        return LSTM(
+            embedding=jnp.asarray(found.embedding),
+            layers=layers,
+            start=Memory(nothing, nothing),
+            decoder=jnp.asarray(found.decoder),
+            decoder_bias=jnp.asarray(found.decoder_bias),
+            vocabulary=found.vocabulary,
+        )
 
     def to_torch(self) -> dict[str, Any]:
         """The weights as tensors, named as in PyTorch's word_language_model example. Needs the extra `torch`."""

@@ -8,6 +8,7 @@ is stored, and the gradient goes through the tape once.
 import functools
 import operator
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +21,25 @@ BESIDE = (-1, 0, 1)  # the cells that a head can move by in one step
 Heads = Float[Array, "2 cells ..."]  # the reading head, then the writing head
 Tape = Float[Array, "width cells ..."]
 Numbers = Float[Array, "2 1 ..."]  # one number for each head
+
+
+class Command(NamedTuple):
+    """What the controller asks of the processor. The keys are as long as they are strong: β·k/|k|."""
+
+    keys: Float[Array, "2 width ..."]
+    gates: Numbers
+    shifts: Float[Array, "2 3 1 ..."]
+    sharpening: Numbers
+    erase: Float[Array, "width ..."]
+    add: Float[Array, "width ..."]
+
+
+class TapeMemory(NamedTuple):
+    """Where the reading and the writing head are, the logarithms of that, and the tape."""
+
+    heads: Heads
+    log_heads: Heads
+    tape: Tape
 
 
 def lengths(squares: Array) -> Array:

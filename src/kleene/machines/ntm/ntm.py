@@ -19,32 +19,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Records, Start, run
-from kleene.machines.ntm.addressing import Heads, Numbers, Tape, lengths, move_read_write
+from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, move_read_write
 from kleene.machines.protocol import Shown, Size
 from kleene.machines.weights import Format, arrays_of
+from kleene.notation.console import Telling
 from kleene.traces import Channel, Trace
 
 EMPTY = 1e-3  # what every number on a fresh tape is: a cell of zeros would have no direction to be found by
 PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key comes on top
-
-
-class Command(NamedTuple):
-    """What the controller asks of the processor. The keys are as long as they are strong: β·k/|k|."""
-
-    keys: Float[Array, "2 width ..."]
-    gates: Numbers
-    shifts: Float[Array, "2 3 1 ..."]
-    sharpening: Numbers
-    erase: Float[Array, "width ..."]
-    add: Float[Array, "width ..."]
-
-
-class TapeMemory(NamedTuple):
-    """Where the reading and the writing head are, the logarithms of that, and the tape."""
-
-    heads: Heads
-    log_heads: Heads
-    tape: Tape
 
 
 class Recorded(NamedTuple):
@@ -291,6 +273,23 @@ class TapeDecoder(eqx.Module):
         if self.hidden is not None and self.hidden_bias is not None:
             cells = jnp.tanh(jnp.einsum("hw,tw...->th...", self.hidden, cells) + _column(self.hidden_bias, batch))
         return jnp.einsum("sw,tw...->ts...", self.weights, cells) + _column(self.bias, batch)
+
+
+def read_symbols(words: Sequence[str], machine: Any) -> list[int]:
+    """The numbers of symbols that a person typed for a Neural Turing Machine."""
+    typed = " ".join(words).replace(",", " ").split()
+    if not typed or not all(word.isdecimal() for word in typed):
+        known = machine.input_weights.shape[1] - 1
+        raise InputError(f"the input is {' '.join(words)!r}; give numbers of symbols from 0 to {known}, such as 0 1 1")
+    return [int(word) for word in typed]
+
+
+def tell_symbols(outcome: Any) -> Telling:
+    """The likeliest output symbol of each step."""
+    trace = outcome.trace
+    output = np.argmax(trace["output"][1:], axis=-1).tolist()
+    facts = {"output": output, "steps": trace.steps}
+    return Telling(facts, " ".join(map(str, output)), f"took {trace.steps} steps")
 
 
 def commands_of(width: int) -> int:

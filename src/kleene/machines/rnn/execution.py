@@ -1,19 +1,22 @@
 """Running a simple recurrent network, exactly or in floating numbers, and reading its trace back.
 
-Networks of integers are stepped sparsely, many words at once; other exact ones plainly, word by word; floating ones in
-jax. Where a compiler left a reading, hidden vectors are read as the states of its automaton. Here `network` is always a
-`SimpleRNN`.
+Networks of integers are stepped sparsely, many words at once; other exact ones plainly, word by word
+(`exact_execution`). Floating ones run in jax: one jitted scan over a padded batch, at few shapes. Where a compiler left
+a reading, hidden vectors are read as the states of its automaton. Here `network` is always a `SimpleRNN`.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import CompileError, RunError
-from kleene.machines.rnn import float_execution
 from kleene.machines.rnn.exact_execution import (
     PlainReadout,
     PlainStepper,
@@ -85,7 +88,7 @@ def hidden(network: Any, word: Word) -> np.ndarray:
     """Every hidden vector, (step, hidden), the start first."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
-        return float_execution.hidden(network, tokens)[0]
+        return floating_hidden(network, tokens)[0]
     found = np.zeros((tokens.shape[1] + 1, network.hidden_units), dtype=object)
     for step, state in enumerate(PlainStepper(network).states(tokens[0].tolist())):
         for unit in state.live:
@@ -97,7 +100,7 @@ def outputs(network: Any, word: Word) -> np.ndarray:
     """The outputs, (step, outputs), at the start and after each symbol."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
-        return float_execution.outputs(network, tokens)[0]
+        return floating_outputs(network, tokens)[0]
     readout = PlainReadout(network)
     states = PlainStepper(network).states(tokens[0].tolist())
     return np.array([[whole(value) for value in readout.outputs(state)] for state in states], dtype=object)
@@ -116,7 +119,7 @@ def accepts_batch(network: Any, words: Iterable[Word]) -> np.ndarray:
     """Whether each word is accepted."""
     tokens, lengths = codes(network, words)
     if not network.is_exact:
-        return float_execution.accepts(network, tokens, lengths)
+        return floating_accepts(network, tokens, lengths)
     accepted, decided = np.zeros(len(lengths), dtype=bool), np.zeros(len(lengths), dtype=bool)
     if in_one_go(network, len(lengths)):
         _accept_sparsely(network, tokens, lengths, accepted, decided)
@@ -212,7 +215,7 @@ def _floats(values: Iterable[int | Fraction], step: int) -> list[float]:
 
 
 def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:
-    hidden = float_execution.hidden(network, tokens)
+    hidden = floating_hidden(network, tokens)
     outputs = hidden @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
     reached = np.arange(hidden.shape[1]) <= lengths[:, None]
     data["accepting"][reached] = outputs[reached][:, 0] > float(network.threshold)
@@ -222,3 +225,85 @@ def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: 
         rows, units = np.nonzero(hidden[reached])
         values = hidden[reached][rows, units]
         data["state"][reached] = network.reading.states_of(rows, units, values, int(reached.sum()))
+
+
+def activate(z: Any, activation: str) -> Any:
+    """σ(z) in jax."""
+    if activation == "tanh":
+        return jnp.tanh(z)
+    return jnp.clip(z, 0, 1) if activation == "slu" else jnp.maximum(z, 0)
+
+
+@eqx.filter_jit
+def run_floating(network: Any, tokens: Any) -> Any:
+    """The hidden vectors (batch, step, hidden) of padded words (batch, step), the start first."""
+
+    def step(state: Any, token: Any) -> tuple[Any, Any]:
+        state = network(state, jax.nn.one_hot(token, len(network.alphabet), dtype=state.dtype))
+        return state, state
+
+    def states(word: Any) -> Any:
+        start = jnp.asarray(network.start)
+        _, later = jax.lax.scan(step, start, word)
+        return jnp.concatenate([start[None], later])
+
+    return jax.vmap(states)(tokens)
+
+
+@eqx.filter_jit
+def run_floating_to_end(network: Any, tokens: Any, lengths: Any) -> Any:
+    """The outputs (batch, outputs) at the end of each padded word."""
+
+    def last(word: Any, length: Any) -> Any:
+        def step(state: Any, at: tuple[Any, Any]) -> tuple[Any, None]:
+            index, token = at
+            after = network(state, jax.nn.one_hot(token, len(network.alphabet), dtype=state.dtype))
+            return jnp.where(index < length, after, state), None
+
+        state, _ = jax.lax.scan(step, jnp.asarray(network.start), (jnp.arange(len(word)), word))
+        return network.readout @ state + network.readout_bias
+
+    return jax.vmap(last)(tokens, lengths)
+
+
+def floating_hidden(network: Any, tokens: np.ndarray) -> np.ndarray:
+    """The hidden vectors (batch, step, hidden), as far as the padded words go."""
+    with _precision(network):
+        states = run_floating(_bare(network), _padded(tokens))
+    return np.asarray(states)[: tokens.shape[0], : tokens.shape[1] + 1]
+
+
+def floating_outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
+    """The outputs (batch, step, outputs), as far as the padded words go."""
+    return floating_hidden(network, tokens) @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
+
+
+def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Whether the first output at the end of each padded word is larger than the threshold."""
+    tokens, rows = _padded(tokens), len(tokens)
+    with _precision(network):
+        ends = run_floating_to_end(_bare(network), tokens, np.pad(lengths, (0, len(tokens) - rows)))
+    return np.asarray(ends)[:rows, 0] > float(network.threshold)
+
+
+def _bare(network: Any) -> Any:
+    """The network without what its numbers do not depend on, so that networks of one shape are compiled once."""
+    alphabet = tuple(str(number) for number in range(len(network.alphabet)))
+    return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="")
+
+
+def _padded(tokens: np.ndarray) -> np.ndarray:
+    """The words in an array whose sides are powers of two, so that few shapes are ever compiled."""
+    rows, steps = (1 << max(3, (size - 1).bit_length()) for size in tokens.shape)
+    return np.pad(tokens, ((0, rows - tokens.shape[0]), (0, steps - tokens.shape[1]))).astype(np.int32)
+
+
+def _precision(network: Any) -> AbstractContextManager:
+    """Double precision where the weights have it, which jax otherwise takes away silently."""
+    if network.recurrent.dtype != np.float64:  # type: ignore[union-attr]
+        return jax.default_matmul_precision("highest")
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # pyright: ignore  where older jax has it
+
+    return enable_x64()

@@ -17,8 +17,7 @@ from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import CompileError, RunError
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution, storage
-from kleene.machines.rnn.execution import StateReading
-from kleene.machines.rnn.float_execution import activate
+from kleene.machines.rnn.execution import StateReading, activate
 from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import read_fraction
 from kleene.errors import ModelFileError
+from kleene.limits import read_fraction
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.exact import ExactMatrix

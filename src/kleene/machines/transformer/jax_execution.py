@@ -19,7 +19,7 @@ import numpy as np
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import HaltError
 from kleene.machines.pytree import register_all
-from kleene.machines.transformer.steps import (
+from kleene.machines.transformer.layer import (
     Runnable,
     advance,
     all_clean,

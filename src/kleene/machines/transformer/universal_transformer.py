@@ -9,10 +9,8 @@ import numpy as np
 
 from kleene.machines.protocol import Shown, shown_names
 from kleene.machines.pytree import pytree
-from kleene.machines.transformer.decoding import decode
-from kleene.machines.transformer.execution import execute
-from kleene.machines.transformer.layout import Layout, check_layout
-from kleene.machines.transformer.parameters import Origin, Parameters, digest_of
+from kleene.machines.transformer.execution import decode, execute
+from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of
 from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.tokens import Decoding
 from kleene.traces import Trace, TraceBatch

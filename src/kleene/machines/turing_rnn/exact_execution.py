@@ -5,7 +5,7 @@ pattern, and within a pattern a tick is a small linear map. So the first time th
 (`exact_ticks`), and from the fourth time on it runs as Python code made for it (`exact_code`). All numbers are integers
 over one scale, a power of the weights' denominator; where a division leaves a rest, the scale grows and the tick is
 taken again. Results are exact always; only the speed depends on patterns coming back. Where they do not, ticks are
-taken plainly (`plain_execution`).
+taken plainly (`PlainStepper`).
 """
 
 from array import array

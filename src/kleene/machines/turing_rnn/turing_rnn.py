@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import checked_count
 from kleene.errors import InputError, ModelFileError, RunError
+from kleene.limits import checked_count
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.storage import pack_matrix, packed, unpack_matrix, unpacked
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
-from kleene.machines.turing_rnn.float_execution import FloatExecution
-from kleene.machines.turing_rnn.reading import TapeReading
-from kleene.machines.turing_rnn.simulation import Execution, Simulation, step_of
+from kleene.machines.turing_rnn.reading import TapeReading, step_of
+from kleene.machines.turing_rnn.simulation import Execution, FloatExecution, Simulation
 from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.computations import Computation, Configuration, accepted, continued
 from kleene.notation.exact import ExactMatrix
