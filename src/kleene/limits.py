@@ -28,7 +28,7 @@ def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
 
 
 def read_count(text: str, most_digits: int = 18) -> int | None:
-    """The whole number, 0 or more, that a string spells; None where it spells none, or one of too many digits.
+    """The whole number, 0 or more, that a string spells; None if it spells none, or one with too many digits.
 
     >>> read_count("12"), read_count("-1"), read_count("9" * 30)
     (12, None, None)
@@ -37,7 +37,7 @@ def read_count(text: str, most_digits: int = 18) -> int | None:
 
 
 def read_fraction(text: str, most_digits: int = 4000) -> Fraction:
-    """The exact number that a string such as 1/2, 3 or 2.5e3 spells; a ValueError where it has too many digits.
+    """The exact number that a string such as 1/2, 3 or 2.5e3 spells; a ValueError if it has too many digits.
 
     >>> read_fraction("-1/2"), read_fraction("2.5e3")
     (Fraction(-1, 2), Fraction(2500, 1))
@@ -54,9 +54,9 @@ GIB = 1 << 30
 
 
 def peak_memory_mb() -> float:
-    """The most memory that this process has held so far."""
+    """The most memory that this process has held so far, in MB."""
     status = Path("/proc/self/status")
-    if status.exists():  # Linux counts what the parent held into ru_maxrss
+    if status.exists():  # on Linux, ru_maxrss includes what the parent process held
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return round(int(line.split()[1]) / 1024, 1)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -64,7 +64,7 @@ def peak_memory_mb() -> float:
 
 
 def usable_memory() -> int:
-    """How many bytes this machine, or the container that it is, still has for a process."""
+    """How many bytes this machine, or the container around this process, still has available."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     information = Path("/proc/meminfo")
     if information.exists():
@@ -74,7 +74,7 @@ def usable_memory() -> int:
 
 
 def _left_of_container(otherwise: int) -> int:
-    """What a control group leaves; in a container its two files lie at the root of the hierarchy."""
+    """How many bytes the control group leaves; a container has its two files at the root of the hierarchy."""
     try:
         most, held = (Path("/sys/fs/cgroup", f"memory.{name}").read_text().strip() for name in ("max", "current"))
         return otherwise if most == "max" else max(0, int(most) - int(held))
@@ -83,7 +83,7 @@ def _left_of_container(otherwise: int) -> int:
 
 
 def check_memory(needed: float, what: str, advice: str, most: int | None = None) -> None:
-    """Refuse what would take more bytes than there are (or than `most`), before anything is made.
+    """Refuse what would take more bytes than are available (or than `most`), before anything is allocated.
 
     >>> check_memory(5e12, "a table of 10⁶ × 10⁶", "make it less", most=GIB)
     Traceback (most recent call last):
