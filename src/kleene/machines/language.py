@@ -10,11 +10,11 @@ from kleene.notation.console import Telling, typed_word
 from kleene.traces import Channel, Trace
 
 Token = Hashable
-LIKELIEST = 5  # next words that are shown
+LIKELIEST = 5  # how many next words are shown
 
 
 def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:
-    """The places of each word's tokens in the vocabulary."""
+    """The indices of each word's tokens in the vocabulary."""
     places = {token: place for place, token in enumerate(vocabulary)}
     found = []
     for number, word in enumerate(words):
@@ -30,7 +30,7 @@ def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> 
 
 
 def vocabulary_header(vocabulary: tuple[Token, ...]) -> dict[str, Any]:
-    """The vocabulary for a file's header."""
+    """The vocabulary as an entry of a file's header."""
     if not all(type(token) in (str, int) for token in vocabulary):
         raise InputError("only a vocabulary of strings and whole numbers can be saved")
     return {"vocabulary": list(vocabulary)}
@@ -51,11 +51,11 @@ def read_vocabulary(header: dict[str, Any], symbols: int) -> tuple[Token, ...]:
 def language_trace(
     vocabulary: tuple[Token, ...], tokens: np.ndarray, hidden: np.ndarray, logits: np.ndarray, threshold: float = 0.0
 ) -> Trace:
-    """The run on one sentence: the `word` read, each layer's `hidden.0`, `hidden.1` …, and what is answered.
+    """The trace of the run on one sentence: the `word` read, each layer's `hidden.0`, `hidden.1` …, and the answer.
 
-    A model with an output for each token answers with a distribution over the `next` one; an acceptor, which has one
-    output, with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may begin with the start, before
-    the first token; where they do not, that entry is undefined.
+    A model with an output for each token answers with a distribution over the `next` token; an acceptor, which has one
+    output, answers with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may begin with the start
+    state, before the first token; otherwise that entry is undefined.
     """
     begins = len(hidden) > len(tokens)
     layers, units, outputs = *hidden.shape[1:], logits.shape[1]
@@ -91,7 +91,7 @@ def _with_start(array: np.ndarray, begins: bool) -> np.ndarray:
 
 
 def read_sentence(words: Sequence[str], model: Any) -> list[Any]:
-    """The words that a person typed, as tokens of the vocabulary; `<unk>` stands for others if the model has it."""
+    """The typed words as tokens of the vocabulary; `<unk>` replaces unknown ones if the model has it."""
     known = set(model.vocabulary)
     typed = typed_word(words, model.vocabulary)
     return [word if word in known or "<unk>" not in known else "<unk>" for word in typed]

@@ -1,4 +1,4 @@
-"""LSTM language models to and from PyTorch, by the names and shapes of their weights. Nothing is ever unpickled."""
+"""LSTM language models from and to PyTorch, by the names and shapes of their weights. Nothing is ever unpickled."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,11 @@ def torch_weights(
     embedding: str | None = None,
     decoder: str | None = None,
 ) -> TorchWeights:
-    """The weights of the LSTM that a PyTorch language model is; see `LSTM.from_torch`.
+    """The weights of a PyTorch language model; see `LSTM.from_torch`.
 
     The usual names are `encoder.weight`, `rnn.weight_ih_l0`… and `decoder.weight`, as in PyTorch's word_language_model;
-    other names and prefixes are found too. PyTorch's two biases are added up. Where there is no matrix for the decoder
-    and the embedding fits, the two are taken to be tied.
+    other names and prefixes are found too. PyTorch's two biases are added up. If there is no matrix for the decoder
+    and the embedding fits, the two count as tied.
     """
     arrays = _arrays(source)
     layers, own = _layers(arrays)
@@ -122,7 +122,7 @@ def _read(path: Path) -> Arrays:
 
 
 def _array(name: str, value: Any) -> np.ndarray:
-    """A tensor or array in numpy; short floats become float32."""
+    """A tensor or array in numpy; all types but float64 become float32."""
     if callable(getattr(value, "detach", None)):
         value = value.detach().cpu()
         value = (value if str(value.dtype) in ("torch.float32", "torch.float64") else value.float()).numpy()
@@ -144,7 +144,7 @@ def _check_finite(arrays: Arrays) -> None:
 
 
 def _layers(arrays: Arrays) -> tuple[tuple[TorchLayer, ...], set[str]]:
-    """The layers, and the names of the arrays that they are made of."""
+    """The layers, and the names of their arrays."""
     found = [(match[1], int(match[2])) for name in arrays if (match := INPUTS.match(name))]
     prefixes = sorted({prefix for prefix, _ in found})
     if len(prefixes) != 1:
@@ -183,7 +183,7 @@ def _named(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> np.ndarr
 
 
 def _matrix(role: str, asked: str | None, free: Arrays, width: int, usual: tuple[str, ...]) -> str:
-    """The name of the matrix for a role: the one asked for, the only one of its width, or the usual name."""
+    """The name of the matrix for a role: the given one, the only one of its width, or the one with a usual name."""
     if asked is not None:
         _named(free, asked, (None, width))
         return asked
@@ -200,7 +200,7 @@ def _matrix(role: str, asked: str | None, free: Arrays, width: int, usual: tuple
 
 
 def _decoder_bias(arrays: Arrays, reader: str, tied: bool, outputs: int) -> np.ndarray:
-    """The bias beside the decoder's matrix; of a tied one, the only vector of its size. Zeros where there is none."""
+    """The bias beside the decoder's matrix; for a tied one, the only vector of its size. Zeros if there is none."""
     beside = re.sub("weight$", "bias", reader)
     if beside != reader and beside in arrays:
         return _named(arrays, beside, (outputs,))
