@@ -28,13 +28,13 @@ from kleene.machines.rnn.exact_execution import (
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.traces import Channel, TraceBatch
 
-FEW = 8  # words; up to here stepping one after the other is faster, if few units are live
+FEW = 8  # words; up to this many, stepping one after the other is faster if few units are live
 NARROW = 16  # units
 
 
 @dataclass(frozen=True)
 class StateReading:
-    """Which state each hidden unit speaks for.
+    """Which state each hidden unit stands for.
 
     A legal vector has one live unit, whose value is 1, and means that unit's state; the zero vector means the state
     `dead`. Every other vector, and the zero vector where `dead` is None, means nothing: it reads as -1.
@@ -58,7 +58,7 @@ class StateReading:
 
     @property
     def nothing(self) -> int:
-        """What the zero vector reads as."""
+        """The state of the zero vector, or -1."""
         return -1 if self.dead is None else self.dead
 
     def state(self, live: Mapping[int, int | Fraction]) -> int:
@@ -77,10 +77,10 @@ class StateReading:
 
 
 def codes(network: Any, words: Iterable[Word]) -> tuple[np.ndarray, np.ndarray]:
-    """The symbols' numbers, (batch, step), filled up with 0, and the words' lengths."""
+    """The symbols' codes, (batch, step), padded with 0, and the words' lengths."""
     words = [whole_word(word) for word in words]
     if len(words) == 1:
-        word_codes(words[0], network.alphabet)  # so that its errors do not speak of "word 0"
+        word_codes(words[0], network.alphabet)  # so that its errors do not say "word 0"
     return padded_codes(words, network.alphabet)
 
 
@@ -107,9 +107,9 @@ def outputs(network: Any, word: Word) -> np.ndarray:
 
 
 def in_one_go(network: Any, words: int) -> bool:
-    """Whether so many words are best stepped all together, in int64.
+    """Whether so many words are stepped faster all together, in int64.
 
-    Of a network with a reading a unit is live at a time, and one after the other takes microseconds a step.
+    A network with a reading has one live unit at a time, so a step of one word takes microseconds.
     """
     narrow = network.reading is not None or network.hidden_units <= NARROW
     return network.is_integer and not (words <= FEW and narrow)
@@ -267,14 +267,14 @@ def run_floating_to_end(network: Any, tokens: Any, lengths: Any) -> Any:
 
 
 def floating_hidden(network: Any, tokens: np.ndarray) -> np.ndarray:
-    """The hidden vectors (batch, step, hidden), as far as the padded words go."""
+    """The hidden vectors (batch, step, hidden), up to the length of the padded words."""
     with _precision(network):
         states = run_floating(_bare(network), _padded(tokens))
     return np.asarray(states)[: tokens.shape[0], : tokens.shape[1] + 1]
 
 
 def floating_outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
-    """The outputs (batch, step, outputs), as far as the padded words go."""
+    """The outputs (batch, step, outputs), up to the length of the padded words."""
     return floating_hidden(network, tokens) @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
 
 
@@ -287,23 +287,23 @@ def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> n
 
 
 def _bare(network: Any) -> Any:
-    """The network without what its numbers do not depend on, so that networks of one shape are compiled once."""
+    """The network without the fields that its numbers do not depend on, so that each shape is compiled once."""
     alphabet = tuple(str(number) for number in range(len(network.alphabet)))
     return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="")
 
 
 def _padded(tokens: np.ndarray) -> np.ndarray:
-    """The words in an array whose sides are powers of two, so that few shapes are ever compiled."""
+    """The words padded to powers of two, so that few shapes are compiled."""
     rows, steps = (1 << max(3, (size - 1).bit_length()) for size in tokens.shape)
     return np.pad(tokens, ((0, rows - tokens.shape[0]), (0, steps - tokens.shape[1]))).astype(np.int32)
 
 
 def _precision(network: Any) -> AbstractContextManager:
-    """Double precision where the weights have it, which jax otherwise takes away silently."""
+    """Double precision if the weights have it; jax would otherwise silently round them."""
     if network.recurrent.dtype != np.float64:  # type: ignore[union-attr]
         return jax.default_matmul_precision("highest")
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # pyright: ignore  where older jax has it
+    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
 
     return enable_x64()

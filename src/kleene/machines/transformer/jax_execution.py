@@ -59,7 +59,7 @@ def run_layers(
 def _double_precision() -> AbstractContextManager:
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # pyright: ignore  where older jax has it
+    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
 
     return enable_x64()
 
