@@ -20,7 +20,7 @@ from kleene.machines.transformer.parameters import Array, Layout, Parameters
 
 @pytree
 class HeadPlan:
-    """Which columns of the kept dimensions a head compares and reads. `offsets` None reads anywhere."""
+    """Which columns of the kept dimensions a head compares and reads. With `offsets` None it reads anywhere."""
 
     query: tuple[int, ...] = static()
     key: tuple[int, ...] = static()
@@ -42,7 +42,7 @@ class LookupPlan:
 
 
 def plan_of(network: Parameters) -> LookupPlan | None:
-    """The plan, or None where the weights do not allow one."""
+    """The plan of a network, or None if its weights do not allow one."""
     layout = network.layout
     read = tuple(d for s in layout.head_segments for d in range(s.start, s.stop))
     kept = tuple(d for d in range(layout.width) if d not in set(read))
@@ -71,7 +71,7 @@ def plan_of(network: Parameters) -> LookupPlan | None:
 
 
 def _clearing_units(network: Parameters, read: tuple[int, ...]) -> np.ndarray | None:
-    """The units that do nothing but empty the heads' dimensions; None if those dimensions are not emptied exactly."""
+    """The units that only clear the heads' dimensions; None if those dimensions are not cleared exactly."""
     onto_read = network.mlp_out[:, list(read)] != 0
     clearing = np.flatnonzero(onto_read.any(axis=1))
     if not len(read):
@@ -83,7 +83,7 @@ def _clearing_units(network: Parameters, read: tuple[int, ...]) -> np.ndarray | 
     source, target = np.abs(incoming).argmax(axis=0), np.abs(outgoing).argmax(axis=1)
     gain = incoming[source, np.arange(len(clearing))].astype(np.float64)
     back = outgoing[np.arange(len(clearing)), target].astype(np.float64)
-    # With plain ReLU, clip(x) is relu(x) - relu(x - 1): the second half only ever undoes values above 1.
+    # With plain ReLU, clip(x) is relu(x) - relu(x - 1): the second half only subtracts what is above 1.
     first = network.mlp_bias[clearing] == 0
     undoing = (network.mlp_bias[clearing] == -1) & (network.activation == "relu")
     exact = (source == target) & np.where(undoing, gain * back == 1, first & (gain * back == -1))
@@ -110,7 +110,7 @@ def _head_plan(network: Parameters, h: int, column: dict[int, int]) -> HeadPlan 
     reach = len(bias) // 2
     offsets = None if not bias.any() else tuple(int(i) - reach for i in np.flatnonzero(bias == 0))
     if offsets is not None and (-reach in offsets or reach in offsets):
-        return None  # the ends of the table stand for every distance beyond it
+        return None  # the ends of the table also stand for all larger distances
     if not layout.queries[h] and offsets is None:
         return None
     return HeadPlan(
@@ -122,7 +122,7 @@ def _head_plan(network: Parameters, h: int, column: dict[int, int]) -> HeadPlan 
 
 
 def _picks(matrix: np.ndarray) -> list[int] | None:
-    """The row that each used column picks, where every used column has one entry and all entries are alike."""
+    """The row that each used column picks; None unless every used column has one entry and all entries are equal."""
     used = np.flatnonzero((matrix != 0).any(axis=0))
     columns = matrix[:, used]
     if ((columns != 0).sum(axis=0) != 1).any() or (len(used) and used[-1] != len(used) - 1):
@@ -134,14 +134,14 @@ def _picks(matrix: np.ndarray) -> list[int] | None:
 
 
 class Attended(NamedTuple):
-    """What the heads read: (batch, position, dimensions), and the reasons (batch, position, heads)."""
+    """What the heads read, (batch, position, dimensions), and why they are undefined, (batch, position, heads)."""
 
     read: Any
     reasons: Any
 
 
 def product(xp: Any, a: Any, b: Any) -> Any:
-    """The matrix product; narrow numbers are added up in float32."""
+    """The matrix product; types narrower than float32 are summed in float32."""
     if xp is np or a.dtype.itemsize >= 4:
         return xp.matmul(a, b)
     return xp.matmul(a, b, preferred_element_type=xp.float32)
@@ -156,10 +156,10 @@ def _einsum(xp: Any, axes: str, a: Any, b: Any) -> Any:
 
 
 def select(xp: Any, plan: LookupPlan, layout: Layout, state: Any, lengths: Any) -> Attended:
-    """Attention as a lookup. `state` holds the kept dimensions.
+    """Attention as a lookup; `state` holds the kept dimensions.
 
-    A query that may look anywhere is answered from a table of sums and counts by key, which is what
-    softmax over 0 and λ² comes to; one that looks at given distances, by shifting.
+    A query that may read anywhere is answered from a table of sums and counts by key, which equals softmax over 0 and
+    λ². A query that reads at given distances is answered by shifting.
     """
     read, reasons = [], []
     inside = xp.arange(state.shape[1]) < lengths[:, None]
@@ -183,7 +183,7 @@ def select(xp: Any, plan: LookupPlan, layout: Layout, state: Any, lengths: Any) 
 
 
 def _columns(indices: tuple[int, ...]) -> Any:
-    """A slice where the indices are consecutive: a view costs nothing, a gather does."""
+    """The indices, as a slice if they are consecutive: a view is free, a gather is not."""
     if indices == tuple(range(indices[0], indices[0] + len(indices))):
         return slice(indices[0], indices[0] + len(indices))
     return np.array(indices)
@@ -200,7 +200,7 @@ def _anywhere(xp: Any, head: HeadPlan, state: Any, value: Any, inside: Any) -> t
 def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tuple[Any, Any, Any]:
     width = state.shape[1]
     at = xp.arange(width)
-    wide = state.dtype if state.dtype.itemsize >= 4 else xp.float32  # narrow numbers are added up in float32
+    wide = state.dtype if state.dtype.itemsize >= 4 else xp.float32  # narrower types are summed in float32
     value = value.astype(wide)
     total, count, reachable = None, None, None
     for offset in head.offsets or ():
@@ -222,7 +222,7 @@ def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tupl
 
 
 def _shifted(xp: Any, array: Any, offset: int) -> Any:
-    """The array with each position holding what stands `offset` to its right; zeros come in at the edge."""
+    """The array in which each position holds the entry `offset` to its right, and zeros past the edge."""
     if offset == 0:
         return array
     filler = xp.zeros((array.shape[0], abs(offset), array.shape[2]), dtype=array.dtype)
@@ -238,7 +238,7 @@ def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
 
 
 def softmax(xp: Any, network: Parameters, state: Any, lengths: Any) -> Attended:
-    """Attention as any Transformer computes it. `state` holds all dimensions; what is read is added to them."""
+    """Attention as any Transformer computes it; `state` holds all dimensions, to which the read is added."""
     query, key, value = projected(xp, network, state)
     inside = (xp.arange(state.shape[1]) < lengths[:, None])[:, None, None, :]
     return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside)
@@ -252,7 +252,7 @@ def projected(xp: Any, network: Parameters, state: Any) -> tuple[Any, Any, Any]:
 
 
 def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: Any, places: Any, seen: Any) -> Attended:
-    """What queries that stand at `places` read from keys and values; `seen` says which positions they may look at."""
+    """What queries at the positions `places` read from keys and values; `seen` masks the positions they may read."""
     layout, dtype = network.layout, network.out.dtype
     reach = network.relative.shape[1] // 2
     distance = xp.arange(key.shape[2])[None, :] - places[:, None]
@@ -260,7 +260,7 @@ def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: An
     wide = xp.float64 if dtype == xp.float64 else xp.float32
     logits = xp.where(seen, _einsum(xp, "bhqk,bhjk->bhqj", query, key) + bias, -1e30).astype(wide)
     weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
-    # Dividing last, the weights are exactly 0 or 1 while they are added up: no share of a value ever exceeds 1.
+    # Division comes last, so the weights are exactly 0 or 1 while they are summed, and no average exceeds 1.
     mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide)) / weights.sum(axis=-1, keepdims=True)
     read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(dtype), network.out).astype(dtype)
     if not layout.heads:

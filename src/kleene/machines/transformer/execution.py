@@ -38,7 +38,7 @@ from kleene.notation.tokens import Decoding, padded, write
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
 
-LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
+LARGE = 1 << 27  # multiplications a layer, above which compiling in jax is worth its time
 
 
 def execute(
@@ -82,7 +82,7 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
     work = positions * network.mlp_in.size
     if network.dtype == "bfloat16" or network.dtype == "float64" or work <= LARGE // 64:
         return network.dtype == "bfloat16"
-    import jax  # which takes longer to import than a small network to run
+    import jax  # the import takes longer than the run of a small network
 
     return work > LARGE or jax.default_backend() != "cpu"
 
@@ -90,7 +90,7 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
 def run_in_numpy(
     runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
 ) -> None:
-    """All layers, one after the other."""
+    """Run all layers, one after the other."""
     rows = np.arange(len(lengths))
     layer = 0
     while True:
@@ -114,7 +114,7 @@ def run_in_numpy(
 
 
 def decode(network: Parameters, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
-    """What the network writes after the prompt."""
+    """The tokens that the network writes after the prompt."""
 
     if network.layout.segment(network.layout.output_name).channel.kind != "category":
         raise InputError(f"{network.layout.name}: its outputs are numbers, and decoding feeds them back as tokens")
@@ -124,7 +124,7 @@ def decode(network: Parameters, prompt: Sequence[Any], *, tokens: int, stop: int
 
 
 class NetworkDecoder:
-    """What both decoders share: the weights in a type that numpy computes with, and the MLP after attention."""
+    """The part that both decoders share: weights in a type that numpy supports, and the MLP after attention."""
 
     def __init__(self, network: Parameters):
         wide = np.float64 if network.dtype == "float64" else np.float32
@@ -134,14 +134,14 @@ class NetworkDecoder:
         self.layers: list[int] = []
 
     def start(self, tokens: Sequence[int], first: int) -> np.ndarray:
-        """The embeddings of tokens that stand at positions `first`, `first + 1`, …: (1, position, width)."""
+        """The embeddings of tokens at positions `first`, `first + 1`, …: (1, position, width)."""
         state = self.network.tokens[np.array([tokens])]
         if self.network.positions is not None:
             state = state + self.network.positions[first : first + len(tokens)]
         return state
 
     def after(self, state: np.ndarray, attended: Attended, layer: int, first: int, active: np.ndarray) -> np.ndarray:
-        """The state after the MLP; an error where an active position uses what was not read."""
+        """The state after the MLP; an error if an active position uses an undefined head."""
         network, layout = self.network, self.network.layout
         x = state + attended.read
         e = network.expansion
@@ -174,7 +174,7 @@ class NetworkDecoder:
 
 
 class PlainNetworkDecoder(NetworkDecoder):
-    """Runs the whole sequence again for every token, all positions side by side behind a causal mask."""
+    """Runs the whole sequence again for every token, all positions at once behind a causal mask."""
 
     state: np.ndarray
 
@@ -228,14 +228,14 @@ class CachedNetworkDecoder(NetworkDecoder):
             here = self.after(here, attended, layer, position, np.ones((1, 1), dtype=bool))
         self.refuse_endless(here)
         _, key, value = projected(np, self.network, here)
-        for deeper in range(layer, len(self.keys) + 1):  # from its last layer on, the position stays as it is
+        for deeper in range(layer, len(self.keys) + 1):  # after its last layer, the position does not change
             self._keep(deeper, key, value)
         self.layers.append(layer)
         self.final.append(here)
         return int(self.outputs(here)[self.network.layout.output_name][-1])
 
     def _keep(self, layer: int, key: np.ndarray, value: np.ndarray) -> None:
-        """Add a key and a value to a layer; deeper than anyone was, the others are at their last."""
+        """Add a key and a value to a layer. In a new deepest layer, earlier positions keep those of their last one."""
         position = len(self.sequence) - 1
         if layer == len(self.keys):
             self.keys.append(self.keys[-1][:, :, :position] if self.keys else key[:, :, :0])

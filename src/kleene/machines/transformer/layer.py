@@ -14,7 +14,7 @@ from kleene.machines.transformer.attention import LookupPlan, plan_of, product, 
 from kleene.machines.transformer.parameters import Array, Layout, Parameters, Probe, Segment, is_clean, read_segment
 from kleene.traces.recorder import Recorder
 
-# Made of two plain ReLUs, a step is the difference of two large numbers: 0 or 1 to within rounding only.
+# A step made of two plain ReLUs is the difference of two large numbers, so it is 0 or 1 only up to rounding.
 RELU_NOISE = 2.0**-6
 
 
@@ -24,7 +24,7 @@ class Runnable:
 
     plan: LookupPlan | None
     network: Parameters | None
-    mlp_in: Array  # with the probe's rows as further units: one matrix product does for both
+    mlp_in: Array  # with the probe's rows as further units, so that one matrix product computes both
     mlp_bias: Array
     probe: Probe | None
     halt: Array | None
@@ -33,7 +33,7 @@ class Runnable:
 
 
 def place_of(runnable: Runnable, segment: Segment) -> slice:
-    """Where a segment stands in what the heads read, or in the state."""
+    """The place of a segment in what the heads read, or in the state."""
     plan = runnable.plan
     if plan is None:
         return slice(segment.start, segment.stop)
@@ -43,7 +43,7 @@ def place_of(runnable: Runnable, segment: Segment) -> slice:
 
 
 class LayerStep(NamedTuple):
-    """After one layer: the state, what the heads read, why they are undefined, and where that is used."""
+    """After one layer: the state, what the heads read, why they are undefined, and where undefined output is used."""
 
     state: Any
     read: Any
@@ -52,7 +52,7 @@ class LayerStep(NamedTuple):
 
 
 def prepare(network: Parameters, attention: str) -> Runnable:
-    """What a run of the network needs, arranged once."""
+    """The arrays that a run of the network needs, arranged once."""
     plan = plan_of(network) if attention == "select" else None
     probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
     order = list(range(len(mlp_in)))
@@ -68,7 +68,7 @@ def prepare(network: Parameters, attention: str) -> Runnable:
 
 
 def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
-    """One layer for the whole batch."""
+    """The whole batch after one layer."""
     layout, activation = runnable.layout, runnable.activation
     if runnable.plan is not None:
         plan = runnable.plan
@@ -92,7 +92,7 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
 
 
 def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
-    """The reasons with one use more where the probe knows of faults: its guards alone say where it counts."""
+    """The reasons, with one use more if the probe has faults; only its guards decide where that one counts."""
     if probe is None or probe.guarded.shape[1] == reasons.shape[-1]:
         return reasons
     more = xp.full((*reasons.shape[:-1], 1), int(Reason.FAULT), dtype=reasons.dtype)
@@ -127,14 +127,14 @@ def activate(xp: Any, activation: str, pre: Any) -> Any:
 
 
 def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> tuple[Any, Any]:
-    """What the MLP adds to the residual stream, and the pre-activations of units beyond those of `mlp_out`."""
+    """What the MLP adds to the residual stream, and the pre-activations of the units that `mlp_out` lacks."""
     pre = product(xp, features, mlp_in) + mlp_bias
     hidden = activate(xp, activation, pre[..., : len(mlp_out)])
     return product(xp, hidden.astype(features.dtype), mlp_out), pre[..., len(mlp_out) :]
 
 
 def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) -> Any:
-    """The reasons with numbers added that lie between two declared values: some step is neither 0 nor 1."""
+    """The reasons, with BETWEEN where a number lies between two declared values: some step is neither 0 nor 1."""
     if not layout.number_steps:
         return reasons
     columns = [reasons[..., h] for h in range(len(layout.heads))]
@@ -149,7 +149,7 @@ def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) 
 
 
 def used(xp: Any, probe: Probe, rows: Any, reasons: Any) -> Any:
-    """Where the MLP looks at a head that is undefined: (batch, position, heads). `rows` hold where they are ≥ 0."""
+    """Where the MLP uses an undefined head: (batch, position, heads). A row holds where `rows` is ≥ 0."""
     undefined = reasons > 0
     holds = xp.matmul((rows >= 0).astype(xp.float32), probe.conditions) > 0.5
     holds = holds | (xp.matmul(undefined.astype(xp.float32), probe.mentions.T) > 0.5)
@@ -158,20 +158,20 @@ def used(xp: Any, probe: Probe, rows: Any, reasons: Any) -> Any:
 
 
 def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
-    """What every variable holds, (batch, position, …)."""
+    """The entries of every variable, (batch, position, …)."""
     segments = runnable.layout.kept_segments
     return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
 
 
 def entries(xp: Any, runnable: Runnable, step: LayerStep) -> dict[str, Any]:
-    """What every channel holds after a layer, the heads' channels included."""
+    """The entries of every channel after a layer, the heads' channels included."""
     found = kept_entries(xp, runnable, step.state)
     for head, segment in enumerate(runnable.layout.head_segments):
         entry = read_segment(xp, segment.channel, step.read[..., place_of(runnable, segment)])
         reason = step.reasons[..., head]
         if segment.channel.kind == "category":
             found[segment.channel.name] = xp.where(reason == 0, entry, -1)
-        else:  # an average between two declared values is still what was read
+        else:  # an average between two declared values was still read
             found[segment.channel.name] = xp.where((reason == 0) | (reason == int(Reason.BETWEEN)), entry, xp.nan)
     return found
 
@@ -182,7 +182,7 @@ def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
     for segment in runnable.layout.kept_segments:
         clean = clean & is_clean(xp, segment.channel, state[..., place_of(runnable, segment)])
     if runnable.plan is None:
-        for segment in runnable.layout.head_segments:  # the MLP must have emptied these
+        for segment in runnable.layout.head_segments:  # the MLP must have cleared these
             clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
     return (clean | ~inside).all(axis=1)
 
@@ -196,13 +196,13 @@ def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
 
 
 def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
-    """The output channel alone."""
+    """The entries of the output channel alone."""
     segment = runnable.layout.segment(runnable.layout.output_name)
     return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
 
 
 def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
-    """End the rows that are still running: an error where they should have halted."""
+    """End the rows that are still running; an error if they should have halted."""
     if len(rows) and runnable.layout.halts:
         raise HaltError(runnable.layout.name, int(rows[0]), limit)
     recorder.finish(rows, layer, halted=False)

@@ -36,22 +36,22 @@ class Segment:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a network's residual stream means, and what a run needs to know beside the weights."""
+    """The meaning of a network's residual stream, and what a run needs besides the weights."""
 
     name: str
     segments: tuple[Segment, ...]
     heads: tuple[str, ...]  # the channels that the heads write, in the order of the heads' weights
-    queries: tuple[bool, ...]  # whether each head selects by query and key, or by distance alone
+    queries: tuple[bool, ...]  # whether each head selects by query and key; otherwise by distance alone
     output_name: str
     input_range: int
     position_range: int | None
     halts: bool
     max_layers: int
-    number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that sort its number
+    number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that compare its number
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
 
     def check_input(self, sequence: Sequence[Any]) -> list[int]:
-        """The tokens of an input, which may be a text or symbols if there is an alphabet; refuses what does not fit."""
+        """The tokens of an input, which may be a string or symbols if there is an alphabet; refuses any other input."""
         return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
 
     @property
@@ -76,7 +76,7 @@ class Layout:
 
 
 def read_segment(xp: Any, channel: Channel, dims: Any) -> Any:
-    """The entries that one-hot, multi-hot or plain dimensions (…, width) stand for; -1 where a category is unclear."""
+    """The entries that one-hot, multi-hot or plain dimensions (…, width) encode; -1 if a category is not one-hot."""
     if channel.kind == "category":
         clear = (dims.max(axis=-1) == 1) & (dims.sum(axis=-1) == 1)
         return xp.where(clear, dims.argmax(axis=-1), -1).astype(xp.int32)
@@ -86,7 +86,7 @@ def read_segment(xp: Any, channel: Channel, dims: Any) -> Any:
 
 
 def is_clean(xp: Any, channel: Channel, dims: Any) -> Any:
-    """Whether dimensions hold exactly what the channel may hold: one 1 and zeros, or zeros and ones (one bool each)."""
+    """Whether each entry's dimensions are exact: one 1 and zeros (a category), zeros and ones (a set), or finite."""
     if channel.kind == "category":
         return ((dims == 0) | (dims == 1)).all(axis=-1) & (dims.sum(axis=-1) == 1)
     if channel.kind == "set":
@@ -107,7 +107,7 @@ def check_layout(layout: Layout) -> None:
         start = stop
     for name in (*layout.heads, layout.output_name):
         if name not in [c.name for c in layout.channels]:
-            raise ValueError(f"it speaks of a channel {name!r}, which it does not have")
+            raise ValueError(f"it names a channel {name!r}, which it does not have")
     _check_symbols("alphabet", layout.alphabet, layout.input_range)
     for channel in layout.channels:
         _check_symbols(f"channel {channel.name!r}", channel.labels, channel.size)
@@ -121,7 +121,7 @@ def _check_symbols(name: str, symbols: Any, size: int | None) -> None:
         or len(set(symbols)) != size
         or not all(isinstance(symbol, str) and symbol for symbol in symbols)
     ):
-        raise ValueError(f"{name} has the labels {symbols!r}, and {size} different texts were expected")
+        raise ValueError(f"{name} has the labels {symbols!r}, and {size} different strings were expected")
 
 
 Array = np.ndarray
@@ -129,12 +129,12 @@ Array = np.ndarray
 
 @pytree
 class Probe:
-    """Says where a head's undefined output would be used.
+    """Weights that find where a head's undefined output would be used.
 
-    Row r holds where `features @ rows[:, r] >= least[r]`; a condition is a signed sum of rows that must be 1;
-    a guard asks for all its conditions, and `guarded` says of which head it guards the use. A condition that
-    looks at an undefined head (`mentions`) counts as holding. One use more than there are heads stands for faults:
-    writes that end the run with an error wherever their guards hold.
+    Row r holds where `features @ rows[:, r] >= least[r]`. A condition is a signed sum of rows that must be 1. A guard
+    needs all its conditions, and `guarded` says which head's use it guards. A condition that reads an undefined head
+    (`mentions`) counts as true. If there is one use more than there are heads, the last one stands for faults: writes
+    that end the run with an error wherever their guards hold.
     """
 
     rows: Float[Array, "features rows"]
@@ -157,9 +157,9 @@ class Expansion:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a network was compiled from, how, and a digest of its weights as they were made.
+    """The program that a network was compiled from, the options, and a digest of the compiled weights.
 
-    A file keeps all of it but the program.
+    A file keeps all of it except the program.
     """
 
     program: Any
@@ -210,7 +210,7 @@ class Parameters:
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
-    """A text that stands for the arrays: others have another one."""
+    """The SHA-256 of the arrays, with their names, types and shapes."""
     found = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -21,14 +21,14 @@ Coordinates = Mapping[int, Fraction]
 
 @dataclass(frozen=True)
 class TapeReading:
-    """What each coordinate of a network says, as plain data.
+    """The meaning of each coordinate of a network, as plain data.
 
     `state_of[k]` is the code of the state in which coordinate k is 1, `scanned_of[k]` of the symbol under the head,
-    `left_of[k]` and `right_of[k]` of the symbol whose stack it holds; -1 where it says nothing of the kind. Codes count
-    along `states` and `symbols`; len(states) means that the machine has not begun, len(symbols) is $, the left end.
+    `left_of[k]` and `right_of[k]` of the symbol whose stack it holds; -1 if it has no such meaning. Codes are indices
+    into `states` and `symbols`; len(states) means that the machine has not begun, len(symbols) is $, the left end.
     A stack's coordinate is a fraction in the `base` whose digits, top first, are base − 1 where the symbol lies.
     It takes len(word) + `lead` ticks after the end of the input until the machine begins.
-    `limit` is how deep the stacks may be in floating numbers, None where numbers are exact.
+    `limit` is how deep the stacks may be in floating numbers, None if numbers are exact.
     """
 
     states: tuple[str, ...]
@@ -50,10 +50,10 @@ class TapeReading:
 
     @property
     def cells(self) -> int:
-        """How many cells a tape may have for sure in floating numbers, counted as a person does: input and head too.
+        """How many cells, the input and the head's included, a tape can always have in floating numbers.
 
-        A stack that holds all of them, as the left one does when the input has been read, has its $ besides, and where
-        the right one has a $ it comes on top.
+        A stack may hold all of them, as the left one does when the input has been read, and its $; if the right stack
+        has a $, that is one more.
         """
         assert self.limit is not None
         return self.limit - 1 - (self.bottom in self.right_stack.values())
@@ -64,12 +64,12 @@ class TapeReading:
 
     @cached_property
     def halting(self) -> dict[int, str]:
-        """The codes of the halting states, and the verdict of each."""
+        """The verdict of each halting state, by its code."""
         return {self.states.index(self.accept): "accept", self.states.index(self.reject): "reject"}
 
     @cached_property
     def stops(self) -> tuple[int, ...]:
-        """The coordinates that say that the machine has halted."""
+        """The coordinates of the halting states."""
         return tuple(k for k, code in enumerate(self.state_of) if code in self.halting)
 
     @cached_property
@@ -78,20 +78,20 @@ class TapeReading:
 
     @cached_property
     def left_stack(self) -> dict[int, int]:
-        """The coordinates of the left stack, and the code of the symbol that each is for."""
+        """The coordinates of the left stack, each with the code of its symbol."""
         return {k: code for k, code in enumerate(self.left_of) if code >= 0}
 
     @cached_property
     def right_stack(self) -> dict[int, int]:
-        """The same of the right stack; it has a $ only where empty cells need a mark."""
+        """The same for the right stack; it has a $ only if empty cells need a mark."""
         return {k: code for k, code in enumerate(self.right_of) if code >= 0}
 
     def state(self, at: Coordinates) -> int | None:
-        """The code of the state, None where none is on."""
+        """The code of the state, None if none is set."""
         return self._hot(at, self.state_of, "state")
 
     def scanned(self, at: Coordinates) -> int | None:
-        """The code of the symbol under the head, None where it is still on its stack."""
+        """The code of the symbol under the head, None if it is still on its stack."""
         return self._hot(at, self.scanned_of, "symbol under the head")
 
     def _hot(self, at: Coordinates, of: tuple[int, ...], what: str) -> int | None:
@@ -106,7 +106,7 @@ class TapeReading:
         return found[0] if found else None
 
     def configuration(self, at: Coordinates) -> Configuration:
-        """The configuration that the coordinates are a code of; a RunError where they are none."""
+        """The configuration that the coordinates encode; a RunError if they encode none."""
         state, scanned = self.state(at), self.scanned(at)
         if state is None or state == self.setup:
             raise RunError("the hidden vector is no configuration: the machine has not begun")
@@ -122,7 +122,7 @@ class TapeReading:
     def _halted(self, state: int, left: dict[int, Fraction], right: dict[int, Fraction]) -> Configuration:
         """The configuration of a machine that has halted and scans nothing.
 
-        What it wrote last is on the left stack, with $ beside it if it went left, and a blank on the right one.
+        The left stack has the last written symbol, with $ beside it if the head went left; the right one has a blank.
         """
         top = Fraction(self.base - 1, self.base)
         goes_left = left.get(self.bottom, 0) > top
@@ -159,7 +159,7 @@ class TapeReading:
         return cells
 
     def coordinates(self, configuration: Configuration) -> dict[int, Fraction]:
-        """The code of a configuration of a machine that has not halted."""
+        """The coordinates that encode a configuration of a machine that has not halted."""
         state = self.states.index(configuration.state)
         cells = [self.symbols.index(symbol) for symbol in configuration.tape]
         cells += [self.blank_code] * (configuration.head + 1 - len(cells))
@@ -198,9 +198,9 @@ _ZERO = Form(0, {})
 
 @dataclass(frozen=True)
 class TapeStep:
-    """What a tick did: the state and symbol (codes) that the head then has, where it moved and what it left behind.
+    """A step of the machine: the codes of the new state and scanned symbol, the move, and the written symbol.
 
-    No symbol is scanned (None) where the machine has halted and its network looks at nothing any more.
+    `scanned` is None if the machine has halted and its network reads nothing any more.
     """
 
     state: int
@@ -210,10 +210,10 @@ class TapeStep:
 
 
 def step_of(reading: TapeReading, before: Forms, after: Forms) -> TapeStep | None:
-    """What a tick does, proven from its map; None where it is no step of a machine.
+    """The step that a tick makes, proven from its map; None if it is not a step of a machine.
 
     The map must be exactly that of a step: one stack pushed, the other popped of the symbol that is then scanned (or,
-    at an end of the tape, left alone). As forms are equal for all numbers, so are the tapes that they stand for.
+    at an end of the tape, unchanged). The forms are equal for all numbers, so the tapes that they encode are equal.
     """
     known = {k: Fraction(form.constant) for k, form in after.items() if not form.terms}
     if any(reading.state_of[k] >= 0 or reading.scanned_of[k] >= 0 for k in after.keys() - known.keys()):
@@ -248,7 +248,7 @@ class _Change:
     scanned: int | None
 
     def difference(self, k: int, factor: Fraction | int) -> Fraction | None:
-        """after − factor · before, where that is a constant."""
+        """after − factor · before if that is a constant, else None."""
         old, new = self.before.get(k, _ZERO), self.after.get(k, _ZERO)
         apart = any(new.terms.get(t, 0) != factor * old.terms.get(t, 0) for t in (*old.terms, *new.terms))
         return None if apart else Fraction(new.constant - factor * old.constant)
@@ -262,17 +262,17 @@ class _Change:
         blank = self.reading.blank_code
         if digits is None or len(digits) > 1 or (not digits and blank in stack.values()):
             return None
-        return digits[0] if digits else blank  # where a blank is no digit, it leaves none
+        return digits[0] if digits else blank  # if a blank has no digit, it leaves none
 
     def _digits(self, stack: dict[int, int]) -> list[int] | None:
-        """The symbols whose digit is set in what was pushed; None where the map is no push."""
+        """The symbols whose digit was pushed; None if the map is not a push."""
         base = self.reading.base
         found = {code: self.difference(k, Fraction(1, base)) for k, code in stack.items()}
         on = [code for code, value in found.items() if value != 0]
         return on if all(found[code] == Fraction(base - 1, base) for code in on) else None
 
     def halting(self, state: int) -> TapeStep | None:
-        """The step of a machine that scans nothing any more: see `TapeReading._halted`."""
+        """The last step of a machine, which then scans nothing; see `TapeReading._halted`."""
         digits, bottom = self._digits(self.reading.left_stack), self.reading.bottom
         if digits is None or self._digits(self.reading.right_stack) != []:
             return None
@@ -294,7 +294,7 @@ class _Change:
     def bottom_alone(self, stack: dict[int, int]) -> bool:
         """Whether the stack had nothing but $ and still has.
 
-        In a code of a stack whose top is $ all else is 0, known or not; it must follow from the map that it stays 0.
+        If the top of a stack is $, all its other coordinates are 0, and it must follow from the map that they stay 0.
         """
         bottom = Form(Fraction(self.reading.base - 1, self.reading.base), {})
         others = {k for k, code in stack.items() if code != self.reading.bottom}

@@ -18,7 +18,7 @@ from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.notation.computations import Computation, Configuration, Configurations
 from kleene.notation.exact import ExactMatrix
 
-CHUNK = 1 << 16  # ticks between two looks at what was done, where nothing is recorded
+CHUNK = 1 << 16  # ticks between two evaluations of the trail
 
 
 class FloatExecution:
@@ -46,7 +46,7 @@ class FloatExecution:
         self.begin()
 
     def begin(self, coordinates: Mapping[int, Fraction] | None = None) -> None:
-        """Go back to the network's start, or to any other variables, if floats can hold them."""
+        """Go back to the network's start, or to given coordinates if floats can hold them."""
         self.hidden = self.start if coordinates is None else None
         self.variables = self.outer @ self.start
         if coordinates is not None:
@@ -62,12 +62,12 @@ class FloatExecution:
         return {int(k): Fraction(float(self.variables[k])) for k in np.flatnonzero(self.variables)}
 
     def read(self, symbols: Iterable[int]) -> None:
-        """Read the symbols, given by their place in the alphabet, one tick each."""
+        """Read the symbols, given by their index in the alphabet, one tick each."""
         for symbol in symbols:
             self.run(symbol, 1)
 
     def run(self, symbol: int, ticks: int, trail: array | None = None) -> int:
-        """How many ticks were taken with the same symbol: all of them, or fewer where the run stopped."""
+        """Take up to `ticks` ticks with the same symbol and return their number: fewer if the run stopped."""
         for taken in range(ticks):
             if self.stopped:
                 return taken
@@ -78,7 +78,7 @@ class FloatExecution:
         return ticks
 
     def _tick(self, symbol: int) -> None:
-        if self.hidden is None:  # taken up at some variables
+        if self.hidden is None:  # begun at given coordinates
             given = self.inner @ self.variables
         else:
             given = self.recurrent @ self.hidden
@@ -99,13 +99,13 @@ Execution = ExactExecution | FloatExecution
 
 
 class Simulation:
-    """Runs of one network; what its execution works out is kept from one run to the next."""
+    """Runs of one network; the traced ticks of its execution are kept from one run to the next."""
 
     def __init__(self, reading: TapeReading, execution: Execution, end: int):
         self.reading, self.execution, self.end = reading, execution, end
 
     def load(self, word: list[int]) -> None:
-        """Read the word, and go on until the machine begins."""
+        """Read the word, and continue until the machine begins."""
         self.execution.begin()
         self.execution.read([*word, self.end])
         self.execution.run(self.end, len(word) + self.reading.lead)
@@ -117,10 +117,10 @@ class Simulation:
         return self.reading.configuration(self.execution.coordinates)
 
     def computation(self, first: Configuration, ticks: int, max_steps: int, record: bool) -> Computation:
-        """The run from that configuration on, of which there were so many ticks before."""
+        """The computation from that configuration on; `ticks` were taken before it."""
         reading, moves, trail, steps = self.reading, _Moves(self.reading, record), array("q"), 0
         while steps < max_steps and not self.execution.stopped:
-            # Every step is a tick, and a bump one more: a step that is still bouncing back is not counted yet.
+            # Every step is one tick, or two at the left end: a step that has not yet bounced back is not counted.
             ticks += self.execution.run(self.end, min(max_steps - steps, CHUNK), trail)
             steps += moves.add(np.array(trail), self.execution.labels)
             del trail[:]
@@ -134,7 +134,7 @@ class Simulation:
 
 
 class _Moves:
-    """The states, moves and symbols written, tick by tick; a bounce off the left end is one step with the bump."""
+    """The states, moves and written symbols of each tick; a bump into the left end and its bounce are one step."""
 
     def __init__(self, reading: TapeReading, record: bool):
         self.reading, self.record = reading, record
@@ -142,7 +142,7 @@ class _Moves:
         self.seen: dict[int, list[int]] = {}
 
     def add(self, trail: np.ndarray, labels: Mapping[int, Any]) -> int:
-        """How many steps the ticks of the trail completed."""
+        """Add the ticks of the trail and return how many steps they completed."""
         numbers, which = np.unique(trail, return_inverse=True)
         rows = np.array([self._row(number, labels) for number in numbers.tolist()], dtype=np.int32).reshape(-1, 4)
         if self.record:
@@ -172,6 +172,6 @@ class _Moves:
 
 
 def _alone(reading: TapeReading, last: Configuration) -> Configurations:
-    """The last configuration, as the only one."""
+    """The last configuration as the only one."""
     tape, state = [reading.symbols.index(symbol) for symbol in last.tape], reading.states.index(last.state)
     return Configurations(reading.states, reading.symbols, reading.blank, tape, [state], [last.head], [])
