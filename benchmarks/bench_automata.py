@@ -56,8 +56,8 @@ def _regex() -> Iterator[dict[str, Any]]:
 
 def _fresh_peak() -> float:
     code = (
-        f"import kleene, kleene.memory; kleene.compile(kleene.DFA.from_regex({REGEX!r}));"
-        "print(kleene.memory.peak_memory_mb())"
+        f"import kleene, kleene.limits; kleene.compile(kleene.DFA.from_regex({REGEX!r}));"
+        "print(kleene.limits.peak_memory_mb())"
     )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
 

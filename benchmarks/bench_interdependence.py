@@ -20,7 +20,7 @@ import numpy as np
 
 from kleene.benchmarking import seconds
 from kleene.errors import InputError
-from kleene.memory import peak_memory_mb
+from kleene.limits import peak_memory_mb
 
 VOCABULARY, HIDDEN = 33_278, 400
 LENGTHS = (20, 40, 80)

@@ -15,7 +15,7 @@ ROOT = Path(kleene.__file__).parent
 # A room may import those above it, and those of its own line.
 ORDER = (
     ("errors",),
-    ("counts", "memory"),
+    ("limits",),
     ("files",),
     ("tensors", "data", "stopping", "caching", "benchmarking"),
     ("traces",),

@@ -1,4 +1,4 @@
-"""Finding and running the benchmarks that lie in `benchmarks/`, and the stopwatch that they share."""
+"""Find and run the benchmarks in `benchmarks/`, and measure their time and memory."""
 
 import gc
 import importlib.util
@@ -15,7 +15,7 @@ Row = dict[str, Any]  # name, value, unit, and remarks
 
 
 def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> list[Row]:
-    """The measurements of the benchmark of that name, one of Kleene's own: those of its checkout alone are run."""
+    """The measurements of a benchmark by name. Only the benchmarks in Kleene's own checkout are run."""
     files = benchmarks(Path(__file__))
     if not files:
         raise InputError(
@@ -44,7 +44,7 @@ def run_benchmark(name: str, *, quick: bool = False, progress: bool = False) -> 
 
 
 def benchmarks(module: Path) -> dict[str, Path]:
-    """The benchmarks by name of the checkout that this module of the package lies in; none where it is installed."""
+    """The benchmarks, by name, of the checkout that holds this module; none if the package is installed."""
     package = module.resolve().parent
     root = package.parents[1]
     if package.parent.name != "src" or not (root / "pyproject.toml").is_file():
@@ -53,7 +53,7 @@ def benchmarks(module: Path) -> dict[str, Path]:
 
 
 def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = True) -> float:
-    """The shortest of several runs; the first, which compiles, is not counted."""
+    """The time of the shortest of several runs; the first, which compiles, is not counted."""
     if warm_up:
         function()
     gc.collect()
@@ -66,9 +66,9 @@ def seconds(function: Callable[[], Any], *, repeats: int = 3, warm_up: bool = Tr
 
 
 def fresh_peak_memory_mb(name: str) -> float:
-    """The most memory that a fresh process holds which builds and compiles a program of the library, jax included."""
+    """The most memory, in MB, of a fresh process that builds and compiles a program of the library, jax included."""
     code = (
-        "import kleene, kleene.memory; from kleene.programs.alta.library import get;"
-        f"kleene.compile(get({name!r}).build()); print(kleene.memory.peak_memory_mb())"
+        "import kleene, kleene.limits; from kleene.programs.alta.library import get;"
+        f"kleene.compile(get({name!r}).build()); print(kleene.limits.peak_memory_mb())"
     )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)

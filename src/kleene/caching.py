@@ -1,8 +1,8 @@
-"""Compiled programs are kept between runs, in the user's cache folder, so that only the first run compiles.
+"""Compiled programs are kept in the user's cache folder, so that only the first run compiles.
 
 This is jax's persistent compilation cache with another store of files. jax computes the keys (from the program, its
-options, the versions, the processor) and asks the store. jax's own store needs one more package before it has a bound,
-leaves half an entry where a process is killed, and never replaces a damaged one. `CompiledPrograms` has a bound, moves
+options, the versions, the processor) and asks the store. jax's own store needs another package to have a bound, leaves
+half an entry when a process is killed, and never replaces a damaged one. `CompiledPrograms` has a bound, moves
 whole files into place, and checks each entry by its SHA-256.
 
 `$KLEENE_CACHE` names the folder; without it, the folder is `$XDG_CACHE_HOME/kleene` or `~/.cache/kleene`.
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 256 << 20  # of all entries
-ENTRY, PART = ".compiled", ".part"  # how names of entries, and of entries that are being written, end
-ABANDONED = 3600.0  # seconds after which nobody writes a part any more
+ENTRY, PART = ".compiled", ".part"  # the suffixes of entries, and of entries that are being written
+ABANDONED = 3600.0  # seconds after which a part counts as abandoned
 _JAX_CAME_FIRST = "jax" in sys.modules  # this module is imported with `kleene`
 
 
 class CompiledPrograms:
-    """A folder of entries, each checked by its SHA-256; the entries that were not used for longest go first.
+    """A folder of entries, each checked by its SHA-256; the least recently used ones are evicted first.
 
     A store never raises: an entry that cannot be read is compiled again, and one that cannot be written is not kept.
     """
@@ -33,10 +33,10 @@ class CompiledPrograms:
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES):
         self._path = folder  # jax reads this name
         self._most_bytes = most_bytes
-        self._left: int | None = None  # bytes until the folder is full, as far as this process knows
+        self._left: int | None = None  # free bytes, as far as this process knows
 
     def get(self, key: str) -> bytes | None:
-        """The entry of a key, or None. A damaged entry is removed."""
+        """The entry of a key, or None if there is none. A damaged entry is removed."""
         file = self._file(key)
         try:
             content = file.read_bytes()
@@ -67,13 +67,15 @@ class CompiledPrograms:
                 self._evict()
 
     def _file(self, key: str) -> Path:
-        return self._path / f"{hashlib.sha256(key.encode()).hexdigest()}{ENTRY}"  # a key may be too long for a name
+        return (
+            self._path / f"{hashlib.sha256(key.encode()).hexdigest()}{ENTRY}"
+        )  # a key may be too long for a file name
 
     def _measure(self) -> int:
         return self._most_bytes - sum(file.stat().st_size for file in self._path.glob(f"*{ENTRY}"))
 
     def _evict(self) -> None:
-        """Remove the oldest entries until a quarter of the bound is free, and parts that nobody writes any more."""
+        """Remove abandoned parts, and the oldest entries until a quarter of the bound is free."""
         for part in self._path.glob(f"*{PART}"):
             if time.time() - part.stat().st_mtime > ABANDONED:
                 part.unlink(missing_ok=True)
@@ -88,7 +90,7 @@ class CompiledPrograms:
 
 
 def cache_folder() -> Path | None:
-    """Kleene's cache folder, or None where `KLEENE_CACHE=off`."""
+    """Kleene's cache folder, or None if `KLEENE_CACHE=off`."""
     own, shared = os.environ.get("KLEENE_CACHE"), os.environ.get("XDG_CACHE_HOME", "")
     if own:
         return None if own.lower() == "off" else Path(own).expanduser().absolute()
@@ -96,7 +98,7 @@ def cache_folder() -> Path | None:
 
 
 def keep_compiled_programs(folder: Path | None = None, most_bytes: int = MOST_BYTES) -> Path | None:
-    """Let jax keep what it compiles, and return the folder; None if nothing is kept.
+    """Let jax keep compiled programs, and return the folder; None if nothing is kept.
 
     The folder is Kleene's own unless one is given. Nothing is kept if the user has set jax's cache, if the folder
     cannot be made, if others can write to it (an entry is code that is run), or if this jax takes no other store.
@@ -117,7 +119,8 @@ def keep_compiled_programs(folder: Path | None = None, most_bytes: int = MOST_BY
 
     compilation_cache.get_file_cache = get_file_cache
     jax.config.update("jax_compilation_cache_dir", str(path))
-    # Kleene runs many small programs; jax by itself keeps what took a second. XLA's own caches have no bound.
+    # Kleene runs many small programs, and by default jax keeps only those that took a second to compile.
+    # XLA's own caches have no bound.
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
@@ -125,13 +128,13 @@ def keep_compiled_programs(folder: Path | None = None, most_bytes: int = MOST_BY
 
 
 def keep_compiled_programs_unless_jax_came_first() -> None:
-    """Keep compiled programs by default. Who imports jax before Kleene has other uses for jax, and is not surprised."""
+    """Keep compiled programs, unless jax was imported first: its settings then belong to the user's own program."""
     if not _JAX_CAME_FIRST:
         keep_compiled_programs()
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether the folder is there now, is this user's own, and others cannot write to it."""
+    """Make the folder; whether it exists, belongs to this user, and others cannot write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()

@@ -1,4 +1,4 @@
-"""Where published data lies on this machine. Kleene never downloads: you put the files there once."""
+"""Published data sets on this machine. Kleene never downloads: the user puts the files there once."""
 
 import os
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 from kleene.errors import InputError, ModelFileError
 from kleene.files import read_bytes
 
-MOST_DATA = 256 << 20  # bytes of a data file that is read as a whole
+MOST_DATA = 256 << 20  # bytes of a data file, because it is read as a whole
 
-# What to get, and where it is published, by the name of its folder.
+# What to get and where it is published, by the name of the data set's folder.
 PUBLISHED = {
     "scan": "the files of SCAN (tasks.txt and the folders of the splits), published on GitHub as brendenlake/SCAN",
     "ud-ewt": "the files of Universal Dependencies English-EWT (en_ewt-ud-train.conllu, en_ewt-ud-dev.conllu and "
@@ -22,7 +22,7 @@ PUBLISHED = {
 def data_folder(name: str) -> Path:
     """The folder of a data set: NAME in $KLEENE_DATA, or else in Kleene's cache folder.
 
-    The cache folder is $XDG_CACHE_HOME/kleene, or ~/.cache/kleene. Where neither is there, the error says
+    The cache folder is $XDG_CACHE_HOME/kleene, or ~/.cache/kleene. If neither exists, the error says
     what to get and where to put it.
     """
     if name not in PUBLISHED:
@@ -38,7 +38,7 @@ def data_folder(name: str) -> Path:
 
 
 def data_file(name: str, file: str) -> Path:
-    """A file of a data set; where the folder is there without it, the error says what to get."""
+    """A file of a data set; if the folder lacks it, the error says what to get."""
     place = data_folder(name) / file
     if not place.is_file():
         raise InputError(f"there is no file {str(place)!r}. Put into that folder {PUBLISHED[name]}.")
@@ -46,14 +46,14 @@ def data_file(name: str, file: str) -> Path:
 
 
 def data_roots() -> list[Path]:
-    """The folders that data sets are looked for in, the first first."""
+    """The folders in which data sets are searched, in that order."""
     own = os.environ.get("KLEENE_DATA")
     cache = os.environ.get("XDG_CACHE_HOME")
     return ([Path(own)] if own else []) + [(Path(cache) if cache else Path.home() / ".cache") / "kleene"]
 
 
 def read_text(path: Path) -> str:
-    """The text of a data file, without the mark that some editors put first; or an InputError that names it."""
+    """The content of a data file in UTF-8, without a byte-order mark; an InputError names one that cannot be read."""
     try:
         return read_bytes(path, MOST_DATA).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except ModelFileError as error:

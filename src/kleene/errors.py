@@ -1,6 +1,6 @@
-"""What Kleene says when something is wrong: what it was, where, what was expected, what to do.
+"""The errors and warnings of Kleene, and suggestions for names that are not known.
 
-What a person may have meant by a name that is not there.
+A message says what was wrong, where, what was expected and what to do.
 """
 
 from collections.abc import Iterable
@@ -9,11 +9,11 @@ from enum import IntEnum
 
 
 class KleeneError(Exception):
-    """The root of every error that Kleene raises on purpose."""
+    """The base class of every error that Kleene raises on purpose."""
 
 
 class KleeneWarning(UserWarning):
-    """The root of every warning of Kleene; on the command line, one line on stderr."""
+    """The base class of every warning of Kleene; the command line prints it as one line on stderr."""
 
 
 class ProgramError(KleeneError):
@@ -21,7 +21,7 @@ class ProgramError(KleeneError):
 
 
 class TracingError(ProgramError):
-    """An MLP function does something that cannot be turned into rules; names the source line."""
+    """An MLP function does something that cannot be turned into rules; the message names the source line."""
 
 
 class InputError(KleeneError, ValueError):
@@ -37,7 +37,7 @@ class OutgrownError(RunError):
 
 
 class Reason(IntEnum):
-    """Why a head's output is undefined at a position. A fault is no head, and its reason the same everywhere."""
+    """Why a head's output is undefined at a position. A fault belongs to no head, and has one reason everywhere."""
 
     NO_MATCH = 1
     SEVERAL = 2
@@ -56,7 +56,7 @@ class Reason(IntEnum):
 
 
 class UndefinedAttentionError(RunError):
-    """A head found no single position to read, and the program used what it did not read."""
+    """A program used the output of a head that found no single position to read."""
 
     def __init__(self, program: str, head: str, reason: Reason, *, layer: int, position: int, sequence: int = 0):
         self.layer, self.position, self.head, self.reason, self.sequence = layer, position, head, reason, sequence
@@ -67,9 +67,9 @@ class UndefinedAttentionError(RunError):
 
 
 class WriteError(RunError):
-    """A write fired that the program may not make: outside its variable's range, or against another write.
+    """A write is outside its variable's range, or contradicts another write.
 
-    Only programs in ALTA's own meaning have such writes; in Kleene's they are refused when the program is built.
+    Only programs with ALTA's own semantics can make such writes; Kleene's refuses them when the program is built.
     """
 
     def __init__(self, problem: str, *, program: str = "", layer: int = 0, position: int = 0, sequence: int = 0):
@@ -94,20 +94,20 @@ class CompileError(KleeneError):
 
 
 class ModelFileError(KleeneError):
-    """A file that does not hold what it should: missing, truncated, corrupt or of another kind."""
+    """A file is missing, truncated, corrupt or of another kind than expected."""
 
 
 class UnknownWordsWarning(KleeneWarning):
-    """A network was asked about a sentence of which it does not know most words."""
+    """A network does not know most words of a sentence that it was given."""
 
 
-CLOSE = 0.72  # of 1, at which letters are the same
+CLOSE = 0.72  # similarity from which a name is suggested; 1 is equality
 
 
 def close_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that come close, on any shelf: the closest first, and those of the same shelf before others.
+    """The known names that are similar, on any shelf: the most similar first, those of the same shelf before others.
 
-    What follows after as many letters as were given may be missing.
+    A name is also compared with the beginnings of longer ones.
 
     >>> close_names("pariti", ["addition", "parity_relative", "dfa:parity"])
     ['parity_relative', 'dfa:parity']
@@ -122,7 +122,7 @@ def close_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about a name that is not known."""
+    """The end of an error about an unknown name: similar names, or all known ones."""
     known = list(known)
     close = close_names(name, known)
     return f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
@@ -137,7 +137,7 @@ def _shelf(name: str) -> str:
 
 
 def _score(asked: str, other: str) -> float:
-    """How close two names are, or what was asked and as many letters of the other."""
+    """How similar two names are: the whole names, or the first and as many letters of the other."""
     return max(_ratio(asked, other), _ratio(asked, other[: len(asked)]) if len(asked) > 3 else 0.0)
 
 

@@ -1,9 +1,9 @@
-"""Files: replaced in one step, so that nobody ever reads half of one, and read within bounds.
+"""Files are replaced in one step, so that nobody ever reads half of one, and read within bounds.
 
-A file has a seal: a checksum of all of its bytes that stands in the file itself. It is one mechanism for every format.
-A writer puts `SEAL` where its format has room for a string: a header, a key of a JSON object, a comment. `sealed` then
-writes the SHA-256 of the whole file, taken with zeros in that place, over the zeros. The same name stands before and
-after the digits, so that a file whose seal is damaged is still known to have had one.
+A file has a seal: a checksum of all its bytes, stored in the file itself. All formats share this mechanism. A writer
+puts `SEAL` where its format has room for a string: a header, a key of a JSON object, a comment. `sealed` computes the
+SHA-256 of the whole file with zeros in that place, and writes it over the zeros. The digits have a mark before and
+after them, so that a damaged seal is still recognised as a seal.
 """
 
 import codecs
@@ -20,18 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, KleeneWarning, ModelFileError
-from kleene.memory import usable_memory
+from kleene.limits import usable_memory
 
-MOST_BYTES = 64 << 30  # of a regular file, if there is memory for it
-MOST_STREAMED = 1 << 30  # of a pipe, which does not say how much will come
-MOST_TEXT = 64 << 20  # of a program, an automaton, a trace as JSON: texts that are read as a whole
+MOST_BYTES = 64 << 30  # of a regular file, if there is enough memory
+MOST_STREAMED = 1 << 30  # of a pipe, whose length is not known
+MOST_TEXT = 64 << 20  # of a program, an automaton or a JSON trace, which are read as a whole
 CHUNK = 1 << 20
 # A temporary file of ours, in the folder of the file that it will become.
 TEMPORARY = re.compile(r"\.kleene-[0-9a-f]{16}\.part")
 
 
 def read_bytes(path: str | os.PathLike, most: int | None = None) -> bytes:
-    """What the file holds, at most `most` bytes; a pipe is read to its end, and a device is refused.
+    """The bytes of a file, at most `most`; a pipe is read to its end, and a device is refused.
 
     Without `most`, a regular file may be as large as the memory that can be used, and a pipe 1 GiB.
     """
@@ -47,7 +47,7 @@ def read_bytes(path: str | os.PathLike, most: int | None = None) -> bytes:
 
 
 def check_source(path: str | os.PathLike, most: int) -> None:
-    """Refuse a device, and a regular file of more than `most` bytes; a file that is not there is left to the reader."""
+    """Refuse a device, and a regular file of more than `most` bytes. A missing file is left to the reader."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -82,10 +82,10 @@ def _too_large(name: str, most: int, size: str) -> ModelFileError:
 
 
 def write_atomically(path: str | os.PathLike, content: bytes | str) -> Path:
-    """Write the content and return the path: it is written beside it first, then moved into place in one step.
+    """Write the content and return the path: a temporary file beside it is written, then moved into place in one step.
 
-    A link stays, and the file that it leads to is replaced. What is no regular file, such as a device or a pipe, is
-    written to as it is. A text is written as UTF-8.
+    A link stays, and the file behind it is replaced. A device or a pipe is written to directly. A string is written as
+    UTF-8.
     """
     target = Path(path)
     data = encoded(content) if isinstance(content, str) else content
@@ -104,7 +104,7 @@ def write_atomically(path: str | os.PathLike, content: bytes | str) -> Path:
 
 
 def encoded(text: str) -> bytes:
-    """The text in UTF-8; refuses half of a character, such as JSON can have.
+    """The string in UTF-8; refuses a lone surrogate, which JSON can contain.
 
     >>> encoded("σ")
     b'\\xcf\\x83'
@@ -119,7 +119,7 @@ def encoded(text: str) -> bytes:
 
 
 def make_folder(path: str | os.PathLike) -> Path:
-    """Make the folder, unless it is there, and return its path; refuses one that cannot be written to."""
+    """Make the folder unless it exists, and return its path; refuses one that cannot be written to."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -133,11 +133,11 @@ def make_folder(path: str | os.PathLike) -> Path:
 
 
 def _opened_straight(target: Path) -> int | None:
-    """A descriptor of what must not be replaced: a device, a pipe, or a file that this process has open already."""
+    """A descriptor of a target that must not be replaced: a device, a pipe, or a file that this process has open."""
     link = target
-    for _ in range(40):  # as many links as Linux follows
+    for _ in range(40):  # Linux follows at most 40 links
         own = re.fullmatch(rf"/proc/{os.getpid()}/fd/(\d+)", f"{os.path.realpath(link.parent)}/{link.name}")
-        if own:  # /dev/stdout, /dev/fd/3: go on where it stands, as `>> file` means it
+        if own:  # /dev/stdout, /dev/fd/3: continue at the current position, as `>> file` expects
             return os.dup(int(own[1]))
         if not link.is_symlink():
             break
@@ -166,11 +166,11 @@ def _replace(target: Path, data: bytes) -> None:
 
 
 def _new_temporary(folder: Path) -> tuple[int, Path]:
-    """A new file in the folder, open and locked: a lock says that a living process still writes it."""
+    """A new file in the folder, open and locked: the lock shows that a living process still writes it."""
     while True:
         temporary = folder / f".kleene-{secrets.token_hex(8)}.part"
         descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with contextlib.suppress(OSError):  # where there are no locks, nothing is ever swept
+        with contextlib.suppress(OSError):  # without locks, nothing is ever swept
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return descriptor, temporary
@@ -179,7 +179,7 @@ def _new_temporary(folder: Path) -> tuple[int, Path]:
 
 def _sweep(folder: Path) -> None:
     """Remove the temporary files that killed processes left in the folder."""
-    with contextlib.suppress(OSError):  # a folder that may be written to, and not be read
+    with contextlib.suppress(OSError):  # a folder may be writable and not readable
         for name in filter(TEMPORARY.fullmatch, os.listdir(folder)):
             _remove_abandoned(folder / name)
 
@@ -188,19 +188,19 @@ def _remove_abandoned(temporary: Path) -> None:
     try:
         descriptor = os.open(temporary, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return  # another user's, or gone
+        return  # it belongs to another user, or is gone
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             temporary.unlink(missing_ok=True)
     except OSError:
-        pass  # someone is writing it
+        pass  # another process is writing it
     finally:
         os.close(descriptor)
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is there, or those that the umask gives a new one."""
+    """The permissions of the existing file, or those that the umask gives a new one."""
     try:
         return stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
@@ -216,11 +216,11 @@ WHOLE = re.compile(rb"kleene-sha256:([0-9a-f]{64}):kleene-sha256")
 
 
 class UnsealedWarning(KleeneWarning):
-    """A file without a checksum was read: nobody can tell whether it is as it was written."""
+    """A file without a checksum was read, so damage to it cannot be noticed."""
 
 
 def sealed(content: bytes | str) -> bytes:
-    """The content with its checksum in the place of `SEAL`, which stands there once.
+    """The content with its checksum in the place of `SEAL`, which must occur once.
 
     >>> sealed(f"// {SEAL}\\nstart even").startswith(b"// kleene-sha256:5f8b")
     True
@@ -239,11 +239,11 @@ def sealed_json(content: dict[str, Any], **options: Any) -> bytes:
 
 
 def check_seal(path: str | os.PathLike, content: bytes, *, by_hand: bool = False) -> bool:
-    """Whether the file has a seal; refuses one whose content is not what was sealed.
+    """Whether the file has a seal; refuses a file whose content does not match its seal.
 
-    `by_hand` says that people may have edited the file, and how they can go on.
+    With `by_hand`, people may have edited the file, and the error says how they can go on.
     """
-    content = content.removeprefix(codecs.BOM_UTF8)  # which an editor may have put before it
+    content = content.removeprefix(codecs.BOM_UTF8)  # an editor may have added it
     found = list(WHOLE.finditer(content))
     if not found and not any(mark in content for mark in MARKS):
         return False
@@ -257,7 +257,7 @@ def check_seal(path: str | os.PathLike, content: bytes, *, by_hand: bool = False
 
 
 def warn_unsealed(path: str | os.PathLike) -> None:
-    """Say that a file has no checksum where one was expected."""
+    """Warn that a file has no checksum although one was expected."""
     warnings.warn(
         f"{str(path)!r} has no checksum, so damage to it cannot be noticed: an older Kleene or another program wrote "
         f"it. Save it again to give it one.",
@@ -267,7 +267,7 @@ def warn_unsealed(path: str | os.PathLike) -> None:
 
 
 def _digest(content: bytes, start: int) -> bytes:
-    """The checksum of a file with zeros for the digits that begin at `start`."""
+    """The checksum of a file whose digits from `start` on count as zeros."""
     view = memoryview(content)
     digest = hashlib.sha256(view[:start])
     digest.update(b"0" * DIGITS)

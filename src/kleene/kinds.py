@@ -214,8 +214,8 @@ LSTMS, TRANSFORMER_LMS = (
         name,
         machine=machine,
         noun="model",
-        read=late("kleene.machines.console:read_sentence"),
-        telling=late("kleene.machines.console:tell_next"),
+        read=late("kleene.machines.language:read_sentence"),
+        telling=late("kleene.machines.language:tell_next"),
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",
@@ -226,8 +226,8 @@ NTMS = Kind(
     "Neural Turing Machine",
     machine="kleene.machines.ntm.ntm:NTM",
     noun="machine",
-    read=late("kleene.machines.console:read_symbols"),
-    telling=late("kleene.machines.console:tell_symbols"),
+    read=late("kleene.machines.ntm.ntm:read_symbols"),
+    telling=late("kleene.machines.ntm.ntm:tell_symbols"),
     run_options=("cells",),
 )
 

@@ -10,7 +10,7 @@ from kleene import kinds, naming
 from kleene.compiling import check_options, compile
 from kleene.errors import InputError
 from kleene.kinds import Kind
-from kleene.memory import peak_memory_mb
+from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
 from kleene.traces import Trace
 from kleene.traces.storage import as_json

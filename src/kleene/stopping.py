@@ -1,8 +1,8 @@
-"""Ctrl-C while networks are taught: the loop stops where nothing is lost, and the process ends without a crash.
+"""Ctrl-C during training: the loop stops where nothing is lost, and the process ends without a crash.
 
 XLA compiles and computes on threads of its own, and an interpreter that is torn down under them may end in a
 segmentation fault. So the signal raises nothing. A thread receives it at once, even while the main thread compiles:
-where nothing would be lost, it ends the process there and then; otherwise the loop stops at its next safe point.
+if nothing would be lost, it ends the process at once; otherwise the loop stops at its next safe point.
 """
 
 import os
@@ -14,17 +14,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-STOPPED = 128 + signal.SIGINT  # the exit status, as of a process that the signal ended
-PATIENCE = 2.0  # seconds after which a line says what is being waited for
+STOPPED = 128 + signal.SIGINT  # the exit status of a process that the signal ended
+PATIENCE = 2.0  # seconds until a line explains the wait
 RESTORED = "\r\x1b[2K\x1b[?25h"  # a line with a progress bar is cleared, and the cursor shown again
 
 
 class Stopped(BaseException):
-    """Raised at a safe point when the user has asked to stop; no `Exception`, so that nothing takes it for an error."""
+    """Raised at a safe point after the user asked to stop; not an `Exception`, so that no handler takes it as one."""
 
 
 class _StopRequest:
-    """What the loop and the thread that receives the signal share."""
+    """The state shared by the loop and the thread that receives the signal."""
 
     def __init__(self, line: str) -> None:
         self.line = line  # the last line if the process ends now
@@ -32,7 +32,7 @@ class _StopRequest:
         self.asked = False
 
     def listen(self, receiver: socket.socket) -> None:
-        """Wait for the user to ask to stop. The second time, or where nothing is at stake, the process ends at once."""
+        """Wait for Ctrl-C. The process ends at once if nothing is at stake, and at the second Ctrl-C in any case."""
         while True:
             try:
                 received = receiver.recv(1)  # the number of a signal
@@ -54,7 +54,7 @@ _request: _StopRequest | None = None
 
 
 def announce(line: str, *, at_stake: bool) -> None:
-    """Set the line that is printed, and whether anything would be lost, if the user stopped now."""
+    """Set the line to print, and whether anything would be lost, if the user stops now."""
     if _request is not None:
         _request.line, _request.at_stake = line, at_stake
 
@@ -66,9 +66,9 @@ def is_asked() -> bool:
 
 @contextmanager
 def stoppable(line: str) -> Iterator[None]:
-    """Stop cleanly at Ctrl-C within; until the loop announces another, the process ends with this line.
+    """A context in which Ctrl-C stops cleanly; `line` is printed then, until the loop announces another.
 
-    Signals belong to the main thread: called from another one, this changes nothing.
+    Only the main thread can handle signals: in another thread this changes nothing.
     """
     global _request
     if threading.current_thread() is not threading.main_thread():
@@ -86,7 +86,7 @@ def stoppable(line: str) -> Iterator[None]:
 
 @contextmanager
 def _received_by_a_thread(request: _StopRequest) -> Iterator[None]:
-    """Within, a thread receives Ctrl-C, whatever the main thread is at."""
+    """A context in which a thread receives Ctrl-C, whatever the main thread does."""
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
     listener = threading.Thread(target=request.listen, args=(receiver,), name="kleene-ctrl-c", daemon=True)
@@ -104,11 +104,11 @@ def _received_by_a_thread(request: _StopRequest) -> Iterator[None]:
 
 
 def leave(line: str = "") -> NoReturn:
-    """End the process as it stands, with the status of one that was interrupted; nothing is torn down."""
+    """End the process at once with the status of an interrupted one; nothing is torn down."""
     if line:
         _print(line)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none at all
+        with suppress(OSError, ValueError, AttributeError):  # the stream is closed, or there is none
             stream.flush()
     os._exit(STOPPED)
 

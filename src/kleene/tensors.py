@@ -33,7 +33,7 @@ def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read and whose checksum was verified, under the name by which errors call it."""
+    """A file that was read and whose checksum was verified; `path` names it in errors."""
 
     path: Path
     content: bytes
@@ -48,7 +48,7 @@ class Opened:
 
 
 def open_tensors(path: Any) -> Opened:
-    """A file that `write_tensors` wrote, read once, so that a pipe will do; any damage is refused."""
+    """Open a file that `write_tensors` wrote. It is read once, so a pipe works; a damaged file is refused."""
     path = Path(path)
     content = read_bytes(path)
     has_seal = check_seal(path, content)
@@ -59,7 +59,7 @@ def open_tensors(path: Any) -> Opened:
 
 
 def read_tensors(source: Any, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the arrays of a file that `write_tensors` wrote, given its path, or the file already open."""
+    """The header and the arrays of a file that `write_tensors` wrote, given as a path or already opened."""
     opened = source if isinstance(source, Opened) else open_tensors(source)
     if opened.header.get("kind") != kind:
         raise ModelFileError(f"{str(opened)!r} holds a {opened.header.get('kind')}, and a {kind} was expected")
@@ -97,7 +97,7 @@ def _read_header(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def _described(content: bytes) -> dict[str, Any]:
-    """What a safetensors file says of its arrays, by name, and of itself."""
+    """The JSON header of a safetensors file: its arrays by name, and its metadata."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or len(content) < 8 + length:
         raise ValueError("it is cut short")
@@ -108,7 +108,7 @@ def _described(content: bytes) -> dict[str, Any]:
 
 
 def _is_pytorch_lstm(described: dict[str, Any]) -> bool:
-    """Whether there are weights as PyTorch names them, of four gates: a GRU has three, a simple RNN one."""
+    """Whether there are weights of four gates under PyTorch's names: a GRU has three gates, a simple RNN one."""
     recurrent = [array for name, array in described.items() if name.endswith("weight_hh_l0")]
     shapes = [array.get("shape") for array in recurrent if isinstance(array, dict)]
     return any(isinstance(shape, list) and len(shape) == 2 and shape[0] == 4 * shape[1] for shape in shapes)

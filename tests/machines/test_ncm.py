@@ -9,7 +9,7 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.machines.ncm import DifferentiableMachine, RepeatedLayer, run
-from kleene.machines.transformer.layout import read_segment
+from kleene.machines.transformer.parameters import read_segment
 from kleene.programs.alta.library import get, parity
 
 recorded = eqx.filter_jit(lambda machine, start, layers: run(machine, start, layers))

@@ -1,7 +1,7 @@
-"""Machines: what has weights, a folder for each.
+"""Machines: everything that has weights, a folder for each.
 
 Every machine answers one protocol (`protocol`): it runs to a trace, saves to one file format (`weights`), has a size
-and shows itself. `ncm` says what a machine of a controller and a processor is, so that all can be taught alike.
+and shows itself. `ncm` defines machines of a controller and a processor, so that all can be taught alike.
 """
 
 from kleene.machines.transformer.universal_transformer import UniversalTransformer as UniversalTransformer

@@ -1,4 +1,4 @@
-"""What language models share: tokens of a vocabulary, the vocabulary in a file, and the trace of a sentence."""
+"""What language models share: a vocabulary, its place in a file, the trace of a sentence, and words at the console."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.notation.console import Telling, typed_word
 from kleene.traces import Channel, Trace
 
 Token = Hashable
+LIKELIEST = 5  # how many next words are shown
 
 
 def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> list[np.ndarray]:
-    """The places of each word's tokens in the vocabulary."""
+    """The indices of each word's tokens in the vocabulary."""
     places = {token: place for place, token in enumerate(vocabulary)}
     found = []
     for number, word in enumerate(words):
@@ -28,7 +30,7 @@ def encoded(words: Sequence[Sequence[Token]], vocabulary: tuple[Token, ...]) -> 
 
 
 def vocabulary_header(vocabulary: tuple[Token, ...]) -> dict[str, Any]:
-    """The vocabulary for a file's header."""
+    """The vocabulary as an entry of a file's header."""
     if not all(type(token) in (str, int) for token in vocabulary):
         raise InputError("only a vocabulary of strings and whole numbers can be saved")
     return {"vocabulary": list(vocabulary)}
@@ -49,11 +51,11 @@ def read_vocabulary(header: dict[str, Any], symbols: int) -> tuple[Token, ...]:
 def language_trace(
     vocabulary: tuple[Token, ...], tokens: np.ndarray, hidden: np.ndarray, logits: np.ndarray, threshold: float = 0.0
 ) -> Trace:
-    """The run on one sentence: the `word` read, each layer's `hidden.0`, `hidden.1` …, and what is answered.
+    """The trace of the run on one sentence: the `word` read, each layer's `hidden.0`, `hidden.1` …, and the answer.
 
-    A model with an output for each token answers with a distribution over the `next` one; an acceptor, which has one
-    output, with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may begin with the start, before
-    the first token; where they do not, that entry is undefined.
+    A model with an output for each token answers with a distribution over the `next` token; an acceptor, which has one
+    output, answers with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may begin with the start
+    state, before the first token; otherwise that entry is undefined.
     """
     begins = len(hidden) > len(tokens)
     layers, units, outputs = *hidden.shape[1:], logits.shape[1]
@@ -86,3 +88,32 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 def _with_start(array: np.ndarray, begins: bool) -> np.ndarray:
     array = np.asarray(array, dtype=np.float64)
     return array if begins else np.concatenate([np.full_like(array[:1], np.nan, shape=(1, *array.shape[1:])), array])
+
+
+def read_sentence(words: Sequence[str], model: Any) -> list[Any]:
+    """The typed words as tokens of the vocabulary; `<unk>` replaces unknown ones if the model has it."""
+    known = set(model.vocabulary)
+    typed = typed_word(words, model.vocabulary)
+    return [word if word in known or "<unk>" not in known else "<unk>" for word in typed]
+
+
+def tell_next(outcome: Any) -> Telling:
+    """The likeliest next words of a language model, or the verdict of an acceptor."""
+    trace = outcome.trace
+    if trace.output_name == "accepting":
+        return _verdict(trace)
+    chances = np.asarray(trace[trace.output_name][-1], dtype=np.float64)
+    channel = trace.channel(trace.output_name)
+    names = channel.labels or tuple(map(str, range(len(chances))))
+    best = np.argsort(-chances, kind="stable")[:LIKELIEST]
+    found = {names[place]: round(float(chances[place]), 6) for place in best}
+    answer = "  ".join(f"{word} {chance:.3f}" for word, chance in found.items())
+    facts = {"output": next(iter(found)), "next": found, "steps": trace.steps}
+    return Telling(facts, answer, f"read {trace.steps} words")
+
+
+def _verdict(trace: Any) -> Telling:
+    accepted = bool(trace.output)
+    verdict = "accept" if accepted else "reject"
+    facts = {"output": verdict, "verdict": verdict, "accepted": accepted, "steps": trace.steps}
+    return Telling(facts, verdict, f"read {trace.steps} symbols")

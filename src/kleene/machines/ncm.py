@@ -1,11 +1,11 @@
 """Differentiable neural computational machines (∂NCMs): a controller and a processor that take turns, and their trace.
 
 At each step the controller turns (feedback, state, input) into (command, state, output), and the processor
-(command, memory) into (feedback, memory). Whoever writes these two functions has a machine that runs, records its trace
-and can be taught with hints on any part of it; nothing else has to know about it.
+(command, memory) into (feedback, memory). An object with these two functions runs, records its trace, and can be taught
+with hints on any part of it; nothing else has to know about it.
 
-`Recurrent` and `RepeatedLayer` make ∂NCMs without a processor of networks: a step of a recurrent one reads one symbol,
-a step of the Universal Transformer is one pass through its layer, and its state is the residual stream.
+`Recurrent` and `RepeatedLayer` turn networks into ∂NCMs without a processor: a step of a recurrent network reads one
+symbol, a step of the Universal Transformer is one pass through its layer, and its state is the residual stream.
 """
 
 import os
@@ -23,7 +23,7 @@ from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.pytree import register_all
 from kleene.machines.rnn.simple_rnn import SimpleRNN
-from kleene.machines.transformer.steps import Runnable, advance, prepare
+from kleene.machines.transformer.layer import Runnable, advance, prepare
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 
 keep_compiled_programs_unless_jax_came_first()
@@ -34,7 +34,7 @@ Records = dict[str, PyTree]  # what a run records, by name; every array has the 
 
 
 class Start(NamedTuple):
-    """What a run begins with."""
+    """The feedback, state and memory before the first step."""
 
     feedback: PyTree
     state: PyTree
@@ -43,7 +43,7 @@ class Start(NamedTuple):
 
 @runtime_checkable
 class DifferentiableMachine(Protocol):
-    """A ∂NCM. Both functions are of one run, unbatched: batch with `jax.vmap`."""
+    """A ∂NCM. Both functions take one run, unbatched; batch with `jax.vmap`."""
 
     def control(self, feedback: PyTree, state: PyTree, entry: PyTree) -> tuple[PyTree, PyTree, PyTree]:
         """The controller κ: (command, state, output)."""
@@ -70,10 +70,10 @@ def run(machine: DifferentiableMachine, start: Start, entries: PyTree, *, unroll
 
 
 def compiler_options() -> dict[str, Any]:
-    """How hard XLA tries when it compiles what runs for seconds, not hours.
+    """Options that compile faster, for programs that run for seconds and not hours.
 
-    On a CPU that is LLVM's first level: as fast to run, and a fifth of the time to compile, because each call of
-    `jax.random` takes three seconds of the third level. A level set in XLA_FLAGS stands.
+    On a CPU they choose LLVM's first level: the code runs as fast and compiles in a fifth of the time, because at the
+    third level each call of `jax.random` takes three seconds. A level set in XLA_FLAGS is kept.
     """
     if jax.default_backend() != "cpu" or "xla_backend_optimization_level" in os.environ.get("XLA_FLAGS", ""):
         return {}
@@ -81,7 +81,7 @@ def compiler_options() -> dict[str, Any]:
 
 
 class Recurrent(eqx.Module):
-    """A `SimpleRNN` or an `LSTM` as a `DifferentiableMachine`: its entries are the places of symbols in its alphabet.
+    """A `SimpleRNN` or an `LSTM` as a `DifferentiableMachine`: its entries are indices of symbols in its alphabet.
 
     >>> machine = Recurrent(SimpleRNN.random("ab", 3, key=jax.random.key(0)))
     >>> run(machine, machine.start(), jnp.array([0, 1, 1]))["output"].shape
@@ -102,15 +102,15 @@ class Recurrent(eqx.Module):
         return (), memory
 
     def hidden(self, state: PyTree) -> Any:
-        """The vector that the outputs are read from."""
+        """The vector from which the outputs are computed."""
         return self.network.top(state)
 
 
 class RepeatedLayer(eqx.Module):
     """A `UniversalTransformer` as a `DifferentiableMachine` without a processor. Its entries only count the layers.
 
-    Attention is softmax, so that gradients reach all of its weights. It has one output a position: the dimensions that
-    hold the network's output. It neither halts nor says where attention is undefined: `UniversalTransformer.run` does.
+    Attention is softmax, so that gradients reach all weights. Each position has one output: the dimensions that hold
+    the network's output. The machine neither halts nor reports undefined attention: `UniversalTransformer.run` does.
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -126,12 +126,12 @@ class RepeatedLayer(eqx.Module):
 
     @classmethod
     def of(cls, network: UniversalTransformer) -> "RepeatedLayer":
-        """The machine that does what the network does."""
+        """The network as a machine."""
         if jnp.asarray(network.tokens).dtype != network.tokens.dtype:
             raise InputError(
                 f"{network.layout.name} has {network.dtype} weights, which jax would round; compile it to float32"
             )
-        layer = prepare(replace(network, probe=None), "softmax")  # a probe is for errors, and none are raised here
+        layer = prepare(replace(network, probe=None), "softmax")  # a probe only finds errors, and none are raised here
         positions = None if network.positions is None else jnp.asarray(network.positions)
         return cls(jnp.asarray(network.tokens), positions, jax.tree.map(jnp.asarray, layer))
 

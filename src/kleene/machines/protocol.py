@@ -1,7 +1,7 @@
-"""What every machine answers, which machines there are, and how they show themselves.
+"""The protocol of machines, the table of all machines, and how they show themselves.
 
-`run` and `run_batch` return traces, `save` and `load` go through one file format, `size` counts the weights. The table
-of machines is used to load a file of any kind, so a new machine is a folder with its weights as fields and a line here.
+`run` and `run_batch` return traces, `save` and `load` use one file format, `size` counts the weights. `load` finds the
+class of a file in the table, so a new machine is a folder with its weights as fields and a line here.
 """
 
 import html
@@ -17,7 +17,7 @@ from kleene.machines.weights import declared
 from kleene.tensors import open_tensors
 from kleene.traces import Trace
 
-# The class of each machine, by what its files call it.
+# The class of each machine, by the kind in the header of its files.
 MACHINES = {
     "universal transformer": "kleene.machines.transformer.universal_transformer:UniversalTransformer",
     "simple rnn": "kleene.machines.rnn.simple_rnn:SimpleRNN",
@@ -40,7 +40,7 @@ class Size:
 
 @runtime_checkable
 class HasSize(Protocol):
-    """A size, whatever else it counts."""
+    """A count of weights, whatever else it counts."""
 
     @property
     def parameters(self) -> int: ...
@@ -51,7 +51,7 @@ class HasSize(Protocol):
 
 @runtime_checkable
 class Machine(Protocol):
-    """What has weights and runs. Options of `run` and `run_batch` are each machine's own, and have defaults."""
+    """An object that has weights and runs. Each machine has its own options of `run` and `run_batch`, with defaults."""
 
     @property
     def run(self) -> Callable[..., Trace]:
@@ -60,12 +60,12 @@ class Machine(Protocol):
 
     @property
     def run_batch(self) -> Callable[..., Sequence[Trace] | Any]:
-        """The traces of the runs on many inputs, in their order."""
+        """The traces of the runs on many inputs, in the order of the inputs."""
         ...
 
     @property
     def size(self) -> HasSize:
-        """How many weights there are."""
+        """The number of weights."""
         ...
 
     def save(self, path: Any) -> Path:
@@ -79,16 +79,16 @@ class Machine(Protocol):
 
 
 class Shown:
-    """A machine that shows itself: one line as `repr`, a few for people, the same in a notebook, and plain data."""
+    """A machine that shows itself: `repr` is one line, `str` and a notebook show a few, `as_json` is plain data."""
 
     size: Any
 
     def facts(self) -> dict[str, str]:
-        """What the machine reads and what it answers, in a few words each."""
+        """What the machine reads and answers, in a few words each."""
         raise NotImplementedError
 
     def parameter_count(self) -> int:
-        """How many weights there are, from their shapes alone."""
+        """The number of weights, from their shapes alone."""
         return _count(self)
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ def shown_names(names: Sequence[Any], what: str, most: int = 8) -> str:
 
 
 def load(path: Any) -> Any:
-    """The machine in a .safetensors file, of whatever kind it is. Opening a file never runs code.
+    """The machine in a .safetensors file, of any kind. Opening a file never runs code.
 
     >>> import kleene, tempfile
     >>> file = kleene.compile(kleene.DFA.from_regex("(0|10*1)*")).save(tempfile.mkdtemp() + "/even.safetensors")

@@ -1,6 +1,6 @@
-"""Frozen dataclasses of numpy weights that jax sees as trees, although jax is not imported to define them.
+"""Frozen dataclasses of numpy weights that are pytrees of jax, defined without importing jax.
 
-A compiled Transformer runs in numpy; importing jax for it would take longer than the run. So its classes are plain
+A compiled Transformer runs in numpy; importing jax would take longer than the run. So its classes are plain
 dataclasses, and they are registered with jax as soon as a program uses both.
 """
 
@@ -15,13 +15,13 @@ _unregistered: list[type] = []
 
 
 def static(**options: Any) -> Any:
-    """A field that is no weight: jax takes it for a part of the tree's structure. Options as for `field`."""
+    """A field that is not a weight: for jax it is part of the tree's structure. Options as for `field`."""
     return field(metadata={"static": True}, **options)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field, static))
 def pytree(cls: Class) -> Class:
-    """The class as a frozen dataclass whose fields, static ones excepted, are the children of a tree.
+    """The class as a frozen dataclass whose fields, except static ones, are the children of a tree.
 
     >>> @pytree
     ... class Affine:
@@ -38,7 +38,7 @@ def pytree(cls: Class) -> Class:
 
 
 def mapped(function: Callable[[Any], Any], module: Any) -> Any:
-    """The module with the function applied to each of its weights, as `jax.tree.map` does it."""
+    """The module with the function applied to each of its weights, like `jax.tree.map`."""
     if module is None:
         return None
     if isinstance(module, tuple):
@@ -50,7 +50,7 @@ def mapped(function: Callable[[Any], Any], module: Any) -> Any:
 
 
 def register_all() -> None:
-    """Make jax know every class of this kind. Modules that hand such objects to jax call it when they are imported."""
+    """Register every such class with jax. Modules that pass such objects to jax call it when they are imported."""
     while _unregistered:
         _register(_unregistered.pop())
 
@@ -71,7 +71,7 @@ def _register(cls: type) -> None:
         return children, tuple(getattr(module, name) for name in rest)
 
     def unflatten(described: Any, children: Any) -> Any:
-        module = object.__new__(cls)  # as it is: leaves may be tracers, or marks that jax puts in their place
+        module = object.__new__(cls)  # without checks: leaves may be tracers or placeholders of jax
         for name, value in zip((*weights, *rest), (*children, *described)):
             object.__setattr__(module, name, value)
         return module

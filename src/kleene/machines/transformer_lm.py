@@ -19,9 +19,9 @@ from kleene.traces import Trace
 
 keep_compiled_programs_unless_jax_came_first()
 
-SEGMENT = 16  # words are filled up to a multiple of this many tokens, so that few lengths are compiled
+SEGMENT = 16  # words are padded to a multiple of this many tokens, so that few lengths are compiled
 BATCH = 64  # words that are run at once
-TINY = 1e-5  # added to the variance, as everyone does
+TINY = 1e-5  # added to the variance, as is usual
 
 
 class TransformerBlock(eqx.Module):
@@ -39,7 +39,7 @@ class TransformerBlock(eqx.Module):
     out_bias: Float[Array, " width"]
 
     def pattern(self, normed: Float[Array, "step width"]) -> Float[Array, "heads step step"]:
-        """How much each position looks at itself and at each before it."""
+        """The attention of each position to itself and to each position before it."""
         query, key = (jnp.einsum("td,hdk->htk", normed, weights) for weights in (self.query, self.key))
         logits = jnp.einsum("htk,hjk->htj", query, key) / self.query.shape[-1] ** 0.5
         return jax.nn.softmax(jnp.where(jnp.tri(len(normed), dtype=bool), logits, -jnp.inf), axis=-1)
@@ -119,12 +119,12 @@ class TransformerLM(Shown, eqx.Module):
         return cls(embedding, places, blocks, ones, decoder, jnp.zeros(len(tokens)), tokens)
 
     def entries(self, tokens: Int[Array, " step"]) -> Float[Array, "step width"]:
-        """The residual stream before the first layer. Beyond the last position it is that of the last."""
+        """The residual stream before the first layer. Positions past the last one use the last one's embedding."""
         place = jnp.minimum(jnp.arange(len(tokens)), len(self.positions) - 1)
         return self.embedding[tokens] + self.positions[place]
 
     def __call__(self, tokens: Int[Array, " step"]) -> Float[Array, "step layers width"]:
-        """What each layer leaves at each token: its residual stream; the last layer's is normed, as it is decoded."""
+        """The residual stream after each layer at each token; the last layer's is normed for the decoder."""
         stream, found = self.entries(tokens), []
         for block in self.layers:
             stream = block(stream)
@@ -137,7 +137,7 @@ class TransformerLM(Shown, eqx.Module):
         return self.vocabulary
 
     def hidden(self, word: Sequence[Token]) -> np.ndarray:
-        """What each layer leaves at each token of a word: [step, layer, width]."""
+        """The residual stream after each layer at each token of a word: [step, layer, width]."""
         tokens = encoded([word], self.vocabulary)[0]
         self._check_length(len(tokens))
         padded = np.pad(tokens, (0, -len(tokens) % SEGMENT))
@@ -152,7 +152,7 @@ class TransformerLM(Shown, eqx.Module):
         return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
 
     def run(self, word: Sequence[Token]) -> Trace:
-        """The trace on one word: each `word` read, what each layer leaves (`hidden.0` …), and the `next` one."""
+        """The trace on one word: each `word` read, the stream after each layer (`hidden.0` …), and the `next` one."""
         (tokens,) = encoded([word], self.vocabulary)
         return self._trace(tokens, self.hidden(word))
 
@@ -167,7 +167,7 @@ class TransformerLM(Shown, eqx.Module):
         return language_trace(self.vocabulary, tokens, hidden, logits)
 
     def _hidden_of(self, words: list[np.ndarray]) -> list[np.ndarray]:
-        """What each layer leaves at each token of each word; padding comes after a word and changes nothing."""
+        """The residual stream after each layer at each token of each word; padding at the end changes nothing."""
         longest = max(map(len, words))
         self._check_length(longest)
         padded = np.zeros((BATCH, max(1, -(-longest // SEGMENT)) * SEGMENT), dtype=np.int32)
@@ -178,7 +178,7 @@ class TransformerLM(Shown, eqx.Module):
 
     @property
     def size(self) -> Size:
-        """`hidden_units` are those of the MLPs."""
+        """The size; `hidden_units` are those of the MLPs."""
         nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
         return Size(sum(block.mlp_bias.size for block in self.layers), self.parameter_count(), nonzero)
 
@@ -196,12 +196,12 @@ class TransformerLM(Shown, eqx.Module):
 
 
 def centred(part: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
-    """A vector less its mean; it is linear."""
+    """The vector minus its mean; this is linear."""
     return part - jnp.mean(part, axis=-1, keepdims=True)
 
 
 def norm_scale(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch 1"]:
-    """By how much a layer norm scales what is centred."""
+    """The factor by which a layer norm scales a centred vector."""
     return jax.lax.rsqrt(jnp.var(stream, axis=-1, keepdims=True) + TINY)
 
 

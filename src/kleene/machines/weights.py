@@ -1,7 +1,7 @@
 """One file format for the weights of all machines: an array for each field, checked against the field's annotation.
 
-The class itself says everything: `recurrent: Float[Array, "hidden hidden"]` is an array named "recurrent" of
-floating-point numbers, and `hidden` is of one size in the whole file. Weights within weights are named by their path
+The class is the whole specification: `recurrent: Float[Array, "hidden hidden"]` is an array named "recurrent" of
+floating-point numbers, and `hidden` has one size in the whole file. Weights within weights are named by their path
 (`layers.0.bias`); static fields stand in the JSON header. Opening a file never runs code.
 """
 
@@ -23,7 +23,7 @@ from kleene.tensors import read_tensors, write_tensors
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Any]
 
-# What a file that does not fit together may raise while it is read.
+# The errors that inconsistent files may cause while they are read.
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, KleeneError)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 
@@ -33,7 +33,7 @@ class Format:
     """How the machines of one class are stored. `kind` names them in the header, `name` in errors.
 
     `relations` are axes that follow from others (`{"gates": "4*hidden"}`), `sizes` those that the header states, `own`
-    those that every item of a tuple has for itself. `renamed` maps names of arrays in older files to those of fields.
+    those whose size may differ between the items of a tuple. `renamed` maps names of arrays in older files to fields.
     `given` reads further sizes from the header, and `statics` the static fields, once the arrays are known to fit; by
     default the header has each under its own name.
     """
@@ -51,7 +51,7 @@ class Format:
     may_be_empty: bool = False
 
     def save(self, machine: Any, path: Any, header: Header | None = None) -> Path:
-        """Save the machine and return the path. The header is that of the static fields unless it is given."""
+        """Save the machine and return the path. By default the header has the static fields."""
         arrays, axes = arrays_of(machine), Axes(self, {})
         for name, array in arrays.items():
             if array.ndim > axes.rank(type(machine), name):
@@ -79,7 +79,7 @@ class Format:
 
 
 def check_version(header: Mapping[str, Any], version: int) -> None:
-    """Refuse a file of another version than the one that is read."""
+    """Refuse a file of another version than `version`."""
     if header["version"] != version:
         raise ValueError(f"its version is {header['version']}, and this Kleene reads version {version}")
 
@@ -92,7 +92,7 @@ def _size(header: Header, name: str) -> int:
 
 
 class Declared(NamedTuple):
-    """What a class says of one field of weights: an array, other weights, or a tuple of them."""
+    """The declaration of one field of weights: an array, other weights, or a tuple of them."""
 
     name: str
     is_optional: bool
@@ -102,7 +102,7 @@ class Declared(NamedTuple):
 
     @property
     def dims(self) -> list[str]:
-        """The axes of one machine; `*batch` stands for none."""
+        """The axes of one machine; `*batch` is left out."""
         assert self.array is not None
         return [axis for axis in self.array.dim_str.split() if not axis.startswith(("*", "..."))]
 
@@ -160,7 +160,7 @@ class Axes:
         return self.found[axis]
 
     def rank(self, cls: type, name: str) -> int:
-        """How many axes the array of that name has."""
+        """The number of axes of the array of that name."""
         first, *rest = name.split(".")
         entry = next(entry for entry in declared(cls) if entry.name == first)
         if entry.array is not None:
@@ -169,7 +169,7 @@ class Axes:
         return self.rank(entry.weights, ".".join(rest[entry.is_tuple :]))
 
     def bind(self, cls: type, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """The fields of weights, made of these arrays; a ValueError where one is missing, odd, or not expected."""
+        """The fields of weights, made of these arrays; a ValueError if one is missing, misshapen or not expected."""
         left = dict(arrays)
         weights = self._fields(cls, left, "")
         if left:
@@ -223,7 +223,7 @@ class Axes:
         return expected in (None, size) and (size > 0 or self.format.may_be_empty)
 
     def _value(self, axis: str) -> int | None:
-        """The size of an axis: bound already, or what its expression comes to; None where it is not known yet."""
+        """The size of an axis: bound already, or the value of its expression; None if it is not known yet."""
         if axis in self.found:
             return self.found[axis]
         if _is_name(axis) and axis not in self.format.relations:
@@ -237,7 +237,7 @@ def _is_name(axis: str) -> bool:
 
 
 def evaluated(expression: str, sizes: Mapping[str, int]) -> int | None:
-    """What an expression of axes comes to; None where one of them is not known.
+    """The value of an expression of axes; None if one of them is not known.
 
     >>> evaluated("4*width + 12", {"width": 8}), evaluated("4*width", {})
     (44, None)
@@ -279,7 +279,7 @@ def _named_statics(cls: type) -> Callable[[Header, Axes], Mapping[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: dataclasses as objects, tuples as lists; refuses what JSON has not."""
+    """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, tuple):
@@ -290,7 +290,7 @@ def plain(value: Any) -> Any:
 
 
 def typed(hint: Any, value: Any, name: str) -> Any:
-    """What `plain` turned into JSON, as the annotation says; a ValueError that names the field where it is not that.
+    """The value that `plain` turned into JSON, of the annotated type; a ValueError names a field of another type.
 
     >>> typed(tuple[int, ...], [1, 2], "sizes")
     (1, 2)
@@ -315,9 +315,7 @@ def _typed_as(member: Any, value: Any, name: str) -> Any:
         if unknown:
             raise ValueError(f"its {name} has {unknown[0]!r}, which is not known")
         return member(**{key: typed(hints[key], item, key) for key, item in value.items()})
-    elif (get_origin(member) is Literal and value in get_args(member) and isinstance(value, str | int)) or _is_plain(
-        member, value
-    ):
+    elif _is_plain(member, value):
         return value
     raise LookupError
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from kleene.errors import RunError
-from kleene.memory import check_memory
+from kleene.limits import check_memory
 from kleene.notation.tapes import Configuration as Configuration
 from kleene.notation.tapes import Configurations as Configurations
 from kleene.notation.tapes import Tape as Tape

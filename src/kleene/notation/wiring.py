@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
-from kleene.memory import check_memory
+from kleene.limits import check_memory, read_count
 from kleene.traces.channels import NOTHING, Channel
 
 # How many arguments each module uses. READ and WRITE use the memory, and WRITE returns 0.

@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Int
 
-from kleene.counts import read_count
 from kleene.data import data_file, read_text
 from kleene.errors import InputError
+from kleene.limits import read_count
 
 # Universal part-of-speech tags. Punctuation, symbols and X (the rest) are neither open nor closed.
 OPEN_CLASSES = frozenset({"ADJ", "ADV", "INTJ", "NOUN", "PROPN", "VERB"})

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from kleene.memory import check_memory, usable_memory
+from kleene.limits import check_memory, usable_memory
 from kleene.teaching.plan import Plan
 
 COPIES = 3  # of a learner's weights and moments: the old ones, the new ones and the gradient

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 
 from kleene.errors import CompileError, RunError
 from kleene.machines.rnn import library
-from kleene.machines.rnn.execution import StateReading
-from kleene.machines.rnn.float_execution import run
+from kleene.machines.rnn.execution import StateReading, run_floating
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 from tests.machines.rnn.networks import all_words, networks, small_integers
@@ -142,7 +141,7 @@ def test_gradients_flow_through_a_run_of_a_batch():
 
     @eqx.filter_grad
     def slope(network):
-        return (run(network, tokens)[:, -1] @ network.readout.T).sum()
+        return (run_floating(network, tokens)[:, -1] @ network.readout.T).sum()
 
     assert jnp.abs(slope(network).recurrent).sum() > 0
 

@@ -21,7 +21,7 @@ from kleene.compiling.alta.conditions.units import SeenUnits, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS, updates
 from kleene.compiling.alta.conditions.weights import embeddings, steps, weights
 from kleene.errors import InputError, TracingError
-from kleene.machines.transformer.plan import plan_of
+from kleene.machines.transformer.attention import plan_of
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, View
 from kleene.programs.alta.compat.building import AltaProgram

@@ -13,8 +13,7 @@ from kleene.compiling.alta.probe import probe_of
 from kleene.compiling.alta.stream import Embeddings, HeadWeights, Stream, attention_heads, embeddings, residual_stream
 from kleene.compiling.alta.units import PaperUnits, Units, compact_units, paper_units
 from kleene.errors import CompileError
-from kleene.machines.transformer.layout import Layout
-from kleene.machines.transformer.parameters import Origin, Probe, digest_of
+from kleene.machines.transformer.parameters import Layout, Origin, Probe, digest_of
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.errors import CompileError
-from kleene.machines.transformer.layout import Segment
+from kleene.machines.transformer.parameters import Segment
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 

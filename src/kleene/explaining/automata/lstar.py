@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import checked_count
 from kleene.explaining.automata.teachers import Places, Teacher, Tester, Word, random_words
+from kleene.limits import checked_count
 from kleene.programs.automata import DFA
 
 FRESH = (10, 20, 40, 80)  # the words by which the result is judged are up to 10 long, 11 to 20, and so on

@@ -10,8 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from kleene.counts import checked_count
 from kleene.errors import InputError, RunError
+from kleene.limits import checked_count
 from kleene.machines.rnn.exact_execution import (
     ExactVector,
     LiveUnits,

@@ -23,7 +23,7 @@ from kleene.errors import InputError
 from kleene.explaining.words.parts import Decomposable, Recurrence, decomposable, precision
 from kleene.explaining.words.sentences import UNKNOWN, Sentence, read_sentences
 from kleene.explaining.words.sharing import floor_of
-from kleene.machines.rnn.float_execution import activate
+from kleene.machines.rnn.execution import activate
 
 SEGMENT = 8  # sentences are filled up to a multiple of this many steps
 ROWS = 128  # pairs to a jitted call

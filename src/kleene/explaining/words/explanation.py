@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import read_count
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.words import baselines, decomposition, pairwise
 from kleene.explaining.words.explained import Explained
 from kleene.explaining.words.parts import Decomposable, decomposable
 from kleene.explaining.words.sentences import read_sentences, spelled_tokens, vocabulary_of
+from kleene.limits import read_count
 from kleene.machines.pretrained import grammar_model
 from kleene.machines.protocol import load
 from kleene.machines.rnn.simple_rnn import SimpleRNN

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 from kleene.errors import InputError
 from kleene.explaining.words.sharing import Shares, Sharing, bias_is_relevant, multiply, split, split_in_two
 from kleene.machines.lstm.lstm import LSTM, Layer, Memory
-from kleene.machines.rnn.float_execution import activate
+from kleene.machines.rnn.execution import activate
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm import TransformerBlock, TransformerLM, centred, norm_scale
 

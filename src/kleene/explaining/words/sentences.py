@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.counts import read_count
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.words.parts import Decomposable
+from kleene.limits import read_count
 from kleene.tasks.treebanks import read_conllu, tree_problem
 
 UNKNOWN = "<unk>"

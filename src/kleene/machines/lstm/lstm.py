@@ -14,7 +14,6 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
-from kleene.machines.lstm.layer import Layer, Memory
 from kleene.machines.lstm.pytorch import to_torch, torch_weights
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of, typed
@@ -22,15 +21,41 @@ from kleene.traces import Trace
 
 keep_compiled_programs_unless_jax_came_first()
 
-SEGMENT = 16  # steps to a jitted call; long words take several, so that a new length compiles nothing
-ROWS = (16, 128, 1024)  # a batch is filled up to one of these, for the same reason
+SEGMENT = 16  # steps of a jitted call; long words take several calls, so that a new length compiles nothing
+ROWS = (16, 128, 1024)  # a batch is padded to one of these sizes, for the same reason
+
+
+class Memory(eqx.Module):
+    """The state of an LSTM: the hidden and cell vectors of all layers."""
+
+    hidden: Float[Array, "*batch layers hidden"]
+    cell: Float[Array, "*batch layers hidden"]
+
+
+class Layer(eqx.Module):
+    """One layer; rows of the weights are the gates i, f, g, o one after another, as in `torch.nn.LSTM`.
+
+    c' = σ(f)·c + σ(i)·tanh(g) and h' = σ(o)·tanh(c'). PyTorch's two biases are one here, their sum.
+    """
+
+    inputs: Float[Array, "gates entry"]
+    recurrent: Float[Array, "gates hidden"]
+    bias: Float[Array, " gates"]
+
+    def __call__(
+        self, hidden: Float[Array, " hidden"], cell: Float[Array, " hidden"], entry: Float[Array, " entry"]
+    ) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
+        gates = self.inputs @ entry + self.recurrent @ hidden + self.bias
+        input_gate, forget_gate, candidate, output_gate = jnp.split(gates, 4)
+        cell = jax.nn.sigmoid(forget_gate) * cell + jax.nn.sigmoid(input_gate) * jnp.tanh(candidate)
+        return jax.nn.sigmoid(output_gate) * jnp.tanh(cell), cell
 
 
 class LSTM(Shown, eqx.Module):
     """An LSTM over a vocabulary of tokens. The call is one unbatched step; batch with `jax.vmap`.
 
     With one output it is an acceptor: a word is accepted when its output is above `threshold`. With an output for
-    every token, and that is the default, it is a language model. The output of the empty word is that of `start`.
+    every token, the default, it is a language model. The output of the empty word is that of `start`.
 
     >>> network = LSTM.random("ab", 4, outputs=1, key=jax.random.key(0))
     >>> network.outputs("abba").shape  # before the first token, and after each
@@ -61,8 +86,8 @@ class LSTM(Shown, eqx.Module):
     ) -> "LSTM":
         """A network to be trained, initialised as PyTorch does: U(-1/√hidden, 1/√hidden), embeddings N(0, 1).
 
-        `vocabulary` may be a number: the tokens are then 0, 1, 2… An embedding is as wide as the hidden layer, and
-        there is an output for every token, by default.
+        `vocabulary` may be a number: the tokens are then 0, 1, 2… By default, an embedding is as wide as the hidden
+        layer, and there is an output for every token.
         """
         tokens = tuple(range(vocabulary)) if isinstance(vocabulary, int) else tuple(vocabulary)
         if not tokens or len(set(tokens)) != len(tokens) or min(hidden, layers) < 1:
@@ -93,7 +118,7 @@ class LSTM(Shown, eqx.Module):
         )
 
     def __call__(self, state: Memory, token: Int[Array, ""]) -> Memory:
-        """The memory after one more token, given as its place in the vocabulary."""
+        """The memory after one more token, given as its index in the vocabulary."""
         entry, after = self.embedding[token], []
         for layer, hidden, cell in zip(self.layers, state.hidden, state.cell):
             after.append(layer(hidden, cell, entry))
@@ -101,15 +126,15 @@ class LSTM(Shown, eqx.Module):
         return Memory(jnp.stack([h for h, _ in after]), jnp.stack([c for _, c in after]))
 
     def advance(self, state: Memory, token: Int[Array, ""]) -> Memory:
-        """The memory after one more token: the call by the name that every recurrent network has for it."""
+        """The memory after one more token: the call, under the name that all recurrent networks share."""
         return self(state, token)
 
     def top(self, state: Memory) -> Float[Array, "*batch hidden"]:
-        """The vector that the outputs are read from: the last layer's."""
+        """The vector from which the outputs are computed: the last layer's hidden vector."""
         return state.hidden[..., -1, :]
 
     def read_out(self, state: Memory) -> Float[Array, " outputs"]:
-        """What the network says in a state: the decoder applied to the last layer's hidden vector."""
+        """The outputs in a state: the decoder applied to the last layer's hidden vector."""
         return self.decoder @ state.hidden[-1] + self.decoder_bias
 
     @property
@@ -130,11 +155,11 @@ class LSTM(Shown, eqx.Module):
         return np.asarray(self.memories(word).hidden)
 
     def outputs(self, word: Sequence[Token]) -> np.ndarray:
-        """What the network says at the start and after each token of a word: [step, output]."""
+        """The outputs at the start and after each token of a word: [step, output]."""
         return self.hidden(word)[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
 
     def outputs_batch(self, words: Sequence[Sequence[Token]]) -> np.ndarray:
-        """What the network says at the end of each of many words of unequal length: [word, output]."""
+        """The outputs at the end of each of many words of unequal length: [word, output]."""
         rows = encoded(words, self.vocabulary)
         parts = [self._last_outputs(rows[i : i + ROWS[-1]]) for i in range(0, len(rows), ROWS[-1])]
         return np.concatenate([np.zeros((0, len(self.decoder_bias)), np.float32), *parts])
@@ -190,7 +215,7 @@ class LSTM(Shown, eqx.Module):
         return [hidden[row, : len(tokens) + 1] for row, tokens in enumerate(words)]
 
     def _filled(self, words: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Memory]:
-        """The words in an array of one of few shapes, their lengths, and the start of each row."""
+        """The words padded to one of few shapes, their lengths, and the start of each row."""
         rows = next(size for size in ROWS if size >= len(words))
         lengths = np.array([len(tokens) for tokens in words] + [0] * (rows - len(words)))
         padded = np.zeros((rows, -(-int(lengths.max()) // SEGMENT) * SEGMENT), dtype=np.int32)
@@ -229,11 +254,21 @@ class LSTM(Shown, eqx.Module):
     ) -> "LSTM":
         """The network of a PyTorch language model: a module, its state dict, or a safetensors file of that.
 
-        Weights are found by their names and shapes; where several would do, name the matrices of `embedding` and
+        Weights are found by their names and shapes; if several fit, name the matrices of `embedding` and
         `decoder`. The tokens are 0, 1, 2… unless a `vocabulary` is given. Weights in double precision are rounded to
         single, unless jax keeps it (`jax_enable_x64`).
         """
-        return LSTM(**torch_weights(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder))
+        found = torch_weights(source, vocabulary=vocabulary, embedding=embedding, decoder=decoder)
+        layers = tuple(Layer(*map(jnp.asarray, layer)) for layer in found.layers)
+        nothing = jnp.zeros((len(layers), layers[0].recurrent.shape[1]), layers[0].recurrent.dtype)
+        return LSTM(
+            embedding=jnp.asarray(found.embedding),
+            layers=layers,
+            start=Memory(nothing, nothing),
+            decoder=jnp.asarray(found.decoder),
+            decoder_bias=jnp.asarray(found.decoder_bias),
+            vocabulary=found.vocabulary,
+        )
 
     def to_torch(self) -> dict[str, Any]:
         """The weights as tensors, named as in PyTorch's word_language_model example. Needs the extra `torch`."""

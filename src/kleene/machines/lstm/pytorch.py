@@ -1,16 +1,14 @@
-"""LSTM language models to and from PyTorch, by the names and shapes of their weights. Nothing is ever unpickled."""
+"""LSTM language models from and to PyTorch, by the names and shapes of their weights. Nothing is ever unpickled."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import InputError, ModelFileError
 from kleene.machines.language import Token
-from kleene.machines.lstm.layer import Layer, Memory
 from kleene.tensors import read_arrays, write_arrays
 
 INPUTS = re.compile(r"(.*?)weight_ih_l(\d+)$")
@@ -19,18 +17,36 @@ EMBEDDINGS, DECODERS = ("encoder", "emb", "wte"), ("decoder", "out", "head", "li
 Arrays = dict[str, np.ndarray]
 
 
+class TorchLayer(NamedTuple):
+    """The weights of one layer, as the fields of `Layer` have them."""
+
+    inputs: np.ndarray
+    recurrent: np.ndarray
+    bias: np.ndarray
+
+
+class TorchWeights(NamedTuple):
+    """The weights of an LSTM language model in numpy, and its tokens."""
+
+    embedding: np.ndarray
+    layers: tuple[TorchLayer, ...]
+    decoder: np.ndarray
+    decoder_bias: np.ndarray
+    vocabulary: tuple[Token, ...]
+
+
 def torch_weights(
     source: Any,
     *,
     vocabulary: Sequence[Token] | None = None,
     embedding: str | None = None,
     decoder: str | None = None,
-) -> dict[str, Any]:
-    """The fields of the LSTM that a PyTorch language model is; see `LSTM.from_torch`.
+) -> TorchWeights:
+    """The weights of a PyTorch language model; see `LSTM.from_torch`.
 
     The usual names are `encoder.weight`, `rnn.weight_ih_l0`… and `decoder.weight`, as in PyTorch's word_language_model;
-    other names and prefixes are found too. PyTorch's two biases are added up. Where there is no matrix for the decoder
-    and the embedding fits, the two are taken to be tied.
+    other names and prefixes are found too. PyTorch's two biases are added up. If there is no matrix for the decoder
+    and the embedding fits, the two count as tied.
     """
     arrays = _arrays(source)
     layers, own = _layers(arrays)
@@ -44,15 +60,7 @@ def torch_weights(
     used = {name: arrays[name] for name in (*own, encoder, reader) if name in arrays}
     _check_finite(used | {"the decoder's bias": bias})
     tokens = _tokens(vocabulary, len(free[encoder]), encoder)
-    nothing = jnp.zeros((len(layers), hidden), layers[0].recurrent.dtype)
-    return {
-        "embedding": jnp.asarray(free[encoder]),
-        "layers": layers,
-        "start": Memory(nothing, nothing),
-        "decoder": jnp.asarray(free[reader]),
-        "decoder_bias": jnp.asarray(bias),
-        "vocabulary": tokens,
-    }
+    return TorchWeights(free[encoder], layers, free[reader], bias, tokens)
 
 
 def to_torch(network: Any) -> dict[str, Any]:
@@ -114,7 +122,7 @@ def _read(path: Path) -> Arrays:
 
 
 def _array(name: str, value: Any) -> np.ndarray:
-    """A tensor or array in numpy; short floats become float32."""
+    """A tensor or array in numpy; all types but float64 become float32."""
     if callable(getattr(value, "detach", None)):
         value = value.detach().cpu()
         value = (value if str(value.dtype) in ("torch.float32", "torch.float64") else value.float()).numpy()
@@ -135,8 +143,8 @@ def _check_finite(arrays: Arrays) -> None:
             raise InputError(f"{odd} of the {array.size} numbers of {name} are not finite: has the model diverged?")
 
 
-def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:
-    """The layers, and the names of the arrays that they are made of."""
+def _layers(arrays: Arrays) -> tuple[tuple[TorchLayer, ...], set[str]]:
+    """The layers, and the names of their arrays."""
     found = [(match[1], int(match[2])) for name in arrays if (match := INPUTS.match(name))]
     prefixes = sorted({prefix for prefix, _ in found})
     if len(prefixes) != 1:
@@ -154,14 +162,14 @@ def _layers(arrays: Arrays) -> tuple[tuple[Layer, ...], set[str]]:
     return tuple(layers), own
 
 
-def _layer(arrays: Arrays, names: list[str], entry: int | None) -> Layer:
+def _layer(arrays: Arrays, names: list[str], entry: int | None) -> TorchLayer:
     hidden = _named(arrays, names[1], (None, None)).shape[1] if entry is None else entry  # the same in all layers
     inputs = _named(arrays, names[0], (4 * hidden, entry))
     recurrent = _named(arrays, names[1], (4 * hidden, hidden))
     bias = np.zeros(4 * hidden, recurrent.dtype)
     if names[2] in arrays or names[3] in arrays:  # an LSTM with bias=False has neither
         bias = _named(arrays, names[2], (4 * hidden,)) + _named(arrays, names[3], (4 * hidden,))
-    return Layer(jnp.asarray(inputs), jnp.asarray(recurrent), jnp.asarray(bias))
+    return TorchLayer(inputs, recurrent, bias)
 
 
 def _named(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
@@ -175,7 +183,7 @@ def _named(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> np.ndarr
 
 
 def _matrix(role: str, asked: str | None, free: Arrays, width: int, usual: tuple[str, ...]) -> str:
-    """The name of the matrix for a role: the one asked for, the only one of its width, or the usual name."""
+    """The name of the matrix for a role: the given one, the only one of its width, or the one with a usual name."""
     if asked is not None:
         _named(free, asked, (None, width))
         return asked
@@ -192,7 +200,7 @@ def _matrix(role: str, asked: str | None, free: Arrays, width: int, usual: tuple
 
 
 def _decoder_bias(arrays: Arrays, reader: str, tied: bool, outputs: int) -> np.ndarray:
-    """The bias beside the decoder's matrix; of a tied one, the only vector of its size. Zeros where there is none."""
+    """The bias beside the decoder's matrix; for a tied one, the only vector of its size. Zeros if there is none."""
     beside = re.sub("weight$", "bias", reader)
     if beside != reader and beside in arrays:
         return _named(arrays, beside, (outputs,))

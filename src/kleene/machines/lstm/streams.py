@@ -1,8 +1,7 @@
-"""An LSTM that reads many streams of tokens side by side, made for training: what can wait for the end of the steps
-waits, and is one large product then.
+"""Fast training of an LSTM on many streams of tokens side by side, with gradients written by hand.
 
-The products with the inputs are done for all steps at once; the scan has the recurrent product alone, forward and
-backward. The gradients by hand are what autodiff would find, without adding up a matrix of gradients at each step.
+The products with the inputs are computed for all steps at once, as one large product; only the recurrent product is in
+the scan, forward and backward. The gradients equal those of autodiff, without adding up a matrix at each step.
 """
 
 import jax
@@ -15,7 +14,7 @@ Vectors = Float[Array, "step batch hidden"]
 
 
 def still(network: LSTM, batch: int) -> Memory:
-    """The memory of all streams before their first token: zeros, whatever the network's own start."""
+    """The memory of all streams before their first token: zeros, not the network's own start."""
     nothing = jnp.zeros((batch, len(network.layers), network.decoder.shape[1]), network.decoder.dtype)
     return Memory(nothing, nothing)
 
@@ -54,7 +53,7 @@ def scan_layer(
     hidden: Float[Array, "batch hidden"],
     cell: Float[Array, "batch hidden"],
 ) -> tuple[Vectors, Float[Array, "batch hidden"]]:
-    """The hidden vectors of one layer after each step and its last cell, from what the inputs say to its gates."""
+    """The hidden vectors of one layer after each step and its last cell; `driven` is the inputs' part of its gates."""
     found, cells, _ = _scanned(driven, recurrent, hidden, cell)
     return found, cells[-1]
 
@@ -88,7 +87,7 @@ def _forward(driven: Array, recurrent: Array, hidden: Array, cell: Array):
 
 
 def _before(first: Array, found: Array) -> Array:
-    """What there was before each step."""
+    """The values before each step."""
     return jnp.concatenate([first[None], found[:-1]])
 
 
@@ -123,7 +122,7 @@ scan_layer.defvjp(_forward, _backward)
 def next_token_losses(
     network: LSTM, found: Vectors, targets: Int[Array, "step batch"]
 ) -> tuple[Float[Array, "step batch"], Bool[Array, "step batch"]]:
-    """-ln P(target) after each step, and whether no other token was more likely."""
+    """-ln P(target) after each step, and whether the target was the most likely token."""
     rows = found.reshape(-1, found.shape[-1])
     losses, right = _losses(rows, network.decoder, network.decoder_bias, targets.reshape(-1))
     return losses.reshape(targets.shape), right.reshape(targets.shape)
@@ -152,7 +151,7 @@ def _losses_backward(kept: tuple[Array, ...], wanted: tuple[Array, Array]):
     rows, decoder, targets, logits, total = kept
     aimed = jnp.arange(logits.shape[-1]) == targets[:, None]
     of_logits = (jnp.exp(logits - total[:, None]) - aimed) * wanted[0][:, None]
-    of_bias = jnp.ones_like(total) @ of_logits  # a sum over rows, which a CPU adds up twenty times as fast so
+    of_bias = jnp.ones_like(total) @ of_logits  # a sum over rows; as a product it is twenty times as fast on a CPU
     return of_logits @ decoder, of_logits.T @ rows, of_bias, None
 
 

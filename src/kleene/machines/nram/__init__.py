@@ -1,7 +1,7 @@
 """The neural random-access machine (Kurach et al. 2016).
 
-`nram` is the machine: a controller that wires up a circuit of modules at each step. `modules` are those modules, on
-distributions over the integers modulo M.
+`nram` is the machine: at each step a controller wires up a circuit of modules. `modules` has those modules, which
+compute with distributions over the integers modulo M.
 """
 
 from kleene.machines.nram.nram import NRAM as NRAM

@@ -1,9 +1,9 @@
 """The modules of an NRAM on distributions over the integers modulo M.
 
 Arrays are padded to a fixed number of cells; the size M, at most that many, is a traced scalar. A distribution is 0
-from M on, and so is every result: one compilation serves memories of all sizes. No table of M³ entries is made, and
-nothing is indexed by M: shifts are static, and what wraps around is found with masks. Products and sums are written out
-where a matrix product would be natural: for so small arrays, in batches, they are fused and twice as fast.
+from M on, and so is every result, so one compilation serves memories of all sizes. No table of M³ entries is made, and
+nothing is indexed by M: shifts are static, and masks find what wraps around. Products and sums are written out
+instead of matrix products: for batches of arrays this small they are fused and twice as fast.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Size = Int[Array, ""]
 
 
 def one_hot(value: Int[Array, ""] | int, cells: int) -> Distribution:
-    """All weight on one value."""
+    """The distribution with all weight on one value."""
     return (jnp.arange(cells) == value).astype(jnp.float32)
 
 
@@ -41,13 +41,13 @@ def decreased(a: Distribution, size: Size) -> Distribution:
 def sums(a: Distribution, b: Distribution) -> Float[Array, " sums"]:
     """P(a + b = k) for every k from 0 on, nothing wrapped: the plain convolution, of length 2 · cells - 1."""
     cells = len(a)
-    # Rows with zeros behind, read in rows one shorter: each is shifted right by one more, so that columns are sums.
+    # Padded rows, reshaped to rows one shorter: each is shifted right by one more, so that columns are sums.
     rows = jnp.pad(a[:, None] * b, ((0, 0), (0, cells))).reshape(-1)
     return jnp.sum(rows[: cells * (2 * cells - 1)].reshape(cells, 2 * cells - 1), axis=0)
 
 
 def wrapped(weights: Float[Array, " sums"], zero: int, cells: int, size: Size) -> Distribution:
-    """What stands at `zero` + k, ± M, goes to k."""
+    """The weights added up modulo M, where index `zero` stands for 0."""
     value, at = jnp.arange(len(weights)) - zero, jnp.arange(cells)[:, None]
     lands = ((value == at) | (value == at + size) | (value == at - size)) & (at < size)
     return jnp.sum(jnp.where(lands, weights, 0.0), axis=-1)
@@ -59,7 +59,7 @@ def added(a: Distribution, b: Distribution, size: Size) -> Distribution:
 
 
 def subtracted(a: Distribution, b: Distribution, size: Size) -> Distribution:
-    """(a - b) mod M: b is counted from the other end, so that a difference of 0 is found at cells - 1."""
+    """(a - b) mod M: b is flipped, so that a difference of 0 has the index cells - 1."""
     return wrapped(sums(a, jnp.flip(b)), len(a) - 1, len(a), size)
 
 

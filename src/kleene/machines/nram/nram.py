@@ -1,7 +1,7 @@
 """The neural random-access machine (Kurach et al. 2016; Appendix B of the partial-traces paper) as a ∂NCM.
 
-At each step the controller sees how probable it is that each register is 0, and wires up a circuit of modules; the
-processor runs it on the registers and the memory, all of whose entries are distributions over the integers modulo M.
+At each step the controller reads the probability that each register is 0, and wires up a circuit of modules. The
+processor runs the circuit on the registers and the memory, whose entries are distributions over the integers modulo M.
 """
 
 import functools
@@ -28,7 +28,7 @@ NEVER = -1e9  # the log-probability of a source that a connection cannot have; f
 
 
 class Store(eqx.Module):
-    """What the processor works on. `size` is M; cells and values from M on are padding."""
+    """The registers and the memory. `size` is M; cells and values from M on are padding."""
 
     registers: Float[Array, "registers cells"]
     cells: Float[Array, "cells cells"]
@@ -68,7 +68,7 @@ class NRAM(Shown, eqx.Module):
         keys = iter(jax.random.split(key, 8))
 
         def drawn(inputs: int, *shape: int) -> Array:
-            # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+            # Drawn flat and then reshaped: XLA takes seconds to compile a draw of several axes.
             flat = jax.random.uniform(next(keys), (math.prod(shape),), minval=-(inputs**-0.5), maxval=inputs**-0.5)
             return flat.reshape(shape)
 
@@ -85,7 +85,7 @@ class NRAM(Shown, eqx.Module):
         )
 
     def start(self, memory: Int[Array, " cells"], size: Int[Array, ""] | int) -> Start:
-        """A memory of certain values, of which `size` count, and register i at i."""
+        """A memory of known values, the first `size` of them in use, and i in register i."""
         cells, size = memory.shape[0], jnp.asarray(size)
         registers = jax.vmap(lambda i: one_hot(i % size, cells))(jnp.arange(self.wiring.registers))
         values = jnp.where(jnp.arange(cells) < size, memory, 0)
@@ -95,7 +95,7 @@ class NRAM(Shown, eqx.Module):
     def control(
         self, feedback: Float[Array, " registers"], state: tuple, entry: Array
     ) -> tuple[Float[Array, "connections sources"], tuple, Float[Array, ""]]:
-        """The wiring of this step, and the probability of stopping after it. The entry says nothing."""
+        """The wiring of this step, and the probability of stopping after it. The entry is ignored."""
         hidden = jax.nn.relu(self.first @ feedback + self.first_bias)
         hidden = jax.nn.relu(self.second @ hidden + self.second_bias)
         scores = self.circuit @ hidden + self.circuit_bias
@@ -106,10 +106,10 @@ class NRAM(Shown, eqx.Module):
     def process(
         self, command: Float[Array, "connections sources"], memory: Store
     ) -> tuple[Float[Array, " registers"], Store]:
-        """The circuit run once; registers change together at its end.
+        """The feedback and the memory after one run of the circuit; registers change together at its end.
 
-        Every connection's value is a mixture of sources. It is summed up as the sources come to be known, so that
-        nothing but their values has to be kept for the gradient.
+        The value of a connection is a mixture of sources. It is summed up as the sources become known, so that the
+        gradient needs nothing but their values.
         """
         wiring, cells, size = self.wiring, memory.cells, memory.size
         columns = dict(zip(wiring.sources, jnp.split(jnp.exp(command), len(wiring.sources), axis=1)))
@@ -134,13 +134,13 @@ class NRAM(Shown, eqx.Module):
         return mixed[:, 0], Store(mixed, cells, size)
 
     def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
-        """What the machine most probably does in so many steps: the channels of a circuit's run (`Circuit.run`)."""
+        """The most probable run of `steps` steps, with the channels of a circuit's run (`Circuit.run`)."""
         return self.run_batch([memory], None if steps is None else [steps])[0]
 
     def run_batch(self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None) -> list[Trace]:
-        """The runs on many memories, which may be of different sizes, at once: compiled for the largest.
+        """The runs on many memories at once, which may differ in size; compiled for the largest.
 
-        It is a list because the channels of a run are of the size of its memory.
+        The result is a list because the channels of a run have the size of its memory.
         """
         checked = [_checked(memory) for memory in memories]
         check_steps(steps, len(checked))
@@ -171,7 +171,7 @@ class NRAM(Shown, eqx.Module):
 
     @property
     def size(self) -> Size:
-        """`hidden_units` are those of the controller's two layers."""
+        """The size; `hidden_units` are those of the controller's two layers."""
         nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
         return Size(len(self.first_bias) + len(self.second_bias), self.parameter_count(), nonzero)
 
@@ -182,7 +182,7 @@ class NRAM(Shown, eqx.Module):
                 "has": f"{registers}, {shown_names(wiring.modules, 'modules')}"}  # fmt: skip
 
     def save(self, path: Any) -> Path:
-        """Save the machine and return the path. The number of steps, where it is known, is kept as a string."""
+        """Save the machine and return the path. The number of steps, if known, is kept as a string."""
         steps = None if self.steps is None else str(self.steps)
         return FORMAT.save(self, path, {"modules": list(self.wiring.modules), "steps": steps})
 
@@ -216,9 +216,9 @@ def _checked(memory: Sequence[int]) -> list[int]:
 
 
 def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
-    """The sources whose values are known before anything runs: registers, constants, and WRITE, which says 0.
+    """The sources whose values are known before anything runs: registers, constants, and WRITE, which gives 0.
 
-    Connections that cannot have them yet have no weight on them.
+    Connections that cannot read them yet have no weight on them.
     """
     constants = CONSTANTS | {"WRITE": 0}
     fixed = {value: constant(value, memory.cells.shape[0], memory.size) for value in (0, 1, 2)}
@@ -246,7 +246,7 @@ def _likeliest_runs(
 
 @functools.cache
 def _compiled_runs() -> Any:
-    # The modules make a long program, which is run once or twice.
+    # The modules make a long program that is run only once or twice, so it is compiled quickly.
     return jax.jit(_likeliest_runs, static_argnames="steps", compiler_options=compiler_options())
 
 

@@ -1,6 +1,6 @@
-"""What an NTM does with its tape in one step: both heads move, one reads, the other writes; its gradient made by hand.
+"""One step of an NTM on its tape: both heads move, one reads, the other writes; its gradient is written by hand.
 
-Every array may have further axes at its end, the batch: all sums then run over leading axes, which a compiler turns
+Every array may have further axes at its end, the batch. All sums then run over leading axes, which the compiler turns
 into plain loops over neighbouring numbers. Sums over the width are written out, so that no product as large as the tape
 is stored, and the gradient goes through the tape once.
 """
@@ -8,13 +8,14 @@ is stored, and the gradient goes through the tape once.
 import functools
 import operator
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-SMALL = 1e-6  # added to squared lengths: an empty cell has no direction
-TINY = 1e-16  # added to weights of which the logarithm is taken
+SMALL = 1e-6  # added to squared lengths, because an empty cell has no direction
+TINY = 1e-16  # added to weights before their logarithm is taken
 BESIDE = (-1, 0, 1)  # the cells that a head can move by in one step
 
 Heads = Float[Array, "2 cells ..."]  # the reading head, then the writing head
@@ -22,8 +23,27 @@ Tape = Float[Array, "width cells ..."]
 Numbers = Float[Array, "2 1 ..."]  # one number for each head
 
 
+class Command(NamedTuple):
+    """The controller's command to the processor. The length of a key is its strength: β·k/|k|."""
+
+    keys: Float[Array, "2 width ..."]
+    gates: Numbers
+    shifts: Float[Array, "2 3 1 ..."]
+    sharpening: Numbers
+    erase: Float[Array, "width ..."]
+    add: Float[Array, "width ..."]
+
+
+class TapeMemory(NamedTuple):
+    """The positions of the reading and the writing head as distributions, their logarithms, and the tape."""
+
+    heads: Heads
+    log_heads: Heads
+    tape: Tape
+
+
 def lengths(squares: Array) -> Array:
-    """The lengths that belong to squared lengths, never 0."""
+    """The lengths of vectors, given their squares; never 0."""
     return jnp.sqrt(squares + SMALL)
 
 
@@ -40,7 +60,7 @@ def _total(heads: Heads) -> Numbers:
 
 
 def shifted(heads: Heads, shifts: Float[Array, "2 3 1 ..."]) -> Heads:
-    """The circular convolution: a head moves by -1, 0 and +1 with these three weights."""
+    """The heads after a circular convolution: they move by -1, 0 and +1 with these three weights."""
     return sum((shifts[:, i] * jnp.roll(heads, by, axis=1) for i, by in enumerate(BESIDE)), jnp.zeros(()))
 
 
@@ -73,10 +93,10 @@ def move_read_write(
     before: Heads,
     tape: Tape,
 ) -> tuple[Float[Array, "width ..."], Heads, Heads, Tape]:
-    """What was read, where the heads are now, the logarithms of that, and the tape after the write.
+    """The vector read, the heads, their logarithms, and the tape after the write.
 
-    A head looks for its key (w_c = softmax(β·cos(k, M_i)); `keys` are β·k/|k|), is mixed with where it was, shifted,
-    and sharpened (w ∝ w̃^γ). What is read is read from the tape as it was before the write.
+    A head finds its key by content (w_c = softmax(β·cos(k, M_i)); `keys` are β·k/|k|), is interpolated with its last
+    position, shifted, and sharpened (w ∝ w̃^γ). The read is from the tape before the write.
     """
     return _forward(keys, gates, shifts, sharpening, erase, add, before, tape)[0]
 

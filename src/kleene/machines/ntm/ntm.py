@@ -2,7 +2,7 @@
 
 Graves's addressing with the controller of the partial-traces paper (Appendices A and C): tanh in the controller, in the
 erase and the add vectors, softmax at the output. The order within a step: q_t = f(x_t, m_{t-1}), y_t = softmax(W q_t);
-the heads move; m_t = r_t M_{t-1}; the write. So what is read in one step is answered in the next.
+the heads move; m_t = r_t M_{t-1}; the write. So a read affects the output one step later.
 
 Every array may have a batch as its last axis: `control` and `process` do the same for one run and for many.
 """
@@ -19,32 +19,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Records, Start, run
-from kleene.machines.ntm.addressing import Heads, Numbers, Tape, lengths, move_read_write
+from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, move_read_write
 from kleene.machines.protocol import Shown, Size
 from kleene.machines.weights import Format, arrays_of
+from kleene.notation.console import Telling
 from kleene.traces import Channel, Trace
 
-EMPTY = 1e-3  # what every number on a fresh tape is: a cell of zeros would have no direction to be found by
-PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key comes on top
-
-
-class Command(NamedTuple):
-    """What the controller asks of the processor. The keys are as long as they are strong: β·k/|k|."""
-
-    keys: Float[Array, "2 width ..."]
-    gates: Numbers
-    shifts: Float[Array, "2 3 1 ..."]
-    sharpening: Numbers
-    erase: Float[Array, "width ..."]
-    add: Float[Array, "width ..."]
-
-
-class TapeMemory(NamedTuple):
-    """Where the reading and the writing head are, the logarithms of that, and the tape."""
-
-    heads: Heads
-    log_heads: Heads
-    tape: Tape
+EMPTY = 1e-3  # every number on a fresh tape; a cell of zeros would have no direction for a key to match
+PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key is not counted
 
 
 class Recorded(NamedTuple):
@@ -56,7 +38,7 @@ class Recorded(NamedTuple):
 
 
 class NTM(Shown, eqx.Module):
-    """A ∂NCM whose entries are what `project` makes of symbols. The number of cells is no property of its weights.
+    """A ∂NCM whose entries are symbols projected by `project`. Its weights do not depend on the number of cells.
 
     >>> machine = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0))
     >>> projected = machine.project(jax.nn.one_hot(jnp.array([0, 1, 2]), 3))
@@ -73,13 +55,13 @@ class NTM(Shown, eqx.Module):
     command_bias: Float[Array, " commands"]
     output_weights: Float[Array, "outputs hidden"]
     output_bias: Float[Array, " outputs"]
-    first_read: Float[Array, " width"]  # what the controller gets before anything was read: it marks the start
+    first_read: Float[Array, " width"]  # the feedback of the first step, before anything is read
 
     @classmethod
     def random(
         cls, symbols: int, *, outputs: int | None = None, width: int, hidden: tuple[int, int], key: PRNGKeyArray
     ) -> "NTM":
-        """A machine to be trained: Glorot's uniform weights, biases 0, and a first reading from U(-1/2, 1/2)."""
+        """A machine to be trained: Glorot's uniform weights, biases 0, and a first read from U(-1/2, 1/2)."""
         first, second = hidden
         outputs = symbols if outputs is None else outputs
         if min(symbols, outputs, width, first, second) < 1:
@@ -108,13 +90,13 @@ class NTM(Shown, eqx.Module):
         return Start(jnp.broadcast_to(_column(self.first_read, len(batch)), (self.width, *batch)), (), memory)
 
     def project(self, symbols: Float[Array, "step symbols ..."]) -> Float[Array, "step first ..."]:
-        """What the first layer gets from the symbols of all steps: no part of the run, so it is done at once."""
+        """The symbols' part of the first layer, for all steps at once because it does not depend on the run."""
         return jnp.einsum("fs,ts...->tf...", self.input_weights, symbols) + _column(self.first_bias, symbols.ndim - 2)
 
     def control(
         self, feedback: Float[Array, "width ..."], state: tuple, entry: Float[Array, "first ..."]
     ) -> tuple[Command, tuple, Float[Array, "outputs ..."]]:
-        """The command, no state, and the logits of the answer."""
+        """The command, no state, and the logits of the output."""
         hidden = self.controller(feedback, entry)
         return self.command(hidden), (), self.output_weights @ hidden + _column(self.output_bias, entry.ndim - 1)
 
@@ -126,7 +108,7 @@ class NTM(Shown, eqx.Module):
         return jnp.tanh(self.second @ hidden + _column(self.second_bias, entry.ndim - 1))
 
     def command(self, hidden: Float[Array, "hidden ..."]) -> Command:
-        """What the controller's last layer asks of the processor."""
+        """The command to the processor, from the controller's last layer."""
         width = self.width
         command = self.command_weights @ hidden + _column(self.command_bias, hidden.ndim - 1)
         keys = command[: 2 * width].reshape(2, width, *command.shape[1:])
@@ -142,7 +124,7 @@ class NTM(Shown, eqx.Module):
         )
 
     def process(self, command: Command, memory: TapeMemory) -> tuple[Float[Array, "width ..."], TapeMemory]:
-        """What was read, and the memory after the step."""
+        """The vector read, and the memory after the step."""
         read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
         return read, TapeMemory(heads, log_heads, tape)
 
@@ -159,7 +141,7 @@ class NTM(Shown, eqx.Module):
         asked: Int[Array, "step ..."] | None = None,
         unroll: int = 1,
     ) -> Recorded:
-        """What losses need of a run, and no more: a tape for every step would be most of what training moves.
+        """The part of a run that losses need. The tape of every step is left out, because it would dominate training.
 
         `asked` is a cell for every step; its content after that step's write is recorded too.
         """
@@ -177,8 +159,8 @@ class NTM(Shown, eqx.Module):
     def run(self, symbols: Sequence[int], cells: int | None = None) -> Trace:
         """The run on these symbols, with channels `input`, `read`, `write`, `output` and `tape`.
 
-        `read` and `write` are distributions over cells, `output` one over symbols, and the positions of `tape` are its
-        cells: unless their number is given, enough that no head wraps around.
+        `read` and `write` are distributions over cells, `output` is one over symbols, and the positions of `tape` are
+        its cells. By default there are enough cells that no head wraps around.
 
         >>> machine = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0))
         >>> machine.run([0, 1, 2, 2], cells=7)["tape"].shape
@@ -196,12 +178,12 @@ class NTM(Shown, eqx.Module):
         return _trace(self, symbols, start, found)
 
     def run_batch(self, inputs: Sequence[Sequence[int]], cells: int | None = None) -> list[Trace]:
-        """The run on each of many inputs. A list, because by default each has as many cells as it needs."""
+        """The run on each of many inputs, as a list because by default each has its own number of cells."""
         return [self.run(symbols, cells) for symbols in inputs]
 
     @property
     def size(self) -> Size:
-        """`hidden_units` are those of the controller's two layers."""
+        """The size; `hidden_units` are those of the controller's two layers."""
         nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
         return Size(len(self.first_bias) + len(self.second_bias), self.parameter_count(), nonzero)
 
@@ -268,7 +250,7 @@ def _trace(machine: NTM, symbols: Sequence[int], start: TapeMemory, found: Recor
 
 
 class TapeDecoder(eqx.Module):
-    """φ of equation 10: which symbol a cell holds, learned along and used in training alone. Logits.
+    """The logits of the symbol in a cell: φ of equation 10 of the partial-traces paper, used in training only.
 
     Without a hidden layer it is the paper's affine decoder, with one its tanh-softmax network.
     """
@@ -293,8 +275,25 @@ class TapeDecoder(eqx.Module):
         return jnp.einsum("sw,tw...->ts...", self.weights, cells) + _column(self.bias, batch)
 
 
+def read_symbols(words: Sequence[str], machine: Any) -> list[int]:
+    """The symbols that a person typed for a Neural Turing Machine, as numbers."""
+    typed = " ".join(words).replace(",", " ").split()
+    if not typed or not all(word.isdecimal() for word in typed):
+        known = machine.input_weights.shape[1] - 1
+        raise InputError(f"the input is {' '.join(words)!r}; give numbers of symbols from 0 to {known}, such as 0 1 1")
+    return [int(word) for word in typed]
+
+
+def tell_symbols(outcome: Any) -> Telling:
+    """The likeliest output symbol of each step."""
+    trace = outcome.trace
+    output = np.argmax(trace["output"][1:], axis=-1).tolist()
+    facts = {"output": output, "steps": trace.steps}
+    return Telling(facts, " ".join(map(str, output)), f"took {trace.steps} steps")
+
+
 def commands_of(width: int) -> int:
-    """How many numbers a controller must give for a tape of that width.
+    """The number of entries of a command for a tape of that width.
 
     >>> commands_of(8)
     44
@@ -307,7 +306,7 @@ def _column(bias: Array, batch: int) -> Array:
 
 
 def _cell(tape: Tape, cell: Int[Array, "..."]) -> Float[Array, "width ..."]:
-    """One cell of the tape, as a sum: gradients of indexing are slow."""
+    """One cell of the tape, as a sum because gradients of indexing are slow."""
     return jnp.sum(jax.nn.one_hot(cell, tape.shape[1], axis=0) * tape, axis=1)
 
 

@@ -8,13 +8,13 @@ GRAMMAR = "grammar.safetensors"
 
 
 def grammar_model() -> LSTM:
-    """A small LSTM language model of the built-in grammar, to try things with; it knows some 590 English words.
+    """A small LSTM language model of the built-in grammar, for examples; it knows about 590 English words.
 
-    `kleene.teaching.pretraining` says how it was taught.
+    `kleene.teaching.pretraining` trained it.
 
     >>> model = grammar_model()
     >>> logits = dict(zip(model.vocabulary, model.outputs("the man near the houses".split())[-1]))
-    >>> bool(logits["laughs"] > logits["laugh"])  # it is the man who does
+    >>> bool(logits["laughs"] > logits["laugh"])  # the subject is the man
     True
     """
     with as_file(files(__name__) / GRAMMAR) as path:

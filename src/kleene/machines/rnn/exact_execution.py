@@ -1,13 +1,13 @@
 """Exact runs of simple recurrent networks, whatever the size of their numbers.
 
 `PlainStepper` takes one word through a network of any exact weights in Python's own integers. The numbers of a hidden
-vector stand over one denominator, as those of the weights do; what is 0 is not kept.
+vector have one common denominator, as those of the weights do; zeros are not stored.
 
 `SparseStepper` takes many words at once through a network of integer weights. The hidden vectors of a batch are triples
-(word, unit, value). A step expands every triple along its unit's column of the recurrent matrix, adds up what falls on
-the same word and unit, adds what bias and input give, and keeps what is positive. Of the units that nothing falls on,
-only those that bias and input alone make positive are looked at. Time and memory go with the live units, so that a
-compiled automaton of thousands of states costs one unit a word.
+(word, unit, value). A step expands every triple along its unit's column of the recurrent matrix, adds up the products
+of the same word and unit, adds bias and input, and keeps what is positive. Of the units without products, only those
+that bias and input alone make positive are computed. Time and memory grow with the live units, so that a compiled
+automaton of thousands of states costs one unit a word.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ import numpy as np
 from kleene.notation.exact import ExactMatrix
 
 SAFE = 2**62  # sums that are proven to stay below this are computed in int64
-EXPANDED = 1 << 22  # products made at once; a larger step is done in halves
+EXPANDED = 1 << 22  # products computed at once; a larger step is done in halves
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class PlainStepper:
         self.columns = _Columns(recurrent, self.denominator)
         self.inputs = _Columns(inputs, self.denominator)
         self.biases = dict(zip(bias.rows.tolist(), bias.over(self.denominator)))
-        self.resting: dict[int, dict[int, int]] = {}  # for each symbol seen, what W x + b gives every unit
-        self.awake: dict[int, list[int]] = {}  # those of them that it makes positive
+        self.resting: dict[int, dict[int, int]] = {}  # for each symbol seen, W x + b
+        self.awake: dict[int, list[int]] = {}  # for each symbol seen, the units where that is positive
         self.clips = network.activation == "slu"
         start = network.start
         self.start = ExactVector(dict(zip(start.rows.tolist(), start.numerators)), start.denominator)
@@ -60,7 +60,7 @@ class PlainStepper:
         """σ(V h + W x + b) for one symbol."""
         if symbol not in self.resting:
             self._prepare(symbol)
-        sums = dict.fromkeys(self.awake[symbol], 0)  # of the units that nothing touches, only these become positive
+        sums = dict.fromkeys(self.awake[symbol], 0)  # of the units without products, only these become positive
         for unit, value in state.live.items():
             for row, weight in self.columns[unit]:
                 sums[row] = sums.get(row, 0) + weight * value
@@ -115,7 +115,7 @@ def whole(value: Fraction) -> int | Fraction:
 
 
 class _Columns(dict[int, list[tuple[int, int]]]):
-    """The entries (row, numerator) of each column, made when it is first looked at: a word needs few of them."""
+    """The entries (row, numerator) of each column, made at the first access because a word needs few of them."""
 
     def __init__(self, matrix: ExactMatrix, denominator: int):
         self.matrix, self.factor = matrix, denominator // matrix.denominator
@@ -129,7 +129,7 @@ class _Columns(dict[int, list[tuple[int, int]]]):
 
 
 class TooLargeError(ArithmeticError):
-    """A number might not fit into int64; the caller goes on in Python's integers."""
+    """A number might not fit into int64; the caller continues in Python's integers."""
 
 
 class LiveUnits(NamedTuple):
@@ -167,7 +167,7 @@ class SparseStepper:
         return LiveUnits(np.repeat(np.arange(words), len(units)), np.tile(units, words), np.tile(values, words))
 
     def step(self, live: LiveUnits, words: np.ndarray, symbols: np.ndarray) -> LiveUnits:
-        """What the live units of these words become: `words` ascend, `symbols` has every word's symbol of the batch."""
+        """The live units of these words, which ascend, after a step; `symbols` has every word's symbol of the batch."""
         if live.largest * self.growth + self.most_resting > SAFE:
             raise TooLargeError
         counts = self.starts[live.units + 1] - self.starts[live.units]
@@ -220,7 +220,7 @@ class SparseReadout:
         ]
         self.bias = sum(n for row, n in zip(bias.rows.tolist(), bias.over(denominator)) if row == 0)
         self.growth = sum(abs(n) for _, n in first)
-        # An integer exceeds a number just when it exceeds the whole number below it.
+        # An integer exceeds a number exactly when it exceeds the number's floor.
         self.least = floor(Fraction(network.threshold) * denominator) + 1 - self.bias
         if self.growth > SAFE or abs(self.least) > SAFE:
             raise TooLargeError
@@ -228,7 +228,7 @@ class SparseReadout:
         self.weights[[u for u, _ in first]] = [n for _, n in first]
 
     def accepts(self, live: LiveUnits, words: int) -> np.ndarray:
-        """For each word of the batch whether its live units are accepted."""
+        """Whether each word of the batch is accepted."""
         if live.largest * self.growth > SAFE:
             raise TooLargeError
         sums = np.zeros(words, dtype=np.int64)
@@ -243,7 +243,7 @@ def _small(matrix: ExactMatrix) -> np.ndarray:
 
 
 def _resting(inputs: ExactMatrix, bias: ExactMatrix) -> np.ndarray:
-    """What bias and input give each unit, (symbols, hidden)."""
+    """Bias plus input of each unit, (symbols, hidden)."""
     if max((abs(n) for m in (inputs, bias) for n in m.numerators), default=0) > SAFE // 2:
         raise TooLargeError
     resting = np.zeros((inputs.shape[1], inputs.shape[0]), dtype=np.int64)
@@ -253,7 +253,7 @@ def _resting(inputs: ExactMatrix, bias: ExactMatrix) -> np.ndarray:
 
 
 def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """start, start + 1, … for each start, as many as its count says.
+    """start, start + 1, … for each start, `count` numbers each.
 
     >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -264,7 +264,7 @@ def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _added(keys: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different keys, ascending, and the sum of each key's numbers."""
-    if (keys[1:] > keys[:-1]).all():  # as it is wherever each word has one live unit
+    if (keys[1:] > keys[:-1]).all():  # always so if each word has one live unit
         return keys, numbers
     order = np.argsort(keys, kind="stable")
     keys, numbers = keys[order], numbers[order]

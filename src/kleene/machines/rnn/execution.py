@@ -1,19 +1,22 @@
 """Running a simple recurrent network, exactly or in floating numbers, and reading its trace back.
 
-Networks of integers are stepped sparsely, many words at once; other exact ones plainly, word by word; floating ones in
-jax. Where a compiler left a reading, hidden vectors are read as the states of its automaton. Here `network` is always a
-`SimpleRNN`.
+Networks of integers are stepped sparsely, many words at once; other exact ones plainly, word by word
+(`exact_execution`). Floating ones run in jax: one jitted scan over a padded batch, at few shapes. Where a compiler left
+a reading, hidden vectors are read as the states of its automaton. Here `network` is always a `SimpleRNN`.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import CompileError, RunError
-from kleene.machines.rnn import float_execution
 from kleene.machines.rnn.exact_execution import (
     PlainReadout,
     PlainStepper,
@@ -25,13 +28,13 @@ from kleene.machines.rnn.exact_execution import (
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.traces import Channel, TraceBatch
 
-FEW = 8  # words; up to here stepping one after the other is faster, if few units are live
+FEW = 8  # words; up to this many, stepping one after the other is faster if few units are live
 NARROW = 16  # units
 
 
 @dataclass(frozen=True)
 class StateReading:
-    """Which state each hidden unit speaks for.
+    """Which state each hidden unit stands for.
 
     A legal vector has one live unit, whose value is 1, and means that unit's state; the zero vector means the state
     `dead`. Every other vector, and the zero vector where `dead` is None, means nothing: it reads as -1.
@@ -55,7 +58,7 @@ class StateReading:
 
     @property
     def nothing(self) -> int:
-        """What the zero vector reads as."""
+        """The state of the zero vector, or -1."""
         return -1 if self.dead is None else self.dead
 
     def state(self, live: Mapping[int, int | Fraction]) -> int:
@@ -74,10 +77,10 @@ class StateReading:
 
 
 def codes(network: Any, words: Iterable[Word]) -> tuple[np.ndarray, np.ndarray]:
-    """The symbols' numbers, (batch, step), filled up with 0, and the words' lengths."""
+    """The symbols' codes, (batch, step), padded with 0, and the words' lengths."""
     words = [whole_word(word) for word in words]
     if len(words) == 1:
-        word_codes(words[0], network.alphabet)  # so that its errors do not speak of "word 0"
+        word_codes(words[0], network.alphabet)  # so that its errors do not say "word 0"
     return padded_codes(words, network.alphabet)
 
 
@@ -85,7 +88,7 @@ def hidden(network: Any, word: Word) -> np.ndarray:
     """Every hidden vector, (step, hidden), the start first."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
-        return float_execution.hidden(network, tokens)[0]
+        return floating_hidden(network, tokens)[0]
     found = np.zeros((tokens.shape[1] + 1, network.hidden_units), dtype=object)
     for step, state in enumerate(PlainStepper(network).states(tokens[0].tolist())):
         for unit in state.live:
@@ -97,16 +100,16 @@ def outputs(network: Any, word: Word) -> np.ndarray:
     """The outputs, (step, outputs), at the start and after each symbol."""
     tokens, _ = codes(network, [word])
     if not network.is_exact:
-        return float_execution.outputs(network, tokens)[0]
+        return floating_outputs(network, tokens)[0]
     readout = PlainReadout(network)
     states = PlainStepper(network).states(tokens[0].tolist())
     return np.array([[whole(value) for value in readout.outputs(state)] for state in states], dtype=object)
 
 
 def in_one_go(network: Any, words: int) -> bool:
-    """Whether so many words are best stepped all together, in int64.
+    """Whether so many words are stepped faster all together, in int64.
 
-    Of a network with a reading a unit is live at a time, and one after the other takes microseconds a step.
+    A network with a reading has one live unit at a time, so a step of one word takes microseconds.
     """
     narrow = network.reading is not None or network.hidden_units <= NARROW
     return network.is_integer and not (words <= FEW and narrow)
@@ -116,7 +119,7 @@ def accepts_batch(network: Any, words: Iterable[Word]) -> np.ndarray:
     """Whether each word is accepted."""
     tokens, lengths = codes(network, words)
     if not network.is_exact:
-        return float_execution.accepts(network, tokens, lengths)
+        return floating_accepts(network, tokens, lengths)
     accepted, decided = np.zeros(len(lengths), dtype=bool), np.zeros(len(lengths), dtype=bool)
     if in_one_go(network, len(lengths)):
         _accept_sparsely(network, tokens, lengths, accepted, decided)
@@ -212,7 +215,7 @@ def _floats(values: Iterable[int | Fraction], step: int) -> list[float]:
 
 
 def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: dict[str, np.ndarray]) -> None:
-    hidden = float_execution.hidden(network, tokens)
+    hidden = floating_hidden(network, tokens)
     outputs = hidden @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
     reached = np.arange(hidden.shape[1]) <= lengths[:, None]
     data["accepting"][reached] = outputs[reached][:, 0] > float(network.threshold)
@@ -222,3 +225,85 @@ def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: 
         rows, units = np.nonzero(hidden[reached])
         values = hidden[reached][rows, units]
         data["state"][reached] = network.reading.states_of(rows, units, values, int(reached.sum()))
+
+
+def activate(z: Any, activation: str) -> Any:
+    """σ(z) in jax."""
+    if activation == "tanh":
+        return jnp.tanh(z)
+    return jnp.clip(z, 0, 1) if activation == "slu" else jnp.maximum(z, 0)
+
+
+@eqx.filter_jit
+def run_floating(network: Any, tokens: Any) -> Any:
+    """The hidden vectors (batch, step, hidden) of padded words (batch, step), the start first."""
+
+    def step(state: Any, token: Any) -> tuple[Any, Any]:
+        state = network(state, jax.nn.one_hot(token, len(network.alphabet), dtype=state.dtype))
+        return state, state
+
+    def states(word: Any) -> Any:
+        start = jnp.asarray(network.start)
+        _, later = jax.lax.scan(step, start, word)
+        return jnp.concatenate([start[None], later])
+
+    return jax.vmap(states)(tokens)
+
+
+@eqx.filter_jit
+def run_floating_to_end(network: Any, tokens: Any, lengths: Any) -> Any:
+    """The outputs (batch, outputs) at the end of each padded word."""
+
+    def last(word: Any, length: Any) -> Any:
+        def step(state: Any, at: tuple[Any, Any]) -> tuple[Any, None]:
+            index, token = at
+            after = network(state, jax.nn.one_hot(token, len(network.alphabet), dtype=state.dtype))
+            return jnp.where(index < length, after, state), None
+
+        state, _ = jax.lax.scan(step, jnp.asarray(network.start), (jnp.arange(len(word)), word))
+        return network.readout @ state + network.readout_bias
+
+    return jax.vmap(last)(tokens, lengths)
+
+
+def floating_hidden(network: Any, tokens: np.ndarray) -> np.ndarray:
+    """The hidden vectors (batch, step, hidden), up to the length of the padded words."""
+    with _precision(network):
+        states = run_floating(_bare(network), _padded(tokens))
+    return np.asarray(states)[: tokens.shape[0], : tokens.shape[1] + 1]
+
+
+def floating_outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
+    """The outputs (batch, step, outputs), up to the length of the padded words."""
+    return floating_hidden(network, tokens) @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
+
+
+def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Whether the first output at the end of each padded word is larger than the threshold."""
+    tokens, rows = _padded(tokens), len(tokens)
+    with _precision(network):
+        ends = run_floating_to_end(_bare(network), tokens, np.pad(lengths, (0, len(tokens) - rows)))
+    return np.asarray(ends)[:rows, 0] > float(network.threshold)
+
+
+def _bare(network: Any) -> Any:
+    """The network without the fields that its numbers do not depend on, so that each shape is compiled once."""
+    alphabet = tuple(str(number) for number in range(len(network.alphabet)))
+    return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="")
+
+
+def _padded(tokens: np.ndarray) -> np.ndarray:
+    """The words padded to powers of two, so that few shapes are compiled."""
+    rows, steps = (1 << max(3, (size - 1).bit_length()) for size in tokens.shape)
+    return np.pad(tokens, ((0, rows - tokens.shape[0]), (0, steps - tokens.shape[1]))).astype(np.int32)
+
+
+def _precision(network: Any) -> AbstractContextManager:
+    """Double precision if the weights have it; jax would otherwise silently round them."""
+    if network.recurrent.dtype != np.float64:  # type: ignore[union-attr]
+        return jax.default_matmul_precision("highest")
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
+
+    return enable_x64()

@@ -1,4 +1,4 @@
-"""Networks that count: what a simple recurrent network can do beyond finite automata, without intermediate steps.
+"""Networks that count: simple recurrent networks beyond finite automata, without intermediate steps.
 
 Each is exact, has a `summary`, and is built from its update rules: `{unit: ({unit: weight}, {symbol: weight}, bias)}`.
 """
@@ -17,7 +17,7 @@ HALF = Fraction(1, 2)
 
 
 def majority_relu() -> SimpleRNN:
-    """MAJORITY with three integer ReLU units (Exercise 4.7).
+    """MAJORITY with three integer ReLU units (Chiang's notes, Exercise 4.7).
 
     The balance c of 1s over 0s is kept as p − n, p = ReLU(c) and n = ReLU(−c); v = ReLU(c − 1), so that p − v is 1
     exactly when c is positive.
@@ -35,10 +35,10 @@ def majority_relu() -> SimpleRNN:
 
 
 def majority_slu() -> SimpleRNN:
-    """MAJORITY with six SLU units over the rationals (Exercise 4.8).
+    """MAJORITY with six SLU units over the rationals (Chiang's notes, Exercise 4.8).
 
     A count k is kept as the unary stack 1 − 2⁻ᵏ: pushing is z ↦ (z + 1) / 2, popping z ↦ 2z − 1. p = A + B counts the
-    1s that are ahead and n = C + D the 0s; one of them is 0. A and C push, B and D pop, each silenced unless it is its
+    1s that are ahead and n = C + D the 0s; one of them is 0. A and C push, B and D pop, and each is 0 unless it is its
     turn. E and F add up to 1 exactly when the 1s are ahead after this step, and to 0 otherwise.
 
     >>> [majority_slu().accepts(word) for word in ("", "01", "011")]
@@ -60,7 +60,7 @@ def a_n_b_n() -> SimpleRNN:
     """{aⁿbⁿ} with four integer ReLU units: a counter, a flag, and two that notice what goes wrong.
 
     `count` is the number of a's less that of b's; `only_a` is 1 until the first b. `short` notices a b that has no a,
-    `late` an a after a b; an error is never forgotten, since `only_a` is 0 from then on.
+    `late` an a after a b; an error is never forgotten, because `only_a` is 0 from then on.
 
     >>> [a_n_b_n().accepts(word) for word in ("", "aabb", "aab", "abab")]
     [True, True, False, False]
@@ -76,7 +76,7 @@ def a_n_b_n() -> SimpleRNN:
 
 
 def dyck1() -> SimpleRNN:
-    """Balanced brackets of one kind with three integer ReLU units: the depth, and what closed too much.
+    """Balanced brackets of one kind with three integer ReLU units: the depth, a bracket too many, and past errors.
 
     >>> [dyck1().accepts(word) for word in ("", "(()())", "())(", "((")]
     [True, True, False, False]

@@ -1,4 +1,4 @@
-"""The simple recurrent network of Elman, with exact or floating weights."""
+"""The simple recurrent network (Elman 1990), with exact or floating weights."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,8 +17,7 @@ from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import CompileError, RunError
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution, storage
-from kleene.machines.rnn.execution import StateReading
-from kleene.machines.rnn.float_execution import activate
+from kleene.machines.rnn.execution import StateReading, activate
 from kleene.machines.weights import declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
@@ -33,8 +32,8 @@ class SimpleRNN(Shown, eqx.Module):
     """h' = σ(V h + W x + b), starting from h = s; the output is readout · h + readout_bias.
 
     The weights are all `ExactMatrix` (integers or rationals; vectors have one column) or all floating arrays. A word is
-    accepted when its first output is larger than `threshold`. The empty word is read as well: its output is that of
-    the start. Where a compiler left a `reading`, hidden vectors decode to the states of its automaton.
+    accepted when its first output is larger than `threshold`. The output of the empty word is that of the start. If a
+    compiler left a `reading`, hidden vectors decode to the states of its automaton.
 
     >>> counter = SimpleRNN(
     ...     recurrent=ExactMatrix.identity(1), inputs=ExactMatrix.from_rows([[1, -1]]), bias=ExactMatrix.zeros(1),
@@ -70,7 +69,7 @@ class SimpleRNN(Shown, eqx.Module):
         activation: Literal["relu", "slu", "tanh"] = "tanh",
         key: PRNGKeyArray,
     ) -> "SimpleRNN":
-        """A floating network to be taught: uniform weights as wide as 1/√fan-in, biases and start 0, threshold 0."""
+        """A floating network to be trained: weights U(-1/√hidden, 1/√hidden), biases and start 0, threshold 0."""
         keys = jax.random.split(key, 3)
         shapes = {"recurrent": (hidden, hidden), "inputs": (hidden, len(alphabet)), "readout": (outputs, hidden)}
         weights: dict[str, Any] = {
@@ -86,7 +85,7 @@ class SimpleRNN(Shown, eqx.Module):
 
     @property
     def is_integer(self) -> bool:
-        """Whether all weights that decide the hidden vectors (recurrent, inputs, bias, start) are exact integers."""
+        """Whether all weights that determine the hidden vectors (recurrent, inputs, bias, start) are exact integers."""
         deciding = (self.recurrent, self.inputs, self.bias, self.start)
         return all(isinstance(w, ExactMatrix) and w.is_integer for w in deciding)
 
@@ -108,23 +107,23 @@ class SimpleRNN(Shown, eqx.Module):
         return {name: getattr(self, name) for name in WEIGHTS}
 
     def __call__(self, state: Float[Array, " hidden"], x: Float[Array, " symbols"]) -> Float[Array, " hidden"]:
-        """The hidden vector after one symbol, of a floating network; batch with `jax.vmap`."""
+        """The hidden vector of a floating network after one symbol; batch with `jax.vmap`."""
         if self.is_exact:
             raise RunError("one step of jax needs floating weights; use `hidden(word)`, or `to_float()` first")
         weights = self.weights()
         return activate(weights["recurrent"] @ state + weights["inputs"] @ x + weights["bias"], self.activation)
 
     def advance(self, state: Float[Array, " hidden"], symbol: Any) -> Float[Array, " hidden"]:
-        """The hidden vector after one symbol, given by its place in the alphabet."""
+        """The hidden vector after one symbol, given by its index in the alphabet."""
         return self(state, jax.nn.one_hot(symbol, self.inputs.shape[1], dtype=state.dtype))
 
     def read_out(self, state: Float[Array, " hidden"]) -> Any:
-        """The outputs in a state, of a floating network."""
+        """The outputs of a floating network in a state."""
         weights = self.weights()
         return weights["readout"] @ state + jnp.asarray(weights["readout_bias"])
 
     def top(self, state: Float[Array, "*batch hidden"]) -> Float[Array, "*batch hidden"]:
-        """The vector that the outputs are read from."""
+        """The vector from which the outputs are computed: the state itself."""
         return state
 
     def hidden(self, word: Word) -> np.ndarray:
@@ -155,7 +154,7 @@ class SimpleRNN(Shown, eqx.Module):
         return execution.run_batch(self, words)
 
     def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
-        """The same network in a floating type. A weight that this would change is refused, unless it may `round`."""
+        """The same network in a floating type; refuses a weight that this would change, unless `round` is true."""
         if not self.is_exact:
             raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
         arrays = {}
@@ -183,7 +182,7 @@ class SimpleRNN(Shown, eqx.Module):
         return storage.load(cls, path)
 
 
-# The axes of the weights by name, as their annotations say.
+# The axes of the weights by name, from their annotations.
 WEIGHTS = {entry.name: tuple(entry.dims) for entry in declared(SimpleRNN)}
 
 

@@ -1,4 +1,4 @@
-"""Simple recurrent networks on disk. Exact weights are stored as integers and denominators, never rounded."""
+"""Files of simple recurrent networks. Exact weights are stored as integers and denominators, never rounded."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import read_fraction
 from kleene.errors import ModelFileError
+from kleene.limits import read_fraction
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.exact import ExactMatrix
@@ -16,7 +16,7 @@ from kleene.tensors import read_tensors, write_tensors
 KIND = "simple rnn"
 VERSION = 1
 NAMES = ("recurrent", "inputs", "bias", "start", "readout", "readout_bias")
-MOST_UNITS = 10_000_000  # rows or columns of a matrix; the file says how many, and need not have an entry for each
+MOST_UNITS = 10_000_000  # rows or columns of a matrix: a small file can claim any number of them
 
 
 def save(network: Any, path: Any) -> Path:
@@ -36,7 +36,7 @@ def load(cls: type, path: Any) -> Any:
 
 
 def packed(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The network as a JSON header and arrays, also for files of which it is a part."""
+    """The network as a JSON header and arrays; files of machines that contain it use them too."""
     exact = isinstance(network.threshold, Fraction | int)
     header: dict[str, Any] = {
         "exact": network.is_exact,
@@ -85,7 +85,7 @@ def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
 
 
 def pack_matrix(matrix: ExactMatrix) -> dict[str, np.ndarray]:
-    """The parts of a matrix as arrays: numerators past int64 are written out in hexadecimal, as bytes of text."""
+    """The parts of a matrix as arrays; numerators past int64 are stored as hexadecimal digits."""
     parts = {"rows": matrix.rows.astype(np.int64), "columns": matrix.columns.astype(np.int64)}
     if matrix.small_numerators is not None:
         return parts | {"numerators": matrix.small_numerators}

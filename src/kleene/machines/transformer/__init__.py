@@ -1,8 +1,8 @@
 """The Universal Transformer that transformer programs compile to: one layer, repeated.
 
-`parameters` are the weights, `layout` says what their dimensions mean, and `universal_transformer` is the machine.
-`layer` is one layer in numpy or jax, `plan` what compiled weights allow to be looked up instead of computed.
-`execution` runs a batch in numpy, `jax_execution` a large one in jax, `decoding` one token after the other.
+`parameters` are the weights and the layout of their dimensions; `universal_transformer` is the machine. `attention` is
+computed as softmax or, where compiled weights allow it, looked up; `layer` is one layer in numpy or jax. `execution`
+runs a batch in numpy or decodes one token after the other; `jax_execution` runs a large batch in jax.
 """
 
 from kleene.machines.transformer.universal_transformer import UniversalTransformer as UniversalTransformer

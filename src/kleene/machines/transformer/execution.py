@@ -1,7 +1,9 @@
-"""Running a network on a batch: start, layers until every sequence has halted, and the trace read back.
+"""Running a network: on a batch of inputs, or as a decoder that writes one token after the other.
 
-Small batches run in numpy, layer by layer; large ones in jax, many layers to a jitted call. Either way a sequence that
-has halted leaves the batch.
+`execute` starts a batch, runs layers until every sequence has halted, and reads the trace back. Small batches run in
+numpy, layer by layer; large ones in jax, many layers to a jitted call. Either way a sequence that has halted leaves the
+batch. `decode` uses softmax attention behind a causal mask, with keys and values kept (`CachedNetworkDecoder`) or
+computed anew for every token (`PlainNetworkDecoder`).
 """
 
 from collections.abc import Sequence
@@ -9,26 +11,34 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
-from kleene.machines.transformer.parameters import Parameters
-from kleene.machines.transformer.steps import (
+from kleene.errors import HaltError, InputError
+from kleene.machines.pytree import mapped
+from kleene.machines.transformer.attention import Attended, attention_from, projected
+from kleene.machines.transformer.layer import (
     Runnable,
     advance,
     all_clean,
+    between,
     entries,
+    features_of,
     finish_rest,
     has_halted,
     kept_entries,
+    looked_at,
+    mlp,
     outputs_of,
     prepare,
     refuse_unclean,
     refuse_undefined,
+    undefined_error,
+    with_faults,
 )
-from kleene.notation.tokens import padded
+from kleene.machines.transformer.parameters import Parameters
+from kleene.notation.tokens import Decoding, padded, write
 from kleene.traces import TraceBatch
 from kleene.traces.recorder import Recorder
 
-LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
+LARGE = 1 << 27  # multiplications a layer, above which compiling in jax is worth its time
 
 
 def execute(
@@ -72,7 +82,7 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
     work = positions * network.mlp_in.size
     if network.dtype == "bfloat16" or network.dtype == "float64" or work <= LARGE // 64:
         return network.dtype == "bfloat16"
-    import jax  # which takes longer to import than a small network to run
+    import jax  # the import takes longer than the run of a small network
 
     return work > LARGE or jax.default_backend() != "cpu"
 
@@ -80,7 +90,7 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
 def run_in_numpy(
     runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
 ) -> None:
-    """All layers, one after the other."""
+    """Run all layers, one after the other."""
     rows = np.arange(len(lengths))
     layer = 0
     while True:
@@ -101,3 +111,138 @@ def run_in_numpy(
         state = step.state
         recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
     finish_rest(runnable, rows, layer, limit, recorder)
+
+
+def decode(network: Parameters, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
+    """The tokens that the network writes after the prompt."""
+
+    if network.layout.segment(network.layout.output_name).channel.kind != "category":
+        raise InputError(f"{network.layout.name}: its outputs are numbers, and decoding feeds them back as tokens")
+    decoder = CachedNetworkDecoder(network) if cached else PlainNetworkDecoder(network)
+    check = network.layout.check_input
+    return write(decoder, check(prompt), tokens, stop, check)
+
+
+class NetworkDecoder:
+    """The part that both decoders share: weights in a type that numpy supports, and the MLP after attention."""
+
+    def __init__(self, network: Parameters):
+        wide = np.float64 if network.dtype == "float64" else np.float32
+        self.network: Parameters = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
+        self.runnable: Runnable = prepare(self.network, "softmax")
+        self.sequence: list[int] = []
+        self.layers: list[int] = []
+
+    def start(self, tokens: Sequence[int], first: int) -> np.ndarray:
+        """The embeddings of tokens at positions `first`, `first + 1`, …: (1, position, width)."""
+        state = self.network.tokens[np.array([tokens])]
+        if self.network.positions is not None:
+            state = state + self.network.positions[first : first + len(tokens)]
+        return state
+
+    def after(self, state: np.ndarray, attended: Attended, layer: int, first: int, active: np.ndarray) -> np.ndarray:
+        """The state after the MLP; an error if an active position uses an undefined head."""
+        network, layout = self.network, self.network.layout
+        x = state + attended.read
+        e = network.expansion
+        expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
+        features, steps = features_of(np, expansion, network.activation, x)
+        reasons = with_faults(np, self.runnable.probe, between(np, layout, network.activation, steps, attended.reasons))
+        change, rows = mlp(
+            np, network.activation, features, self.runnable.mlp_in, self.runnable.mlp_bias, network.mlp_out
+        )
+        if self.runnable.probe is not None:
+            everywhere = np.array([state.shape[1]])
+            used = looked_at(np, self.runnable.probe, rows, reasons, everywhere) & active[..., None]
+            if used.any():
+                _, position, head = (int(i) for i in np.argwhere(used)[0])
+                raise undefined_error(layout, layer, 0, first + position, head, int(reasons[0, position, head]))
+        return x + change
+
+    def done(self, state: np.ndarray) -> np.ndarray:
+        if self.network.halt is None:
+            return np.zeros(state.shape[:2], dtype=bool)
+        return state @ self.network.halt > 0.5
+
+    def refuse_endless(self, state: np.ndarray) -> None:
+        if self.network.layout.halts and not self.done(state).all():
+            raise HaltError(self.network.layout.name, 0, self.network.layout.max_layers)
+
+    def outputs(self, state: np.ndarray) -> dict[str, Any]:
+        found = kept_entries(np, self.runnable, state)
+        return {n: np.asarray(a)[0] for n, a in found.items()}
+
+
+class PlainNetworkDecoder(NetworkDecoder):
+    """Runs the whole sequence again for every token, all positions at once behind a causal mask."""
+
+    state: np.ndarray
+
+    def feed(self, token: int) -> int:
+        self.sequence.append(token)
+        count = len(self.sequence)
+        state = self.start(self.sequence, 0)
+        layers = np.zeros(count, dtype=int)
+        causal = np.arange(count)[None, :] <= np.arange(count)[:, None]
+        for layer in range(1, self.network.layout.max_layers + 1):
+            going = ~self.done(state)
+            if not going.any():
+                break
+            query, key, value = projected(np, self.network, state)
+            attended = attention_from(np, self.network, query, key, value, np.arange(count), causal[None, None])
+            after = self.after(state, attended, layer, 0, going)
+            state = np.where(going[..., None], after, state)
+            layers += going[0]
+        self.refuse_endless(state)
+        self.state, self.layers = state, layers.tolist()
+        return int(self.outputs(state)[self.network.layout.output_name][-1])
+
+    def result(self, tokens: list[int]) -> Decoding:
+        return Decoding(tokens, self.layers, self.outputs(self.state))
+
+
+class CachedNetworkDecoder(NetworkDecoder):
+    """Runs only the newest position: the keys and values of earlier ones are kept for every layer.
+
+    `keys[layer]` and `values[layer]` have the axes (1, heads, position, …).
+    """
+
+    def __init__(self, network: Parameters):
+        super().__init__(network)
+        self.keys: list[np.ndarray] = []
+        self.values: list[np.ndarray] = []
+        self.final: list[np.ndarray] = []
+
+    def feed(self, token: int) -> int:
+        here = self.start([token], len(self.sequence))
+        self.sequence.append(token)
+        position = len(self.sequence) - 1
+        layer, seen = 0, np.ones((1, 1, 1, position + 1), dtype=bool)
+        while not (self.done(here).all() or layer == self.network.layout.max_layers):
+            query, key, value = projected(np, self.network, here)
+            self._keep(layer, key, value)
+            attended = attention_from(
+                np, self.network, query, self.keys[layer], self.values[layer], np.array([position]), seen
+            )
+            layer += 1
+            here = self.after(here, attended, layer, position, np.ones((1, 1), dtype=bool))
+        self.refuse_endless(here)
+        _, key, value = projected(np, self.network, here)
+        for deeper in range(layer, len(self.keys) + 1):  # after its last layer, the position does not change
+            self._keep(deeper, key, value)
+        self.layers.append(layer)
+        self.final.append(here)
+        return int(self.outputs(here)[self.network.layout.output_name][-1])
+
+    def _keep(self, layer: int, key: np.ndarray, value: np.ndarray) -> None:
+        """Add a key and a value to a layer. In a new deepest layer, earlier positions keep those of their last one."""
+        position = len(self.sequence) - 1
+        if layer == len(self.keys):
+            self.keys.append(self.keys[-1][:, :, :position] if self.keys else key[:, :, :0])
+            self.values.append(self.values[-1][:, :, :position] if self.values else value[:, :, :0])
+        if self.keys[layer].shape[2] == position:
+            self.keys[layer] = np.concatenate([self.keys[layer], key], axis=2)
+            self.values[layer] = np.concatenate([self.values[layer], value], axis=2)
+
+    def result(self, tokens: list[int]) -> Decoding:
+        return Decoding(tokens, self.layers, self.outputs(np.concatenate(self.final, axis=1)))

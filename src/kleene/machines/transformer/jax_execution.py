@@ -1,9 +1,9 @@
 """The layers of a network in jax: jitted segments of many layers.
 
-A run that keeps its trace goes through the layers with the whole batch. One that keeps only outputs has a fixed number
+A run that records its trace takes the whole batch through the layers. A run that keeps only outputs has a fixed number
 of *slots*: a sequence that has halted gives its slot to the next, so that nothing waits for the slowest and only few
-shapes are ever compiled. All that runs on the device is in four jitted functions: outside of them each single operation
-would be compiled by itself, which on a GPU takes longer than a batch.
+shapes are compiled. Everything on the device happens in four jitted functions, because outside of them each single
+operation would be compiled by itself, which on a GPU takes longer than a batch.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ import numpy as np
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import HaltError
 from kleene.machines.pytree import register_all
-from kleene.machines.transformer.steps import (
+from kleene.machines.transformer.layer import (
     Runnable,
     advance,
     all_clean,
@@ -36,8 +36,8 @@ keep_compiled_programs_unless_jax_came_first()
 
 register_all()
 
-RECORDED = 16  # layers to a jitted call when every layer is kept
-UNRECORDED = 8  # layers between two looks at which sequences have halted
+RECORDED = 16  # layers of a jitted call when every layer is recorded
+UNRECORDED = 8  # layers between two checks which sequences have halted
 SLOT_POSITIONS = {"cpu": 1 << 14}  # positions run at once; on a GPU, many more
 GPU_POSITIONS = 1 << 20
 
@@ -45,7 +45,7 @@ GPU_POSITIONS = 1 << 20
 def run_layers(
     runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
 ) -> None:
-    """All layers of all sequences."""
+    """Run all layers of all sequences."""
     with _double_precision() if state.dtype == np.float64 else nullcontext():
         weights = jax.device_put(runnable)
         with jax.default_matmul_precision("highest"):
@@ -59,14 +59,16 @@ def run_layers(
 def _double_precision() -> AbstractContextManager:
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # pyright: ignore  where older jax has it
+    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
 
     return enable_x64()
 
 
 def _widths(lengths: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
-    """The rows grouped by how many positions they are run with: at most a third more than they have, and few groups,
-    since every width is compiled by itself."""
+    """Groups of rows, and the number of positions that each is run with: at most a third more than its rows have.
+
+    There are few groups, because every width is compiled by itself.
+    """
     rest = np.argsort(lengths, kind="stable")
     while len(rest):
         longest = int(lengths[rest[-1]])
@@ -88,7 +90,7 @@ def _run_in_slots(
     slots = min(1 << (len(rows) - 1).bit_length(), max(8, 1 << (positions // width).bit_length() - 1))
     waiting = iter(rows.tolist())
     holds = np.full(slots, -1)  # which row is in each slot
-    ran = np.zeros(slots, dtype=np.int64)  # for how many layers it has been there
+    ran = np.zeros(slots, dtype=np.int64)  # how many layers it has run
     extents = np.zeros(slots, dtype=np.int32)
     running: Any = None
     free = np.arange(slots)
@@ -162,12 +164,12 @@ def _run_recorded(runnable: Runnable, state: np.ndarray, lengths: np.ndarray, li
 
 
 def _bucket(lengths: np.ndarray) -> tuple[int, int]:
-    """A batch size that is a power of two and a width that is a multiple of 8, so that few shapes are ever compiled."""
+    """A batch size that is a power of two and a width that is a multiple of 8, so that few shapes are compiled."""
     return 1 << (max(len(lengths), 1) - 1).bit_length(), -(-int(lengths.max(initial=1)) // 8) * 8
 
 
 def _filled_up(values: np.ndarray, size: int) -> np.ndarray:
-    """The values with zeros after them: what fills a batch up has length 0."""
+    """The values padded with zeros: padding rows have length 0."""
     return np.pad(values, (0, size - len(values))).astype(np.int32)
 
 
@@ -199,7 +201,7 @@ def _layer(runnable: Runnable, lengths: Any, carry: tuple[Any, ...]) -> tuple[tu
 
 
 def _first_error(error: Any, used: Any, reasons: Any, layer: Any) -> Any:
-    """The first use of an undefined head as (layer, row, position, head, reason); what was found before stays."""
+    """The first use of an undefined head as (layer, row, position, head, reason); an earlier one is kept."""
     place = jnp.unravel_index(jnp.argmax(used), used.shape)
     found = jnp.stack([layer, *place, reasons[place]])
     return jnp.where((error[0] < 0) & used.any(), found.astype(error.dtype), error)
@@ -219,7 +221,7 @@ def _placed(running: Any, fresh: Any, is_new: Any) -> Any:
 
 @partial(jax.jit, static_argnums=2)
 def _shrunk(running: Any, going: Any, width: int) -> Any:
-    """The rows of the block that go on, at a width that suffices for them."""
+    """The rows of the block that continue, at a width that suffices for them."""
     return running[going, :width]
 
 

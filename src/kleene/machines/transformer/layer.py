@@ -1,164 +1,116 @@
-"""One layer of a Universal Transformer, written once for numpy and for jax (`xp` is either).
+"""One layer of a Universal Transformer, what it leaves and what it refuses, in numpy or jax (`xp` is either).
 
-Arrays have the axes (batch, position, …). Both `select` and `softmax` give, beside what the heads read, the
-reason why each head is undefined at each position: 0 where it is not.
+`prepare` arranges the weights for a run, `advance` is one layer, `entries` reads its channels. A layer refuses the use
+of a head that is undefined, and a residual stream that does not hold exact values.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.errors import Reason
-from kleene.machines.transformer.layout import Layout
-from kleene.machines.transformer.parameters import Parameters, Probe
-from kleene.machines.transformer.plan import HeadPlan, LookupPlan
+from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.machines.pytree import pytree, static
+from kleene.machines.transformer.attention import LookupPlan, plan_of, product, select, softmax
+from kleene.machines.transformer.parameters import Array, Layout, Parameters, Probe, Segment, is_clean, read_segment
+from kleene.traces.recorder import Recorder
 
-# Made of two plain ReLUs, a step is the difference of two large numbers: 0 or 1 to within rounding only.
+# A step made of two plain ReLUs is the difference of two large numbers, so it is 0 or 1 only up to rounding.
 RELU_NOISE = 2.0**-6
 
 
-class Attended(NamedTuple):
-    """What the heads read: (batch, position, dimensions), and the reasons (batch, position, heads)."""
+@pytree
+class Runnable:
+    """The arrays of one run: a plan, or the whole network where attention is computed as softmax."""
 
+    plan: LookupPlan | None
+    network: Parameters | None
+    mlp_in: Array  # with the probe's rows as further units, so that one matrix product computes both
+    mlp_bias: Array
+    probe: Probe | None
+    halt: Array | None
+    layout: Layout = static()
+    activation: str = static()
+
+
+def place_of(runnable: Runnable, segment: Segment) -> slice:
+    """The place of a segment in what the heads read, or in the state."""
+    plan = runnable.plan
+    if plan is None:
+        return slice(segment.start, segment.stop)
+    order = plan.read if segment.channel.per_step else plan.kept
+    first = order.index(segment.start)
+    return slice(first, first + segment.width)
+
+
+class LayerStep(NamedTuple):
+    """After one layer: the state, what the heads read, why they are undefined, and where undefined output is used."""
+
+    state: Any
     read: Any
     reasons: Any
+    used: Any
 
 
-def product(xp: Any, a: Any, b: Any) -> Any:
-    """The matrix product; narrow numbers are added up in float32."""
-    if xp is np or a.dtype.itemsize >= 4:
-        return xp.matmul(a, b)
-    return xp.matmul(a, b, preferred_element_type=xp.float32)
+def prepare(network: Parameters, attention: str) -> Runnable:
+    """The arrays that a run of the network needs, arranged once."""
+    plan = plan_of(network) if attention == "select" else None
+    probe, halt, mlp_in, mlp_bias = network.probe, network.halt, network.mlp_in, network.mlp_bias
+    order = list(range(len(mlp_in)))
+    if plan is not None:
+        order = [*plan.kept, *plan.read, *range(network.layout.width, len(mlp_in))]
+        halt = None if halt is None else halt[list(plan.kept)]
+        mlp_in, mlp_bias = plan.mlp_in, plan.mlp_bias
+    if probe is not None:
+        mlp_in = np.concatenate([mlp_in, probe.rows[order]], axis=1)
+        mlp_bias = np.concatenate([mlp_bias, -probe.least.astype(mlp_bias.dtype)])
+    layout, activation = network.layout, network.activation
+    return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
 
 
-def _einsum(xp: Any, axes: str, a: Any, b: Any) -> Any:
-    if a.dtype.itemsize >= 4:
-        return xp.einsum(axes, a, b)
+def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
+    """The whole batch after one layer."""
+    layout, activation = runnable.layout, runnable.activation
+    if runnable.plan is not None:
+        plan = runnable.plan
+        attended = select(xp, plan, layout, state, lengths)
+        x = xp.concatenate([state, attended.read], axis=-1)
+        expansion, mlp_out, base = plan.expansion, plan.mlp_out, state
+    else:
+        network = runnable.network
+        assert network is not None
+        attended = softmax(xp, network, state, lengths)
+        x = base = state + attended.read
+        e = network.expansion
+        expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
+        mlp_out = network.mlp_out
+        attended = attended._replace(read=x)
+    features, steps = features_of(xp, expansion, activation, x)
+    reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
+    return LayerStep(base + change.astype(base.dtype), attended.read, reasons, looked)
+
+
+def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
+    """The reasons, with one use more if the probe has faults; only its guards decide where that one counts."""
+    if probe is None or probe.guarded.shape[1] == reasons.shape[-1]:
+        return reasons
+    more = xp.full((*reasons.shape[:-1], 1), int(Reason.FAULT), dtype=reasons.dtype)
+    return xp.concatenate([reasons, more], axis=-1)
+
+
+def looked_at(xp: Any, probe: Probe, rows: Any, reasons: Any, lengths: Any) -> Any:
+    inside = (xp.arange(reasons.shape[1]) < lengths[:, None])[..., None]
+    reasons = xp.where(inside, reasons, 0)
     if xp is np:
-        return np.einsum(axes, a.astype(np.float32), b.astype(np.float32))
-    return xp.einsum(axes, a, b, preferred_element_type=xp.float32)
+        return used(xp, probe, rows, reasons) if reasons.any() else np.zeros(reasons.shape, dtype=bool)
+    import jax
 
-
-def select(xp: Any, plan: LookupPlan, layout: Layout, state: Any, lengths: Any) -> Attended:
-    """Attention as a lookup. `state` holds the kept dimensions.
-
-    A query that may look anywhere is answered from a table of sums and counts by key, which is what
-    softmax over 0 and λ² comes to; one that looks at given distances, by shifting.
-    """
-    read, reasons = [], []
-    inside = xp.arange(state.shape[1]) < lengths[:, None]
-    for head, segment in zip(plan.heads, layout.head_segments):
-        value = state[..., _columns(head.value)]
-        if head.offsets is None:
-            total, count = _anywhere(xp, head, state, value, inside)
-            reachable = inside
-        else:
-            total, count, reachable = _near(xp, head, state, value, lengths)
-        entry = total / xp.maximum(count, 1)[..., None]
-        if len(head.value) < segment.width:
-            padding = ((0, 0), (0, 0), (0, segment.width - len(head.value)))
-            entry = xp.pad(entry, padding)
-        read.append(entry.astype(state.dtype))
-        reasons.append(_reason(xp, segment.channel.kind == "category", count, reachable))
-    if not read:
-        empty = xp.zeros((*state.shape[:2], 0), dtype=state.dtype)
-        return Attended(empty, empty.astype(xp.int32))
-    return Attended(xp.concatenate(read, axis=-1), xp.stack(reasons, axis=-1))
-
-
-def _columns(indices: tuple[int, ...]) -> Any:
-    """A slice where the indices are consecutive: a view costs nothing, a gather does."""
-    if indices == tuple(range(indices[0], indices[0] + len(indices))):
-        return slice(indices[0], indices[0] + len(indices))
-    return np.array(indices)
-
-
-def _anywhere(xp: Any, head: HeadPlan, state: Any, value: Any, inside: Any) -> tuple[Any, Any]:
-    query, key = state[..., _columns(head.query)], state[..., _columns(head.key)]
-    key = key * inside[..., None].astype(key.dtype)
-    sums = product(xp, xp.swapaxes(key, 1, 2), value)
-    counts = key.sum(axis=1, dtype=sums.dtype)
-    return product(xp, query.astype(sums.dtype), sums), (query * counts[:, None, :]).sum(axis=-1)
-
-
-def _near(xp: Any, head: HeadPlan, state: Any, value: Any, lengths: Any) -> tuple[Any, Any, Any]:
-    width = state.shape[1]
-    at = xp.arange(width)
-    wide = state.dtype if state.dtype.itemsize >= 4 else xp.float32  # narrow numbers are added up in float32
-    value = value.astype(wide)
-    total, count, reachable = None, None, None
-    for offset in head.offsets or ():
-        if not -width < offset < width:
-            continue
-        match = (at + offset >= 0) & (at + offset < lengths[:, None])
-        reachable = match if reachable is None else reachable | match
-        weight = match.astype(wide)
-        if head.query:
-            query = state[..., _columns(head.query)]
-            weight = weight * (query * _shifted(xp, state[..., _columns(head.key)], offset)).sum(axis=-1)
-        part = _shifted(xp, value, offset) * weight[..., None]
-        total = part if total is None else total + part
-        count = weight if count is None else count + weight
-    if total is None:
-        nowhere = xp.zeros(state.shape[:2], dtype=wide)
-        return xp.zeros_like(value), nowhere, nowhere > 0
-    return total, count, reachable
-
-
-def _shifted(xp: Any, array: Any, offset: int) -> Any:
-    """The array with each position holding what stands `offset` to its right; zeros come in at the edge."""
-    if offset == 0:
-        return array
-    filler = xp.zeros((array.shape[0], abs(offset), array.shape[2]), dtype=array.dtype)
-    if offset > 0:
-        return xp.concatenate([array[:, offset:], filler], axis=1)
-    return xp.concatenate([filler, array[:, :offset]], axis=1)
-
-
-def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
-    missing = xp.where(reachable, int(Reason.NO_MATCH), int(Reason.EDGE))
-    reason = xp.where(count > 0.5, 0, missing)
-    return xp.where(count > 1.5, int(Reason.SEVERAL), reason) if categorical else reason
-
-
-def softmax(xp: Any, network: Parameters, state: Any, lengths: Any) -> Attended:
-    """Attention as any Transformer computes it. `state` holds all dimensions; what is read is added to them."""
-    query, key, value = projected(xp, network, state)
-    inside = (xp.arange(state.shape[1]) < lengths[:, None])[:, None, None, :]
-    return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside)
-
-
-def projected(xp: Any, network: Parameters, state: Any) -> tuple[Any, Any, Any]:
-    """The queries, keys and values of every position: (batch, heads, position, …)."""
-    weights = (network.query, network.key, network.value)
-    query, key, value = (_einsum(xp, "bnd,hdk->bhnk", state, w) for w in weights)
-    return query, key, value
-
-
-def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: Any, places: Any, seen: Any) -> Attended:
-    """What queries that stand at `places` read from keys and values; `seen` says which positions they may look at."""
-    layout, dtype = network.layout, network.out.dtype
-    reach = network.relative.shape[1] // 2
-    distance = xp.arange(key.shape[2])[None, :] - places[:, None]
-    bias = network.relative[:, xp.clip(distance, -reach, reach) + reach]
-    wide = xp.float64 if dtype == xp.float64 else xp.float32
-    logits = xp.where(seen, _einsum(xp, "bhqk,bhjk->bhqj", query, key) + bias, -1e30).astype(wide)
-    weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
-    # Dividing last, the weights are exactly 0 or 1 while they are added up: no share of a value ever exceeds 1.
-    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide)) / weights.sum(axis=-1, keepdims=True)
-    read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(dtype), network.out).astype(dtype)
-    if not layout.heads:
-        return Attended(read, xp.zeros((*read.shape[:2], 0), dtype=xp.int32))
-    # A match has the logit λ² (0 for a head without query), a miss at least λ² less.
-    square = (abs(network.query).max(axis=(1, 2)) * abs(network.key).max(axis=(1, 2))).astype(wide)
-    expected = xp.where(np.array(layout.queries), square, 0)
-    margin = xp.maximum(square, 1e4) / 2
-    selected = (logits >= (expected - margin)[None, :, None, None]) & seen
-    reachable = ((bias[None] >= -margin[None, :, None, None]) & seen).any(axis=-1)
-    count = selected.sum(axis=-1)
-    kinds = [s.channel.kind == "category" for s in layout.head_segments]
-    reasons = [_reason(xp, kind, count[:, h], reachable[:, h]) for h, kind in enumerate(kinds)]
-    return Attended(read, xp.stack(reasons, axis=-1))
+    return jax.lax.cond(
+        (reasons > 0).any(),
+        lambda: used(xp, probe, rows, reasons),
+        lambda: xp.zeros(reasons.shape, dtype=bool),
+    )
 
 
 def features_of(xp: Any, expansion: tuple[Any, Any, Any, Any] | None, activation: str, x: Any) -> tuple[Any, Any]:
@@ -175,14 +127,14 @@ def activate(xp: Any, activation: str, pre: Any) -> Any:
 
 
 def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> tuple[Any, Any]:
-    """What the MLP adds to the residual stream, and the pre-activations of units beyond those of `mlp_out`."""
+    """What the MLP adds to the residual stream, and the pre-activations of the units that `mlp_out` lacks."""
     pre = product(xp, features, mlp_in) + mlp_bias
     hidden = activate(xp, activation, pre[..., : len(mlp_out)])
     return product(xp, hidden.astype(features.dtype), mlp_out), pre[..., len(mlp_out) :]
 
 
 def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) -> Any:
-    """The reasons with numbers added that lie between two declared values: some step is neither 0 nor 1."""
+    """The reasons, with BETWEEN where a number lies between two declared values: some step is neither 0 nor 1."""
     if not layout.number_steps:
         return reasons
     columns = [reasons[..., h] for h in range(len(layout.heads))]
@@ -197,9 +149,88 @@ def between(xp: Any, layout: Layout, activation: str, steps: Any, reasons: Any) 
 
 
 def used(xp: Any, probe: Probe, rows: Any, reasons: Any) -> Any:
-    """Where the MLP looks at a head that is undefined: (batch, position, heads). `rows` hold where they are ≥ 0."""
+    """Where the MLP uses an undefined head: (batch, position, heads). A row holds where `rows` is ≥ 0."""
     undefined = reasons > 0
     holds = xp.matmul((rows >= 0).astype(xp.float32), probe.conditions) > 0.5
     holds = holds | (xp.matmul(undefined.astype(xp.float32), probe.mentions.T) > 0.5)
     guards = xp.matmul(holds.astype(xp.float32), probe.guards) >= probe.guards.sum(axis=0) - 0.5
     return (xp.matmul(guards.astype(xp.float32), probe.guarded) > 0.5) & undefined
+
+
+def kept_entries(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """The entries of every variable, (batch, position, …)."""
+    segments = runnable.layout.kept_segments
+    return {s.channel.name: read_segment(xp, s.channel, state[..., place_of(runnable, s)]) for s in segments}
+
+
+def entries(xp: Any, runnable: Runnable, step: LayerStep) -> dict[str, Any]:
+    """The entries of every channel after a layer, the heads' channels included."""
+    found = kept_entries(xp, runnable, step.state)
+    for head, segment in enumerate(runnable.layout.head_segments):
+        entry = read_segment(xp, segment.channel, step.read[..., place_of(runnable, segment)])
+        reason = step.reasons[..., head]
+        if segment.channel.kind == "category":
+            found[segment.channel.name] = xp.where(reason == 0, entry, -1)
+        else:  # an average between two declared values was still read
+            found[segment.channel.name] = xp.where((reason == 0) | (reason == int(Reason.BETWEEN)), entry, xp.nan)
+    return found
+
+
+def all_clean(xp: Any, runnable: Runnable, state: Any, inside: Any) -> Any:
+    """Whether every kept channel of each sequence holds an exact value."""
+    clean = xp.ones(inside.shape, dtype=bool)
+    for segment in runnable.layout.kept_segments:
+        clean = clean & is_clean(xp, segment.channel, state[..., place_of(runnable, segment)])
+    if runnable.plan is None:
+        for segment in runnable.layout.head_segments:  # the MLP must have cleared these
+            clean = clean & (state[..., segment.start : segment.stop] == 0).all(axis=-1)
+    return (clean | ~inside).all(axis=1)
+
+
+def has_halted(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> Any:
+    """Which sequences hold the halting value at every position."""
+    if runnable.halt is None:
+        return xp.zeros(lengths.shape, dtype=bool)
+    beyond = xp.arange(state.shape[1]) >= lengths[:, None]
+    return ((xp.matmul(state, runnable.halt) > 0.5) | beyond).all(axis=1)
+
+
+def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
+    """The entries of the output channel alone."""
+    segment = runnable.layout.segment(runnable.layout.output_name)
+    return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
+
+
+def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
+    """End the rows that are still running; an error if they should have halted."""
+    if len(rows) and runnable.layout.halts:
+        raise HaltError(runnable.layout.name, int(rows[0]), limit)
+    recorder.finish(rows, layer, halted=False)
+
+
+def refuse_undefined(runnable: Runnable, step: LayerStep, layer: int, rows: np.ndarray) -> None:
+    if step.used is None or not step.used.any():
+        return
+    row, position, head = (int(i) for i in np.argwhere(step.used)[0])
+    raise undefined_error(
+        runnable.layout, layer, int(rows[row]), position, head, int(step.reasons[row, position, head])
+    )
+
+
+def undefined_error(layout: Layout, layer: int, row: int, position: int, head: int, reason: int) -> Exception:
+    """The error for the use of a head that is undefined, or for a fault."""
+    if reason == Reason.FAULT:
+        problem = "a variable is set to a value outside its range, or to two at once; run the program to see which"
+        return WriteError(problem, program=layout.name, layer=layer, position=position, sequence=row)
+    return UndefinedAttentionError(
+        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
+    )
+
+
+def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.ndarray) -> None:
+    if not clean.all():
+        raise RunError(
+            f"{runnable.layout.name}: after layer {layer} the network's residual stream on input "
+            f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
+            f"of the compiled program: compile it again, or compare it with `kleene.check`."
+        )

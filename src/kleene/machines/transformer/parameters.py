@@ -1,7 +1,11 @@
-"""The weights of a Universal Transformer, and what they were compiled from."""
+"""The weights of a Universal Transformer, and the layout that says what their dimensions mean.
+
+A `Layout` says which dimensions of the residual stream hold which channel, and how they are read back. `Parameters`
+has the weights as its fields, and `Origin` says what they were compiled from.
+"""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,20 +13,128 @@ import numpy as np
 from jaxtyping import Float
 
 from kleene.machines.pytree import pytree, static
-from kleene.machines.transformer.layout import Layout
 from kleene.machines.weights import arrays_of
+from kleene.notation.tokens import checked_input
+from kleene.traces import Channel
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The dimensions `start..stop-1` of the residual stream, which hold one channel.
+
+    A category is one-hot, a set multi-hot, a number itself in one dimension; undefined is all zero.
+    """
+
+    channel: Channel
+    start: int
+    stop: int
+
+    @property
+    def width(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The meaning of a network's residual stream, and what a run needs besides the weights."""
+
+    name: str
+    segments: tuple[Segment, ...]
+    heads: tuple[str, ...]  # the channels that the heads write, in the order of the heads' weights
+    queries: tuple[bool, ...]  # whether each head selects by query and key; otherwise by distance alone
+    output_name: str
+    input_range: int
+    position_range: int | None
+    halts: bool
+    max_layers: int
+    number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that compare its number
+    alphabet: tuple[str, ...] | None = None  # a symbol for every input token
+
+    def check_input(self, sequence: Sequence[Any]) -> list[int]:
+        """The tokens of an input, which may be a string or symbols if there is an alphabet; refuses any other input."""
+        return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
+
+    @property
+    def width(self) -> int:
+        return self.segments[-1].stop
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        return tuple(s.channel for s in self.segments)
+
+    def segment(self, name: str) -> Segment:
+        return next(s for s in self.segments if s.channel.name == name)
+
+    @property
+    def head_segments(self) -> tuple[Segment, ...]:
+        return tuple(self.segment(h) for h in self.heads)
+
+    @property
+    def kept_segments(self) -> tuple[Segment, ...]:
+        """The segments that live on from layer to layer."""
+        return tuple(s for s in self.segments if not s.channel.per_step)
+
+
+def read_segment(xp: Any, channel: Channel, dims: Any) -> Any:
+    """The entries that one-hot, multi-hot or plain dimensions (…, width) encode; -1 if a category is not one-hot."""
+    if channel.kind == "category":
+        clear = (dims.max(axis=-1) == 1) & (dims.sum(axis=-1) == 1)
+        return xp.where(clear, dims.argmax(axis=-1), -1).astype(xp.int32)
+    if channel.kind == "set":
+        return dims > 0.5
+    return dims[..., 0]
+
+
+def is_clean(xp: Any, channel: Channel, dims: Any) -> Any:
+    """Whether each entry's dimensions are exact: one 1 and zeros (a category), zeros and ones (a set), or finite."""
+    if channel.kind == "category":
+        return ((dims == 0) | (dims == 1)).all(axis=-1) & (dims.sum(axis=-1) == 1)
+    if channel.kind == "set":
+        return ((dims == 0) | (dims == 1)).all(axis=-1)
+    return xp.isfinite(dims[..., 0])
+
+
+def check_layout(layout: Layout) -> None:
+    """Refuse a layout, read from a file, whose segments, heads and labels do not fit together."""
+    start = 0
+    for segment in layout.segments:
+        channel = segment.channel
+        stop = start + (1 if channel.kind == "number" else int(channel.size or 0))
+        if (segment.start, segment.stop) != (start, stop):
+            raise ValueError(
+                f"channel {channel.name!r} has dimensions {segment.start}..{segment.stop}, not {start}..{stop}"
+            )
+        start = stop
+    for name in (*layout.heads, layout.output_name):
+        if name not in [c.name for c in layout.channels]:
+            raise ValueError(f"it names a channel {name!r}, which it does not have")
+    _check_symbols("alphabet", layout.alphabet, layout.input_range)
+    for channel in layout.channels:
+        _check_symbols(f"channel {channel.name!r}", channel.labels, channel.size)
+    if len(layout.queries) != len(layout.heads) or not isinstance(layout.max_layers, int):
+        raise ValueError("its heads or its number of layers are not described")
+
+
+def _check_symbols(name: str, symbols: Any, size: int | None) -> None:
+    if symbols is not None and (
+        not isinstance(symbols, tuple)
+        or len(set(symbols)) != size
+        or not all(isinstance(symbol, str) and symbol for symbol in symbols)
+    ):
+        raise ValueError(f"{name} has the labels {symbols!r}, and {size} different strings were expected")
+
 
 Array = np.ndarray
 
 
 @pytree
 class Probe:
-    """Says where a head's undefined output would be used.
+    """Weights that find where a head's undefined output would be used.
 
-    Row r holds where `features @ rows[:, r] >= least[r]`; a condition is a signed sum of rows that must be 1;
-    a guard asks for all its conditions, and `guarded` says of which head it guards the use. A condition that
-    looks at an undefined head (`mentions`) counts as holding. One use more than there are heads stands for faults:
-    writes that end the run with an error wherever their guards hold.
+    Row r holds where `features @ rows[:, r] >= least[r]`. A condition is a signed sum of rows that must be 1. A guard
+    needs all its conditions, and `guarded` says which head's use it guards. A condition that reads an undefined head
+    (`mentions`) counts as true. If there is one use more than there are heads, the last one stands for faults: writes
+    that end the run with an error wherever their guards hold.
     """
 
     rows: Float[Array, "features rows"]
@@ -45,9 +157,9 @@ class Expansion:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a network was compiled from, how, and a digest of its weights as they were made.
+    """The program that a network was compiled from, the options, and a digest of the compiled weights.
 
-    A file keeps all of it but the program.
+    A file keeps all of it except the program.
     """
 
     program: Any
@@ -98,7 +210,7 @@ class Parameters:
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
-    """A text that stands for the arrays: others have another one."""
+    """The SHA-256 of the arrays, with their names, types and shapes."""
     found = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -1,4 +1,4 @@
-"""The Universal Transformer: one layer of attention and MLP, repeated until every position is done."""
+"""The Universal Transformer: one layer of attention and MLP, repeated until every position has halted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,8 @@ import numpy as np
 
 from kleene.machines.protocol import Shown, shown_names
 from kleene.machines.pytree import pytree
-from kleene.machines.transformer.decoding import decode
-from kleene.machines.transformer.execution import execute
-from kleene.machines.transformer.layout import Layout, check_layout
-from kleene.machines.transformer.parameters import Origin, Parameters, digest_of
+from kleene.machines.transformer.execution import decode, execute
+from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of
 from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.tokens import Decoding
 from kleene.traces import Trace, TraceBatch
@@ -20,7 +18,7 @@ from kleene.traces import Trace, TraceBatch
 
 @dataclass(frozen=True)
 class TransformerSize:
-    """How large a network is. `hidden_units` counts the MLP's and the expansion's units."""
+    """The size of a network; `hidden_units` counts the MLP's and the expansion's units."""
 
     hidden_units: int
     residual_dims: int
@@ -63,7 +61,7 @@ class UniversalTransformer(Shown, Parameters):
 
     @property
     def is_edited(self) -> bool:
-        """Whether the weights are other ones than the compiler made; False where that is not known."""
+        """Whether the weights differ from those that the compiler made; False if that is not known."""
         return (
             self.origin is not None
             and self.origin.digest is not None
@@ -71,7 +69,7 @@ class UniversalTransformer(Shown, Parameters):
         )
 
     def run(self, sequence: Sequence[Any], *, max_layers: int | None = None, **options: Any) -> Trace:
-        """The decoded trace of the network on one input; the same as the program's. Options as for `run_batch`."""
+        """The decoded trace of the network on one input, equal to the program's. Options as for `run_batch`."""
         return self.run_batch([sequence], max_layers=max_layers, **options)[0]
 
     def run_batch(
@@ -85,9 +83,9 @@ class UniversalTransformer(Shown, Parameters):
     ) -> TraceBatch:
         """The decoded traces of many inputs of unequal length at once. Without `record` only outputs are kept.
 
-        `attention="select"` exploits that compiled activations are one-hot: selection becomes a lookup;
-        "softmax" computes attention as any Transformer does. `backend="auto"` runs small batches in numpy, which
-        needs no compilation, and large ones, or those in bfloat16 or on a GPU, in jax.
+        With `attention="select"` selection is a lookup, because compiled activations are one-hot; "softmax" computes
+        attention as any Transformer does. `backend="auto"` runs small batches in numpy, which needs no compilation,
+        and large ones, or those in bfloat16 or on a GPU, in jax.
         """
         return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
 
@@ -131,7 +129,7 @@ def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
     layout: Layout = typed(Layout, header["layout"], "layout")
     uses, heads = axes.found.get("uses", len(layout.heads)), len(layout.heads)
     if uses not in (heads, heads + 1):
-        raise ValueError(f"probe.guarded speaks of {uses} uses, and there are {heads} heads")
+        raise ValueError(f"probe.guarded has {uses} uses, and there are {heads} heads")
     for head, first, last in layout.number_steps:
         if not (0 <= head < heads and 0 <= first <= last <= axes.found.get("steps", 0)):
             raise ValueError(f"head {head} has the expansion's units {first}..{last}, which are not there")
@@ -139,12 +137,12 @@ def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
 
 
 def _origin(described: Any) -> Origin | None:
-    """How the network was compiled; a file of an older Kleene does not say."""
+    """How the network was compiled; None for a file of an older Kleene."""
     if described is None:
         return None
     options, digest = dict(described["options"]), described["digest"]
-    texts = all(isinstance(text, str) for text in (*options.values(), digest or ""))
-    if set(options) != {"dtype", "rules", "activation"} or not texts:
+    are_strings = all(isinstance(value, str) for value in (*options.values(), digest or ""))
+    if set(options) != {"dtype", "rules", "activation"} or not are_strings:
         raise ValueError(f"its origin is {described!r}")
     return Origin(None, options, digest)
 

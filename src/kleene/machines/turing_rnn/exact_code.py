@@ -1,7 +1,7 @@
-"""Ticks as straight Python code: a tree of signs, and at each of its ends the linear map that goes with them.
+"""Ticks as Python code: a tree of sign tests, with a linear map at each leaf.
 
-The code is made of integers alone: numbered coordinates and small coefficients. All numbers stand over one scale, which
-may grow, so that constants are names whose values are set anew with it.
+The code contains only integers: numbered coordinates and small coefficients. All numbers are integers over one scale,
+which may grow; so constants are names, whose values are set again with the scale.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from typing import Any
 
 from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard
 
-DEEPEST = 60  # signs looked at one within the other; Python allows a hundred levels of indentation
+DEEPEST = 60  # nested sign tests; Python allows a hundred levels of indentation
 
 
 class ScaleTooSmall(Exception):
-    """A number is no integer over the scale; the scale must grow, and the tick be taken again."""
+    """A number is not an integer over the scale; the scale must grow, and the tick be repeated."""
 
     def __init__(self, denominator: int = 1):
         self.denominator = denominator
@@ -32,7 +32,7 @@ class CodeLeaf:
 
 @dataclass
 class Branch:
-    """A sign to look at, and what follows each of those met so far."""
+    """A sign to test, and the subtree of each outcome met so far."""
 
     guard: Guard
     outcomes: dict[int, "Branch | CodeLeaf"] = field(default_factory=dict)
@@ -42,7 +42,7 @@ Tree = Branch | CodeLeaf
 
 
 class Constants:
-    """Rationals by name, each times the scale."""
+    """Named rationals, each multiplied by the scale."""
 
     def __init__(self, base: int):
         self.base, self.scale = base, 1
@@ -51,7 +51,7 @@ class Constants:
 
     @property
     def denominator(self) -> int:
-        """What the scale must be a multiple of."""
+        """The number of which the scale must be a multiple."""
         return lcm(*(value.denominator for value in self.names))
 
     def rescale(self, scale: int) -> None:
@@ -112,7 +112,7 @@ def _write_outcome(branch: Branch, outcome: int, depth: int, lines: list[str], c
 
 
 def _tests(guard: Guard, constants: Constants) -> tuple[dict[int, str], list[str]]:
-    """A condition for each outcome but 0, and what must be computed before."""
+    """A condition for each outcome except 0, and the lines that must come before."""
     form = guard.form
     if len(form.terms) == 1:
         ((k, c),) = form.terms.items()
@@ -146,8 +146,10 @@ def _leave(edge: CodeLeaf, constants: Constants) -> list[str]:
 
 
 def _sum(terms: dict[int, int]) -> str:
-    """Integer coefficients times coordinates, as Python writes it."""
-    parts = [f"v{k}" if c == 1 else f"{c:#x}*v{k}" for k, c in terms.items()]  # decimals have a limit
+    """Integer coefficients times coordinates, as a Python expression."""
+    parts = [
+        f"v{k}" if c == 1 else f"{c:#x}*v{k}" for k, c in terms.items()
+    ]  # hexadecimal, because Python limits the digits of decimals
     return " + ".join(parts) or "0"
 
 

@@ -1,11 +1,10 @@
 """The fast exact run of one sequence: rationals of any size, hundreds of thousands of ticks a second.
 
-A recurrent network that computes mostly does the same few things over and over: which units are positive follows a
-pattern, and within a pattern a tick is a small linear map. So the first time that a pattern is met it is worked out
-(`exact_ticks`), and from the fourth time on it runs as Python code made for it (`exact_code`). All numbers are integers
-over one scale, a power of the weights' denominator; where a division leaves a rest, the scale grows and the tick is
-taken again. Results are exact always; only the speed depends on patterns coming back. Where they do not, ticks are
-taken plainly (`plain_execution`).
+A recurrent network that computes repeats few patterns of positive units, and within a pattern a tick is a small linear
+map. The first time that a pattern is met, its map is traced (`exact_ticks`); from the fourth time on it runs as
+Python code made for it (`exact_code`). All numbers are integers over one scale, a power of the weights' denominator; if a division
+leaves a remainder, the scale grows and the tick is repeated. Results are always exact; only the speed depends on
+patterns that recur. If they do not, ticks are computed one by one (`PlainStepper`).
 """
 
 from array import array
@@ -22,23 +21,23 @@ from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard, KnownCoordi
 from kleene.notation.exact import ExactMatrix
 
 HOT = 3  # how often a pattern is met before code is made for it
-MOST = 4000  # ticks worked out before patterns count as not coming back
+MOST = 4000  # ticks traced before patterns count as not recurring
 
 Describe = Callable[[Mapping[int, Form], Mapping[int, Form]], Any]
-Values = tuple[int, ...]  # the edge that was taken last, and the unknown coordinates times the scale
+Values = tuple[int, ...]  # the last edge, and the unknown coordinates times the scale
 
 
 class _Stopped(Exception):
-    """A coordinate to stop at is no longer 0."""
+    """A coordinate of `stop` is no longer 0."""
 
 
 class _Crowded(Exception):
-    """Too many ticks were worked out; go on plainly."""
+    """Too many ticks were traced; continue with `PlainStepper`."""
 
 
 @dataclass(eq=False)
 class _Program:
-    """What the tick of one symbol does in one state, as far as it was met."""
+    """The outcomes, met so far, of the tick of one symbol in one state."""
 
     tree: Tree | None = None
     visits: int = 0
@@ -47,7 +46,7 @@ class _Program:
 
 @dataclass(eq=False)
 class _Node:
-    """A state as far as it is known, the edges that lead to it, and a program for every symbol."""
+    """The known part of a state, the edges that lead to it, and a program for every symbol."""
 
     known: KnownCoordinates
     unknown: tuple[int, ...]
@@ -58,9 +57,9 @@ class _Node:
 class ExactExecution:
     """Steps an exact ReLU or SLU network, one sequence at a time. Its code is kept from one sequence to the next.
 
-    `inner` and `outer`, whose product must be the recurrent weights, choose the coordinates that it works in: those
-    of outer · h, which for a compiled network is where it keeps its variables. By default the hidden units themselves.
-    A run stops where a coordinate of `stop` is not 0. `describe(before, after)` says what a tick does, from the
+    `inner` and `outer`, whose product must be the recurrent weights, choose its coordinates, outer · h: the
+    variables of a compiled network. By default the coordinates are the hidden units themselves. A run stops when a
+    coordinate of `stop` is not 0. `describe(before, after)` says what a tick does, from the
     coordinates as linear forms; `trail` then collects numbers whose meaning is in `labels`.
 
     >>> from kleene.machines.rnn.library import majority_slu
@@ -119,12 +118,12 @@ class ExactExecution:
         return found | {k: Fraction(n, scale) for k, n in zip(node.unknown, self._values[1:]) if n}
 
     def read(self, symbols: Iterable[int], trail: array | None = None) -> None:
-        """Read the symbols, given by their place in the alphabet, one tick each."""
+        """Read the symbols, given by their index in the alphabet, one tick each."""
         for symbol in symbols:
             self.run(symbol, 1, trail)
 
     def run(self, symbol: int, ticks: int, trail: array | None = None) -> int:
-        """How many ticks were taken with the same symbol: all of them, or fewer where the run stopped."""
+        """Take up to `ticks` ticks with the same symbol and return their number: fewer if the run stopped."""
         taken = 0
         while taken < ticks and not self.stopped:
             if self._plain is None:
@@ -134,7 +133,7 @@ class ExactExecution:
         return taken
 
     def _burst(self, symbol: int, ticks: int, trail: array | None) -> int:
-        """Ticks until something is in the way; it is cleared away before this returns how many there were."""
+        """Take ticks until one needs special treatment, treat it, and return the number of ticks."""
         values, functions, taken = self._values, self._functions[symbol], 0
         try:
             if trail is None:
@@ -167,7 +166,7 @@ class ExactExecution:
         return (values[0], *(n * factor for n in values[1:]))
 
     def _edge(self, known: KnownCoordinates, after: Mapping[int, Form], label: Any) -> CodeLeaf:
-        """A new edge to the state of which that is known."""
+        """A new edge to the state with this known part."""
         node = self._node(known)
         number = len(self._targets)
         node.edges.append(number)
@@ -191,20 +190,20 @@ class ExactExecution:
         return alike[-1]
 
     def _interpreter(self, node: _Node, symbol: int) -> Callable[[Values], Values]:
-        """What takes the tick of a symbol in that node."""
+        """The function that takes the tick of a symbol in that node."""
         if any(k in self.stop for k in (*node.known.constants, *node.unknown)):
             return _stop
         return partial(self._interpret, node, symbol)
 
     def _interpret(self, node: _Node, symbol: int, values: Values) -> Values:
-        """The tick, worked out anew where it turns out as never before; code is made for what comes often."""
+        """The values after the tick. A new outcome is traced; code is made for a program that is visited often."""
         program = node.programs.setdefault(symbol, _Program())
         numbers = dict(zip(node.unknown, values[1:]))
         program.visits += 1
         edge = self._met(program.tree, numbers)
         new = edge is None
         if edge is None:
-            edge = self._worked_out(node, symbol, program, numbers)
+            edge = self._traced_edge(node, symbol, program, numbers)
         if program.visits >= HOT and (new or not program.compiled):
             self._compile(node, symbol, program)
         return self._taken(edge, numbers)
@@ -220,8 +219,8 @@ class ExactExecution:
             tree = tree.outcomes.get(self._outcome(tree.guard, numbers))
         return tree
 
-    def _worked_out(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> CodeLeaf:
-        """The edge of a tick that turns out as never before, now in the program's tree."""
+    def _traced_edge(self, node: _Node, symbol: int, program: _Program, numbers: Mapping[int, int]) -> CodeLeaf:
+        """The edge of a tick with a new outcome, which is added to the program's tree."""
         if len(self._targets) > self.most:
             raise _Crowded
         tick = traced(self.layers, node.known, symbol, lambda guard: self._outcome(guard, numbers))

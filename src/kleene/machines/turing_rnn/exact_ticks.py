@@ -1,8 +1,8 @@
-"""One tick of an exact network over numbers that are not known yet: which signs it must look at, and what comes out.
+"""One tick of an exact network over symbolic numbers: the signs that it must test, and the linear map that results.
 
 A state is a set of coordinates, each a known small integer or unknown within bounds. Most rows of the network then have
-a sign that can be proven; the others are looked at (`Guard`), and each way that they turn out gives a linear map from
-the old coordinates to the new ones. Whatever is not proven here is looked at there: nothing is assumed.
+a sign that can be proven. The others are tested at run time (`Guard`), and each combination of their outcomes gives a
+linear map from the old coordinates to the new ones. A sign is either proven or tested, never assumed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from kleene.notation.exact import ExactMatrix
 Number = int | Fraction
 Bounds = tuple[Any, Any]  # numbers, or infinite
 SMALL = 4  # an integer up to this stays a known constant; others are treated as unknown, so that states repeat
-PATIENCE = 4  # how many sets of bounds are met with the same constants before those that grow are given up
+PATIENCE = 4  # how many sets of bounds with the same constants are kept before growing ends become infinite
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Form:
     terms: Mapping[int, Number]
 
     def at(self, fixed: Mapping[int, Number]) -> "Form":
-        """The form with some coordinates replaced by what they are known to be."""
+        """The form with some coordinates replaced by their known values."""
         if self.terms.keys().isdisjoint(fixed):
             return self
         known = sum(c * fixed[k] for k, c in self.terms.items() if k in fixed)
         return Form(self.constant + known, {k: c for k, c in self.terms.items() if k not in fixed})
 
     def span(self, bounds: Mapping[int, Bounds]) -> Bounds:
-        """The least and the most that the form can be."""
+        """The least and the greatest value of the form."""
         low = high = self.constant
         for k, c in self.terms.items():
             ends = bounds[k] if c > 0 else bounds[k][::-1]
@@ -43,7 +43,7 @@ class Form:
         return low, high
 
     def numerator(self, values: Mapping[int, int], scale: int) -> Number:
-        """What the form is where the coordinates are values / scale, times the scale."""
+        """The form's value times the scale, where the coordinates are values / scale."""
         return self.constant * scale + sum(c * values[k] for k, c in self.terms.items())
 
 
@@ -51,14 +51,14 @@ class Form:
 class Layers:
     """A network as two sparse layers: units = σ(inner · coordinates + inputs + bias), coordinates' = outer · units.
 
-    With the identity as `outer` the coordinates are the hidden units themselves. Units are counted `one` to 1, which
+    With the identity as `outer` the coordinates are the hidden units themselves. Units are multiplied by `one`, which
     makes all weights of the first layer integers.
     """
 
     inner: tuple[tuple[tuple[int, int], ...], ...]  # for each coordinate the units it touches
     outer: tuple[tuple[tuple[int, Number], ...], ...]  # for each unit the coordinates it touches
-    resting: tuple[dict[int, int], ...]  # for each symbol what inputs and bias give a unit
-    awake: tuple[tuple[int, ...], ...]  # for each symbol the units that are positive at rest
+    resting: tuple[dict[int, int], ...]  # for each symbol, inputs plus bias of each unit
+    awake: tuple[tuple[int, ...], ...]  # for each symbol, the units where that is positive
     clips: bool
     one: int
     base: int  # every weight is an integer over this
@@ -106,7 +106,7 @@ def _simplest(value: Fraction) -> Number:
 
 @dataclass(frozen=True)
 class KnownCoordinates:
-    """What is known of a state: coordinates that are small integers (0 is left out), and bounds of the unknown ones."""
+    """The known part of a state: coordinates that are small integers (0 is left out), and bounds of the others."""
 
     constants: Mapping[int, int]
     bounds: Mapping[int, Bounds]
@@ -117,29 +117,29 @@ class KnownCoordinates:
         for k, form in sorted(forms.items()):
             low, high = form.span(bounds)
             if form.terms or low.denominator != 1 or abs(low) > SMALL:
-                # Bounds are rounded outwards to integers, so that the same ones come back.
+                # Bounds are rounded outwards to integers, so that the same ones recur.
                 unknown[k] = (floor(low) if low != -inf else low, ceil(high) if high != inf else high)
             elif low:
                 constants[k] = int(low)
         return cls(constants, unknown)
 
     def covers(self, other: "KnownCoordinates") -> bool:
-        """Whether all that the other allows is allowed here, given the same constants."""
+        """Whether these bounds contain the other's, given the same constants."""
         if not self.bounds.keys() >= other.bounds.keys():
             return False
         pairs = ((b, other.bounds.get(k, (0, 0))) for k, b in self.bounds.items())
         return all(mine[0] <= theirs[0] and theirs[1] <= mine[1] for mine, theirs in pairs)
 
     def joined(self, others: list["KnownCoordinates"]) -> "KnownCoordinates":
-        """What covers this and the others too; an end of bounds that still moves after some of them is given up."""
+        """Bounds that cover this and the others; an end that still grows after `PATIENCE` of them becomes infinite."""
         keys = sorted(self.bounds.keys() | {k for other in others for k in other.bounds})
         bounds = {}
         for k in keys:
             lows, highs = zip(*(other.bounds.get(k, (0, 0)) for other in others))
             low, high = self.bounds.get(k, (0, 0))
-            tired = len(others) >= PATIENCE
-            low = -inf if tired and low < min(lows) else min(low, *lows)
-            high = inf if tired and high > max(highs) else max(high, *highs)
+            is_late = len(others) >= PATIENCE
+            low = -inf if is_late and low < min(lows) else min(low, *lows)
+            high = inf if is_late and high > max(highs) else max(high, *highs)
             bounds[k] = (low, high)
         return KnownCoordinates(self.constants, bounds)
 
@@ -149,18 +149,18 @@ class KnownCoordinates:
 
 @dataclass(frozen=True)
 class Guard:
-    """A form whose sign decides: -1, 0 or 1. Where it may be `one`, that is kept apart from other positive numbers."""
+    """A form whose sign, -1, 0 or 1, is tested. If it can equal `one`, that is an outcome of its own."""
 
     form: Form
     one: int | None
 
 
-ONE = 2  # the outcome of a guard whose form is exactly one: a gate that is open, which fixes the coordinate in it
+ONE = 2  # the outcome of a guard whose form equals `one`: an open gate, which fixes the coordinate in it
 
 
 @dataclass(frozen=True)
 class Tick:
-    """One way that a tick turns out: what was looked at, and the coordinates before and after it."""
+    """One outcome of a tick: the signs that were tested, and the coordinates before and after it."""
 
     guards: tuple[tuple[Guard, int], ...]
     before: dict[int, Form]
@@ -169,7 +169,7 @@ class Tick:
 
 
 def traced(layers: Layers, known: KnownCoordinates, symbol: int, outcome: Callable[[Guard], int]) -> Tick:
-    """The tick as it turns out where guards have that `outcome`; every form that is not decided becomes one."""
+    """The tick in which guards have that `outcome`; every form whose sign is not proven becomes a guard."""
     looking = _Looking(dict(known.bounds), outcome, layers.one)
     rest = layers.resting[symbol]
     sums: dict[int, list[Any]] = {unit: [0, {}] for unit in layers.awake[symbol]}
@@ -186,7 +186,7 @@ def traced(layers: Layers, known: KnownCoordinates, symbol: int, outcome: Callab
             if constant + sum(c * bounds[k][c > 0] for k, c in terms.items()) <= 0:
                 continue
             found = looking.activation(Form(constant, terms), layers.clips)
-        else:  # the quick way for most units
+        else:  # most units: no unknown coordinate
             found = Form(min(constant, layers.one) if layers.clips else constant, {}) if constant > 0 else None
         if found is not None:
             live[unit] = found
@@ -208,7 +208,7 @@ def _outer(layers: Layers, live: dict[int, Form], fixed: Mapping[int, Number]) -
 
 
 class _Looking:
-    """The signs seen so far in a tick, and what they tell of the coordinates."""
+    """The signs tested so far in a tick, and the bounds that follow from them."""
 
     def __init__(self, bounds: dict[int, Bounds], outcome: Callable[[Guard], int], one: int):
         self.bounds, self.outcome, self.one = bounds, outcome, one
@@ -216,7 +216,7 @@ class _Looking:
         self.guards: list[tuple[Guard, int]] = []
 
     def activation(self, form: Form, clips: bool) -> Form | None:
-        """The form after ReLU or SLU; None where that is 0."""
+        """The form after ReLU or SLU; None if that is 0."""
         form = form.at(self.fixed)
         low, high = form.span(self.bounds)
         if high <= 0 or (low < 0 and self.look(form) <= 0):
@@ -231,7 +231,7 @@ class _Looking:
         return Form(self.one, {}) if low >= self.one or self.look(above) >= 0 else form
 
     def look(self, form: Form) -> int:
-        """How the guard turned out, remembered; with one coordinate in its form, it narrows or fixes that one."""
+        """The outcome of a new guard. If its form has one coordinate, the outcome narrows or fixes that one."""
         alone = len(form.terms) == 1
         guard = Guard(form, self.one if alone and form.span(self.bounds)[1] > self.one else None)
         outcome = self.outcome(guard)

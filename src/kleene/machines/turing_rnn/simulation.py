@@ -1,11 +1,11 @@
-"""A Turing machine's computation, put together from what the ticks of a network did.
+"""A Turing machine's computation, put together from the ticks of a network.
 
-What a tick does to the configuration is read off its linear map once and for all.
+`Simulation` runs a network and turns its ticks into configurations. `ExactExecution` runs exact networks;
+`FloatExecution` runs floating ones and checks after every tick that its numbers are still exact.
 """
 
 from array import array
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,24 +14,98 @@ import numpy as np
 from kleene.errors import RunError
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
 from kleene.machines.turing_rnn.exact_ticks import Form
-from kleene.machines.turing_rnn.float_execution import FloatExecution
 from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.notation.computations import Computation, Configuration, Configurations
+from kleene.notation.exact import ExactMatrix
 
-CHUNK = 1 << 16  # ticks between two looks at what was done, where nothing is recorded
+CHUNK = 1 << 16  # ticks between two evaluations of the trail
+
+
+class FloatExecution:
+    """Steps a floating ReLU network; `check` may refuse its numbers after each tick.
+
+    Its coordinates are outer · h, and its recurrent weights inner · outer.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        *,
+        inner: ExactMatrix,
+        outer: ExactMatrix,
+        stop: Iterable[int],
+        describe: Callable[[Mapping[int, Form], Mapping[int, Form]], Any],
+        check: Callable[[np.ndarray], None],
+    ):
+        weights = {name: np.asarray(weight) for name, weight in network.weights().items()}
+        self.recurrent, self.start = weights["recurrent"], weights["start"]
+        self.resting = (weights["inputs"] + weights["bias"][:, None]).T
+        self.inner, self.outer = (matrix.to_float(self.recurrent.dtype) for matrix in (inner, outer))
+        self.stop, self.describe, self.check = list(stop), describe, check
+        self.labels: dict[int, Any] = {}
+        self.begin()
+
+    def begin(self, coordinates: Mapping[int, Fraction] | None = None) -> None:
+        """Go back to the network's start, or to given coordinates if floats can hold them."""
+        self.hidden = self.start if coordinates is None else None
+        self.variables = self.outer @ self.start
+        if coordinates is not None:
+            self.variables = np.zeros(len(self.outer), dtype=self.recurrent.dtype)
+            self.check(np.array(list(coordinates.values()), dtype=object))
+            for k, value in coordinates.items():
+                self.variables[k] = float(value)
+        self.stopped = False
+
+    @property
+    def coordinates(self) -> dict[int, Fraction]:
+        """The variables that are not 0, as the exact rationals that floats are."""
+        return {int(k): Fraction(float(self.variables[k])) for k in np.flatnonzero(self.variables)}
+
+    def read(self, symbols: Iterable[int]) -> None:
+        """Read the symbols, given by their index in the alphabet, one tick each."""
+        for symbol in symbols:
+            self.run(symbol, 1)
+
+    def run(self, symbol: int, ticks: int, trail: array | None = None) -> int:
+        """Take up to `ticks` ticks with the same symbol and return their number: fewer if the run stopped."""
+        for taken in range(ticks):
+            if self.stopped:
+                return taken
+            before = self.coordinates if trail is not None else {}
+            self._tick(symbol)
+            if trail is not None:
+                self._remember(before, trail)
+        return ticks
+
+    def _tick(self, symbol: int) -> None:
+        if self.hidden is None:  # begun at given coordinates
+            given = self.inner @ self.variables
+        else:
+            given = self.recurrent @ self.hidden
+        self.hidden = np.maximum(given + self.resting[symbol], 0)
+        self.check(self.hidden)
+        self.variables = self.outer @ self.hidden
+        self.check(self.variables)
+        self.stopped = bool(self.variables[self.stop].any())
+
+    def _remember(self, before: Mapping[int, Fraction], trail: array) -> None:
+        forms = ({k: Form(value, {}) for k, value in at.items()} for at in (before, self.coordinates))
+        number = len(trail)  # the trail is read and emptied before the labels are written again
+        self.labels[number] = self.describe(*forms)
+        trail.append(number)
 
 
 Execution = ExactExecution | FloatExecution
 
 
 class Simulation:
-    """Runs of one network; what its execution works out is kept from one run to the next."""
+    """Runs of one network; the traced ticks of its execution are kept from one run to the next."""
 
     def __init__(self, reading: TapeReading, execution: Execution, end: int):
         self.reading, self.execution, self.end = reading, execution, end
 
     def load(self, word: list[int]) -> None:
-        """Read the word, and go on until the machine begins."""
+        """Read the word, and continue until the machine begins."""
         self.execution.begin()
         self.execution.read([*word, self.end])
         self.execution.run(self.end, len(word) + self.reading.lead)
@@ -43,10 +117,10 @@ class Simulation:
         return self.reading.configuration(self.execution.coordinates)
 
     def computation(self, first: Configuration, ticks: int, max_steps: int, record: bool) -> Computation:
-        """The run from that configuration on, of which there were so many ticks before."""
+        """The computation from that configuration on; `ticks` were taken before it."""
         reading, moves, trail, steps = self.reading, _Moves(self.reading, record), array("q"), 0
         while steps < max_steps and not self.execution.stopped:
-            # Every step is a tick, and a bump one more: a step that is still bouncing back is not counted yet.
+            # Every step is one tick, or two at the left end: a step that has not yet bounced back is not counted.
             ticks += self.execution.run(self.end, min(max_steps - steps, CHUNK), trail)
             steps += moves.add(np.array(trail), self.execution.labels)
             del trail[:]
@@ -60,7 +134,7 @@ class Simulation:
 
 
 class _Moves:
-    """The states, moves and symbols written, tick by tick; a bounce off the left end is one step with the bump."""
+    """The states, moves and written symbols of each tick; a bump into the left end and its bounce are one step."""
 
     def __init__(self, reading: TapeReading, record: bool):
         self.reading, self.record = reading, record
@@ -68,7 +142,7 @@ class _Moves:
         self.seen: dict[int, list[int]] = {}
 
     def add(self, trail: np.ndarray, labels: Mapping[int, Any]) -> int:
-        """How many steps the ticks of the trail completed."""
+        """Add the ticks of the trail and return how many steps they completed."""
         numbers, which = np.unique(trail, return_inverse=True)
         rows = np.array([self._row(number, labels) for number in numbers.tolist()], dtype=np.int32).reshape(-1, 4)
         if self.record:
@@ -98,119 +172,6 @@ class _Moves:
 
 
 def _alone(reading: TapeReading, last: Configuration) -> Configurations:
-    """The last configuration, as the only one."""
+    """The last configuration as the only one."""
     tape, state = [reading.symbols.index(symbol) for symbol in last.tape], reading.states.index(last.state)
     return Configurations(reading.states, reading.symbols, reading.blank, tape, [state], [last.head], [])
-
-
-Forms = Mapping[int, Form]
-_ZERO = Form(0, {})
-
-
-@dataclass(frozen=True)
-class TapeStep:
-    """What a tick did: the state and symbol (codes) that the head then has, where it moved and what it left behind.
-
-    No symbol is scanned (None) where the machine has halted and its network looks at nothing any more.
-    """
-
-    state: int
-    scanned: int | None
-    move: int
-    written: int
-
-
-def step_of(reading: TapeReading, before: Forms, after: Forms) -> TapeStep | None:
-    """What a tick does, proven from its map; None where it is no step of a machine.
-
-    The map must be exactly that of a step: one stack pushed, the other popped of the symbol that is then scanned (or,
-    at an end of the tape, left alone). As forms are equal for all numbers, so are the tapes that they stand for.
-    """
-    known = {k: Fraction(form.constant) for k, form in after.items() if not form.terms}
-    if any(reading.state_of[k] >= 0 or reading.scanned_of[k] >= 0 for k in after.keys() - known.keys()):
-        return None
-    try:
-        state, scanned = reading.state(known), reading.scanned(known)
-    except RunError:
-        return None
-    if state is None or (scanned is None and state not in reading.halting):
-        return None
-    change, left, right = _Change(reading, before, after, scanned), reading.left_stack, reading.right_stack
-    if scanned is None:
-        return change.halting(state)
-    written = change.pushed(right)
-    if written is not None and change.popped(left):
-        return TapeStep(state, scanned, -1, written)
-    written = change.pushed(left)
-    if written is not None and (change.popped(right) or change.past_the_end(right)):
-        return TapeStep(state, scanned, 1, written)
-    if change.bottom_alone(left) and change.none(right):
-        return TapeStep(state, scanned, 0, scanned)
-    return None
-
-
-@dataclass(frozen=True)
-class _Change:
-    """The stacks before and after a tick."""
-
-    reading: TapeReading
-    before: Forms
-    after: Forms
-    scanned: int | None
-
-    def difference(self, k: int, factor: Fraction | int) -> Fraction | None:
-        """after − factor · before, where that is a constant."""
-        old, new = self.before.get(k, _ZERO), self.after.get(k, _ZERO)
-        apart = any(new.terms.get(t, 0) != factor * old.terms.get(t, 0) for t in (*old.terms, *new.terms))
-        return None if apart else Fraction(new.constant - factor * old.constant)
-
-    def none(self, stack: dict[int, int]) -> bool:
-        return all(self.difference(k, 1) == 0 for k in stack)
-
-    def pushed(self, stack: dict[int, int]) -> int | None:
-        """The symbol that was pushed on the stack."""
-        digits = self._digits(stack)
-        blank = self.reading.blank_code
-        if digits is None or len(digits) > 1 or (not digits and blank in stack.values()):
-            return None
-        return digits[0] if digits else blank  # where a blank is no digit, it leaves none
-
-    def _digits(self, stack: dict[int, int]) -> list[int] | None:
-        """The symbols whose digit is set in what was pushed; None where the map is no push."""
-        base = self.reading.base
-        found = {code: self.difference(k, Fraction(1, base)) for k, code in stack.items()}
-        on = [code for code, value in found.items() if value != 0]
-        return on if all(found[code] == Fraction(base - 1, base) for code in on) else None
-
-    def halting(self, state: int) -> TapeStep | None:
-        """The step of a machine that scans nothing any more: see `TapeReading._halted`."""
-        digits, bottom = self._digits(self.reading.left_stack), self.reading.bottom
-        if digits is None or self._digits(self.reading.right_stack) != []:
-            return None
-        written = [code for code in digits if code != bottom]
-        if len(written) > 1:
-            return None
-        move = -1 if bottom in digits else 1
-        return TapeStep(state, None, move, written[0] if written else self.reading.blank_code)
-
-    def popped(self, stack: dict[int, int]) -> bool:
-        """Whether the stack was popped of the symbol that is scanned now."""
-        base = self.reading.base
-        return all(self.difference(k, base) == (1 - base if code == self.scanned else 0) for k, code in stack.items())
-
-    def past_the_end(self, stack: dict[int, int]) -> bool:
-        """Whether the stack had nothing but $ and still has, and a blank is scanned."""
-        return self.bottom_alone(stack) and self.scanned == self.reading.blank_code
-
-    def bottom_alone(self, stack: dict[int, int]) -> bool:
-        """Whether the stack had nothing but $ and still has.
-
-        In a code of a stack whose top is $ all else is 0, known or not; it must follow from the map that it stays 0.
-        """
-        bottom = Form(Fraction(self.reading.base - 1, self.reading.base), {})
-        others = {k for k, code in stack.items() if code != self.reading.bottom}
-        marks = stack.keys() - others
-        if not marks or any(at.get(k, _ZERO) != bottom for k in marks for at in (self.before, self.after)):
-            return False
-        forms = [at.get(k, _ZERO) for k in others for at in (self.before, self.after)]
-        return all(form.constant == 0 and form.terms.keys() <= others for form in forms)

@@ -1,4 +1,4 @@
-"""A network that runs a Turing machine (Theorem 4.11): the simple RNN, and how its numbers are read as a tape."""
+"""A network that runs a Turing machine (Chiang's notes, Theorem 4.11), with the reading of its numbers as a tape."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from kleene.counts import checked_count
 from kleene.errors import InputError, ModelFileError, RunError
+from kleene.limits import checked_count
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.rnn.storage import pack_matrix, packed, unpack_matrix, unpacked
 from kleene.machines.turing_rnn.exact_execution import ExactExecution
-from kleene.machines.turing_rnn.float_execution import FloatExecution
-from kleene.machines.turing_rnn.reading import TapeReading
-from kleene.machines.turing_rnn.simulation import Execution, Simulation, step_of
+from kleene.machines.turing_rnn.reading import TapeReading, step_of
+from kleene.machines.turing_rnn.simulation import Execution, FloatExecution, Simulation
 from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.computations import Computation, Configuration, accepted, continued
 from kleene.notation.exact import ExactMatrix
@@ -32,8 +31,8 @@ ROLES = ("state_of", "scanned_of", "left_of", "right_of")
 class TuringRNN(Shown):
     """A simple RNN that reads a word and the end of the input, and then computes until it accepts or rejects.
 
-    Its outputs are (ACC, REJ, NUL). After the word it is given the last symbol of its alphabet, the end of the input,
-    and goes on with whatever it is given then: we give it the same symbol again. Its variables are outer · h, and its
+    Its outputs are (ACC, REJ, NUL). After the word it reads the last symbol of its alphabet, the end of the input. It
+    would compute on with any symbols after that; we give it the same symbol again. Its variables are outer · h, and its
     recurrent weights inner · outer; the `reading` says what the variables mean.
     """
 
@@ -63,7 +62,7 @@ class TuringRNN(Shown):
         return self.rnn.alphabet[-1]
 
     def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
-        """What the network does on the word, as configurations of its machine; `ticks` counts those after the end.
+        """The network's computation on the word, as configurations of its machine; `ticks` counts those after the end.
 
         Up to `max_steps` steps of the machine are taken; then the verdict is "running". With `record=False` only the
         last configuration is kept.
@@ -77,9 +76,9 @@ class TuringRNN(Shown):
         return simulation.computation(first, len(codes) + self.reading.lead, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:
-        """The computation taken up to `max_steps` steps further; one that has halted comes back as it is.
+        """The computation, continued by up to `max_steps` steps; one that has halted is returned unchanged.
 
-        It may be the machine's own, of which no ticks were counted: then none are counted here.
+        It may be the machine's own computation, which has no ticks: then none are counted here.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         if (computation.states, computation.symbols) != (self.reading.states, self.reading.symbols):
@@ -93,11 +92,11 @@ class TuringRNN(Shown):
         return done if computation.ticks is not None else done.replaced(ticks=None)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
-        """The run on each word. What was worked out for one word makes the next ones faster."""
+        """The run on each word. Ticks traced for one word make the next ones faster."""
         return [self.run(word, max_steps, record) for word in words]
 
     def accepts(self, word: Word, max_steps: int = 10_000) -> bool:
-        """Whether the network accepts the word; a RunError where it has not halted within `max_steps`."""
+        """Whether the network accepts the word; a RunError if it has not halted within `max_steps`."""
         return accepted(self.run(word, max_steps, record=False), "the network", word, max_steps)
 
     @cached_property
@@ -161,7 +160,7 @@ def _reading(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TapeRe
 
 
 def _check(network: TuringRNN) -> None:
-    """Refuse a reading that speaks of what is not there, and layers that are not those of the network."""
+    """Refuse a reading that does not fit the network, and layers that are not the network's."""
     reading, rnn = network.reading, network.rnn
     names = (reading.accept, reading.reject, reading.blank, *reading.states, *reading.symbols)
     if not all(isinstance(name, str) for name in names) or reading.blank not in reading.symbols:
@@ -189,7 +188,7 @@ def _check(network: TuringRNN) -> None:
 
 
 def _verdicts(reading: TapeReading) -> ExactMatrix:
-    """How the coordinates give the outputs: has accepted, has rejected, and, less 1, neither of them."""
+    """The map from coordinates to outputs: has accepted, has rejected, and, minus 1, neither of them."""
     entries = {}
     for k in reading.stops:
         row = 0 if reading.halting[reading.state_of[k]] == "accept" else 1
@@ -204,5 +203,5 @@ def _same(weight: Any, exact: ExactMatrix) -> bool:
 
 
 def _bits(weight: Any) -> int:
-    """How many binary digits the weight's floats have."""
+    """The number of binary digits of the weight's floats."""
     return int(np.finfo(weight.dtype).nmant) + 1

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kleene.counts import read_count
 from kleene.errors import InputError, ProgramError
 from kleene.files import MOST_TEXT, check_seal, read_bytes
+from kleene.limits import read_count
 from kleene.notation.wiring import ARITIES, Steps, Wiring, module_sequence
 from kleene.programs.circuits.blocks import HOLE, SYMBOLS, Block, BlockTable
 

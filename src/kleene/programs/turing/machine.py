@@ -5,9 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kleene.counts import checked_count
 from kleene.errors import InputError
 from kleene.files import SEAL, sealed, write_atomically
+from kleene.limits import checked_count
 from kleene.notation.computations import Computation, accepted
 from kleene.notation.graphs import Arrow, Node, StateGraph, aligned, html_table, marks
 from kleene.notation.words import Word, whole_word, word_codes

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kleene.counts import read_count
 from kleene.errors import InputError, did_you_mean
+from kleene.limits import read_count
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import addition_decoded
 from kleene.programs.alta.library.catalog import get as get_encoder

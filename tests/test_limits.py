@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.counts import read_count, read_fraction
+from kleene.limits import read_count, read_fraction
 
 
 @given(st.fractions())

@@ -1,0 +1,95 @@
+"""Bounds on what people and files ask for: counts, numbers with many digits, and memory.
+
+Each check refuses what is out of bounds before anything is made of it.
+"""
+
+import os
+import re
+import resource
+import sys
+from fractions import Fraction
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from kleene.errors import InputError
+
+
+def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
+    """The number as a plain int. Raises unless it is an integer of at least `least`; booleans are rejected.
+
+    >>> import numpy as np
+    >>> checked_count(np.int64(5), "max_steps", "it is a number of steps, 0 or more")
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} is {value!r}; {what}")
+    return int(value)
+
+
+def read_count(text: str, most_digits: int = 18) -> int | None:
+    """The whole number, 0 or more, that a string spells; None if it spells none, or one with too many digits.
+
+    >>> read_count("12"), read_count("-1"), read_count("9" * 30)
+    (12, None, None)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
+
+
+def read_fraction(text: str, most_digits: int = 4000) -> Fraction:
+    """The exact number that a string such as 1/2, 3 or 2.5e3 spells; a ValueError if it has too many digits.
+
+    >>> read_fraction("-1/2"), read_fraction("2.5e3")
+    (Fraction(-1, 2), Fraction(2500, 1))
+    """
+    exponent = re.search(r"[eE]([+-]?[0-9_]+)\s*$", text[-most_digits:])
+    tens = exponent[1].lstrip("+-0_") if exponent else ""
+    if len(text) > most_digits or len(tens) > 6 or int(tens or 0) > most_digits:
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        raise ValueError(f"the number {shown} has more than {most_digits:,} digits")
+    return Fraction(text)
+
+
+GIB = 1 << 30
+
+
+def peak_memory_mb() -> float:
+    """The most memory that this process has held so far, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux, ru_maxrss includes what the parent process held
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return round(int(line.split()[1]) / 1024, 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
+
+
+def usable_memory() -> int:
+    """How many bytes this machine, or the container around this process, still has available."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    information = Path("/proc/meminfo")
+    if information.exists():
+        lines = dict(line.split(":", 1) for line in information.read_text().splitlines() if ":" in line)
+        total = min(total, int(lines.get("MemAvailable", f"{total >> 10} kB").split()[0]) << 10)
+    return min(total, _left_of_container(total))
+
+
+def _left_of_container(otherwise: int) -> int:
+    """How many bytes the control group leaves; a container has its two files at the root of the hierarchy."""
+    try:
+        most, held = (Path("/sys/fs/cgroup", f"memory.{name}").read_text().strip() for name in ("max", "current"))
+        return otherwise if most == "max" else max(0, int(most) - int(held))
+    except (OSError, ValueError):
+        return otherwise
+
+
+def check_memory(needed: float, what: str, advice: str, most: int | None = None) -> None:
+    """Refuse what would take more bytes than are available (or than `most`), before anything is allocated.
+
+    >>> check_memory(5e12, "a table of 10⁶ × 10⁶", "make it less", most=GIB)
+    Traceback (most recent call last):
+    kleene.errors.InputError: a table of 10⁶ × 10⁶ takes about 4,657 GiB of memory, and 1.0 are left here; make it less
+    """
+    left = usable_memory() if most is None else most
+    if needed > left:
+        size = f"{needed / GIB:,.0f}" if needed >= 10 * GIB else f"{needed / GIB:.1f}"
+        raise InputError(f"{what} takes about {size} GiB of memory, and {left / GIB:.1f} are left here; {advice}")
