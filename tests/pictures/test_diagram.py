@@ -13,7 +13,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.notation.words import Word
-from kleene.pictures.diagrams.diagram import diagram as picture_of
+from kleene.pictures.diagrams import diagram as picture_of
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
 
@@ -179,7 +179,7 @@ def test_a_picture_stands_alone_and_has_colours_for_light_and_dark(name):
 
 def test_the_same_automaton_gives_the_same_picture_in_every_process():
     code = (
-        "from kleene.pictures.diagrams.diagram import diagram; from kleene.programs.automata import DFA; import sys;"
+        "from kleene.pictures.diagrams import diagram; from kleene.programs.automata import DFA; import sys;"
         "sys.stdout.write(diagram(DFA.from_regex('(a|b)*a(a|b){2}').graph()).svg)"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
@@ -188,7 +188,7 @@ def test_the_same_automaton_gives_the_same_picture_in_every_process():
 
 
 def test_pictures_are_made_without_jax():
-    code = "import kleene.pictures.diagrams.diagram, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
+    code = "import kleene.pictures.diagrams, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["False", "False"]
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli import checking, learning, measuring, networks, programs
+from kleene.cli import checking, learning, networks, programs, showing
 from kleene.cli.options import BAD_INPUT, INTERRUPTED
-from kleene.cli.streams import OutputError, check_arguments, guarded_streams, tell
+from kleene.cli.printing import OutputError, check_arguments, guarded_streams, tell
 from kleene.errors import KleeneError
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (programs, checking, networks, learning, measuring):
+for module in (programs, checking, networks, learning, showing):
     app.add_typer(module.commands)
 
 

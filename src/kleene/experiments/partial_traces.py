@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
-from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, until_reached
+from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan

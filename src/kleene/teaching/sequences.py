@@ -206,7 +206,7 @@ def draw_heads(taught: Any, path: Any) -> Path:
     The word is as long as twice the longest in training, where that is tested: what was learned from hints shows there.
     The tape is a ring, and its second half is drawn on the left, as cells below 0. Cells that no head visits are cut.
     """
-    from kleene.pictures.teaching import head_positions  # matplotlib is slow to import
+    from kleene.pictures.plots import head_positions  # matplotlib is slow to import
 
     lesson = taught.lesson
     task, length = lesson.task.task, min(2 * lesson.task.longest, max(lesson.lengths))

@@ -1,12 +1,12 @@
-"""Pictures of what was taught."""
+"""Plots of what was taught."""
 
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
-from kleene.pictures import figures, teaching
-from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, head_positions, until_reached
+from kleene.pictures import figures, plots
+from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, head_positions, until_reached
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def figure_of(monkeypatch, tmp_path):
         return figures.save_figure(figure, path)
 
     def draw(picture, *given, **options):
-        monkeypatch.setattr(teaching, "save_figure", keep)
+        monkeypatch.setattr(plots, "save_figure", keep)
         picture(*given, tmp_path / "drawn.png", **options)
         kept[-1].draw_without_rendering()  # saving was at another number of dots
         return kept[-1]
