@@ -7,19 +7,19 @@ from typing import Annotated
 import typer
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
-MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # bounds of options that count
+MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # upper bounds of integer options
 FILES = (".py", ".safetensors")  # that hold programs or networks
 
 
 def complete_program(incomplete: str) -> list[str]:
-    """The names on the shelves that begin so, and files."""
+    """The names of all programs that begin with `incomplete`, and files."""
     from kleene.naming import listed_names
 
     return _beginning(incomplete, iter(listed_names()))
 
 
 def complete_transformer(incomplete: str) -> list[str]:
-    """The names of transformer programs that begin so, and files."""
+    """The names of transformer programs that begin with `incomplete`, and files."""
     from kleene.programs.alta.library import entries
 
     return _beginning(incomplete, iter(entries()))
@@ -30,7 +30,7 @@ def _beginning(incomplete: str, names: Iterator[str]) -> list[str]:
 
 
 def _files(incomplete: str) -> list[str]:
-    """Files of programs and networks whose path begins so, and folders, which may have some in them."""
+    """Files of programs and networks whose path begins with `incomplete`, and folders that may hold some."""
     folder, _, start = incomplete.rpartition("/")
     where = Path(folder or ("/" if incomplete.startswith("/") else "."))
     try:
@@ -74,7 +74,7 @@ SourceArgument = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
-# None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
+# None stands for a kind's own default, so that an option that a kind does not have can be refused.
 DtypeOption = Annotated[
     str | None,
     typer.Option(

@@ -18,18 +18,20 @@ from kleene.errors import InputError, KleeneError, KleeneWarning
 
 
 def new_console() -> Any:
+    """A rich console as wide as the terminal, or 120 columns where the output goes to a file or pipe."""
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 120)
 
 
 def print_json(content: Any) -> None:
+    """Print a dict as JSON on one line, and a list on several."""
     typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
 
 
 @contextmanager
 def progress_bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any]]:
-    """A bar on stderr and its task, which are silent unless `shown`."""
+    """A progress bar on stderr and its task; nothing is drawn unless `shown`."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -39,7 +41,7 @@ def progress_bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any
 
 @contextmanager
 def rounds_shown(shown: bool) -> Iterator[Any]:
-    """A line on stderr that follows the rounds of L*; what it yields is called with each `LearningProgress`."""
+    """A function to call with each `LearningProgress` of L*; a line on stderr follows it if `shown`."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -55,15 +57,15 @@ def rounds_shown(shown: bool) -> Iterator[Any]:
 
 
 class OutputError(KleeneError):
-    """What a command prints cannot be written."""
+    """The output of a command cannot be written."""
 
     def __init__(self, error: OSError):
-        self.unread = isinstance(error, BrokenPipeError)  # such as `| head`, which is no fault
+        self.unread = isinstance(error, BrokenPipeError)  # the reader has left, such as `| head`: no error to report
         super().__init__(f"the output cannot be written: {error.strerror}")
 
 
 class Output:
-    """A stream whose errors in writing are told from all others."""
+    """A stream that raises `OutputError` when writing fails, so that no other error is taken for one."""
 
     def __init__(self, stream: Any):
         self._stream = stream
@@ -86,10 +88,10 @@ class Output:
 
 @contextmanager
 def guarded_streams() -> Iterator[None]:
-    """Standard streams that can be used whatever they are; all that was printed is written in the end."""
+    """Make the standard streams usable, closed ones too, and write everything that was printed at the end."""
     _occupy_closed()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a character that cannot be written is spelled out, in JSON too
+        if isinstance(stream, io.TextIOWrapper):  # a character outside the encoding becomes \uXXXX, in JSON too
             stream.reconfigure(errors="backslashreplace")
     before = sys.stdout
     sys.stdout = Output(before)
@@ -108,7 +110,7 @@ def guarded_streams() -> Iterator[None]:
 
 
 def tell(message: str) -> None:
-    """Print a line on stderr, if that can be written to."""
+    """Print a line on stderr; a stderr that cannot be written to is no error."""
     try:
         print(message, file=sys.stderr, flush=True)
     except OSError:
@@ -116,7 +118,7 @@ def tell(message: str) -> None:
 
 
 def check_arguments(words: Sequence[str]) -> None:
-    """Refuse words that are not in UTF-8, which Python gives as halves of characters that nothing can print."""
+    """Refuse words that are not UTF-8: Python holds them as lone surrogates, which cannot be printed."""
     for number, word in enumerate(words, start=1):
         try:
             word.encode()
@@ -127,18 +129,18 @@ def check_arguments(words: Sequence[str]) -> None:
 
 
 def _occupy_closed() -> None:
-    """Open closed streams, so that no file gets their number: input and output so that each use is an error."""
+    """Open closed streams on /dev/null, so that no file gets their number; each use of stdin or stdout is an error."""
     for number, (name, mode) in enumerate((("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))):
         if getattr(sys, name) is None:
             try:
                 os.fstat(number)
             except OSError:
-                os.open(os.devnull, mode)  # the lowest number that is free
+                os.open(os.devnull, mode)  # takes the lowest free number, which is this one
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
 
 
 def _discard(stream: Any) -> None:
-    """Send what is still to be written nowhere, so that the interpreter does not try again as it ends."""
+    """Send the stream's remaining content to /dev/null, so that the interpreter does not try again as it ends."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -147,7 +149,7 @@ def _discard(stream: Any) -> None:
 
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    """Kleene's warnings as one line each, without the place in the source."""
+    """Show each of Kleene's warnings as one line, without its place in the source."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", KleeneWarning)
         usual = warnings.showwarning

@@ -32,7 +32,7 @@ def bench(
     from kleene.pictures.figures import check_picture
 
     if plot is not None:
-        check_picture(plot, "--plot")  # before what takes long
+        check_picture(plot, "--plot")  # a bad name fails before the measurements begin
     rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
     if plot is not None:
         from kleene.pictures.plots import cost_curves
@@ -124,7 +124,7 @@ def show_demo(console: Any) -> None:
 
 
 def _recurrent(console: Any) -> bool:
-    """Show an automaton and a Turing machine inside recurrent networks; whether both do what they should."""
+    """Show an automaton and a Turing machine inside recurrent networks; returns whether both are right."""
     import kleene
     from kleene.programs.turing.library import get
 
@@ -151,7 +151,7 @@ def _recurrent(console: Any) -> bool:
 
 
 def _language_model(console: Any) -> bool:
-    """Show what a subject contributes to a language model's choice of the verb; whether it is as it should be."""
+    """Show what a subject contributes to a language model's choice of the verb; returns whether it is as expected."""
     import numpy as np
 
     from kleene.explaining import decompose_batch
@@ -161,9 +161,9 @@ def _language_model(console: Any) -> bool:
     console.rule("5. A language model taken apart: which noun decides between 'laughs' and 'laugh'?")
     model, pairs = grammar_model(), [(noun.singular, noun.plural) for noun in nouns(PEOPLE) if not noun.after]
     sentences = [f"the {noun} near the houses".split() for pair in pairs for noun in pair]
-    said = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]
+    relevant = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]
     laughs, laugh = (model.vocabulary.index(form) for form in ("laughs", "laugh"))
-    adds = np.array([logits[laughs] - logits[laugh] for logits in said]).reshape(-1, 2)
+    adds = np.array([logits[laughs] - logits[laugh] for logits in relevant]).reshape(-1, 2)
     singular, plural = pairs[0]
     console.print(
         f"the {singular} near the houses, or the {plural}: in a small LSTM, by contextual decomposition,\n"

@@ -17,7 +17,7 @@ from kleene.pictures.figures import BLUE, COLOURS, GRID, LETTERS, new_figure, sa
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
-    """Draw the benchmark rows that have a size to grow `against` (.svg, .png or .pdf) and return the path.
+    """Draw cost against size for the benchmark rows that have an `against` (.svg, .png or .pdf); return the path.
 
     Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
     """
@@ -62,7 +62,7 @@ WIDTH = 3.6  # inches of a panel
 
 @dataclass(frozen=True)
 class Line:
-    """Values against sizes, with a band from `low` to `high`; lines of one colour number belong together."""
+    """Values against sizes, with a band from `low` to `high`. Lines that belong together share a colour number."""
 
     across: Sequence[float]
     values: Sequence[float]
@@ -74,13 +74,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its lines by name, and what its axes are."""
+    """One plot: its lines by name, and the labels of its axes."""
 
     lines: Mapping[str, Line]
     across: str
     up: str
-    marks: str = ""  # how points are marked, as matplotlib names it
-    log: bool = False  # whether the values go up by powers
+    marks: str = ""  # matplotlib's marker for the points
+    log: bool = False  # logarithmic values
     limits: tuple[float, float] | None = None
 
 
@@ -127,14 +127,15 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
     ax.set_title(fill(name, int(WIDTH * LETTERS)), fontsize=9)
 
 
-QUIET = "#555555"  # of what belongs to no series
+QUIET = "#555555"  # the colour of legend entries that belong to no series
 
 
 def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Any, *, first_cell: int = 0) -> Path:
-    """Where heads stood over time, a panel for each (title, read, write); both are (step, cells) and add up to 1.
+    """Draw where heads stood over time and return the path.
 
-    Time runs downwards and the tape to the right, as in figures 1 and 6 of the paper: the write head is white, the read
-    head orange, and darkness is where neither was.
+    There is a panel for each (title, read, write), where both are (step, cells) with rows that sum to 1. Time runs
+    downwards and the tape to the right, as in figures 1 and 6 of the partial-traces paper: the write head is white, the
+    read head orange, and cells under no head are black.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -162,7 +163,7 @@ def generalisation_grids(
     *,
     title: str = "",
 ) -> Path:
-    """Tables of percentages as heat maps under each other, such as the paper's and ours; None is left white."""
+    """Draw tables of percentages, such as the paper's and ours, as heat maps below each other; None is left white."""
     figure = new_figure(2 + 0.52 * len(columns), (0.7 + 0.3 * len(rows)) * len(tables) + 0.4)
     for ax, (name, table) in zip(figure.subplots(len(tables), 1, squeeze=False)[:, 0], tables.items()):
         values = np.array([[np.nan if v is None else v for v in row] for row in table], dtype=float)
@@ -186,7 +187,7 @@ def against_size(
     up: str,
     title: str = "",
 ) -> Path:
-    """Lines of values against sizes with their intervals: for each name (sizes, values, low, high)."""
+    """Draw values against sizes with their intervals; `series` has (sizes, values, low, high) by name."""
     figure = new_figure(5, 3.6)
     ax, drawn = figure.subplots(), {}
     for colour, (name, (sizes, values, low, high)) in zip(COLOURS * 4, series.items()):
@@ -207,11 +208,11 @@ def until_reached(
     up: str,
     title: str = "",
 ) -> Path:
-    """How much runs needed until they got there, under each of some conditions; for each name, condition: runs.
+    """Draw how much each run needed to reach its goal; `series` has the runs by name and condition.
 
-    A line goes through the medians, and bars reach from the 10th to the 90th of 100 runs. None is a run that did not
-    get there up to the `cap`: it counts as more than any number, and what it decides is open. A median of that kind is
-    a hollow triangle at the cap, without a line to it, and a bar ends there in an arrow.
+    A line goes through the medians, and bars reach from the 10th to the 90th percentile of the runs. None is a run that
+    did not reach its goal within the `cap`, and counts as more than any number. A median that was not reached is a
+    hollow triangle at the cap, without a line to it; a bar whose upper end was not reached ends there in an arrow.
     """
     figure = new_figure(5, 3.8)
     ax, drawn, names = figure.subplots(), {}, list(dict.fromkeys(c for found in series.values() for c in found))
@@ -237,7 +238,7 @@ def until_reached(
 
 
 def _reached_by(share: float, runs: Sequence[float | None]) -> float | None:
-    """The least number by which a share of the runs got there; None if that many did not.
+    """The least number within which this share of the runs reached its goal; None if fewer did.
 
     >>> _reached_by(0.5, [3, None, 1, 2]), _reached_by(0.9, [3, None, 1, 2])
     (2, None)
@@ -250,7 +251,7 @@ def _reached_by(share: float, runs: Sequence[float | None]) -> float | None:
 def _open_bar(
     ax: Any, place: float, low: float | None, middle: float | None, high: float | None, cap: float, colour: str
 ) -> None:
-    """A bar from `low` to `high`; what is None is open, and drawn at the cap."""
+    """Draw a bar from `low` to `high`; None was not reached, and is drawn at the cap."""
     ax.vlines(place, cap if low is None else low, cap if high is None else high, color=colour, linewidth=1, alpha=0.5)
     if middle is None:
         _hollow(ax, [place], [cap], colour)
@@ -270,7 +271,7 @@ def _hollow(ax: Any, places: Sequence[float], values: Sequence[float], colour: s
 def grouped_bars(
     groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Any, *, up: str, title: str = ""
 ) -> Path:
-    """Bars side by side in groups: for each name a bar in every group."""
+    """Draw bars side by side in groups: every name has one bar in each group."""
     figure = new_figure(6, 3.5)
     ax, width, drawn = figure.subplots(), 0.8 / len(bars), {}
     for number, (colour, (name, heights)) in enumerate(zip(COLOURS * 4, bars.items())):

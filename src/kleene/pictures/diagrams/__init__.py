@@ -1,4 +1,7 @@
-"""The state diagram of a graph: an SVG, and the same as a matplotlib figure for files of pixels and of pages."""
+"""The state diagram of a graph, as SVG and as the same matplotlib figure for .png and .pdf files.
+
+`layouts` places the states, `routing` draws arrows and labels between them, and `svg` writes the result.
+"""
 
 from functools import partial
 from typing import Any
@@ -12,7 +15,7 @@ from kleene.pictures.diagrams.routing import LINE, RADIUS, Drawing, half_widths,
 from kleene.pictures.diagrams.svg import head_of, page_of, written
 from kleene.pictures.figures import Picture, new_figure
 
-MANY = 60  # states beyond which nobody can read a diagram
+MANY = 60  # a diagram of more states cannot be read
 PIXEL = 1 / 72  # inches: a pixel of the drawing is a point of the figure
 NAME, LABEL, CAPTION = 12.5, 11.0, 10.5  # points; the figure's letters are wider than a browser's
 EDGE, TAKEN, INK, QUIET = "#64748b", "#ea580c", "#0f172a", "#475569"
@@ -38,7 +41,7 @@ def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Pict
 
 
 def best_drawing(graph: StateGraph) -> Drawing:
-    """The easiest to read of several drawings of a graph. Rows and columns are what people know, and are preferred."""
+    """The easiest to read of several drawings of a graph; rows and columns are preferred, because people know them."""
     widest = max((float(size[0]) for size in label_sizes(graph)), default=0.0)
     gap = max(0.0, widest - 30) + 2 * max(0.0, float(half_widths(graph).max()) - RADIUS)
     first, *others = (routed(graph, places) for places in layouts(graph, gap))
@@ -100,7 +103,7 @@ def _node(ax: Any, node: Node, place: np.ndarray, half_width: float, *, visited:
 
 
 def _outline(ax: Any, place: np.ndarray, half_width: float, inset: float, **look: Any) -> None:
-    """A state's shape: a circle drawn out to its width."""
+    """Draw a state's shape: a circle stretched to its width."""
     from matplotlib.patches import Polygon
 
     angles = np.linspace(0, 2 * np.pi, 121)
