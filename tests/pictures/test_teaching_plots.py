@@ -89,8 +89,8 @@ def test_runs_that_did_not_get_there_are_open_at_the_cap_and_never_data(figure_o
 
 
 def test_the_legend_says_what_was_not_reached_where_there_is_such(tmp_path):
-    said = words(until_reached(SERIES, tmp_path / "a.svg", cap=320_000, across="", up=""))
-    assert {"median not reached within 320,000", "90% not reached within 320,000", "some", "all"} <= set(said)
+    shown = words(until_reached(SERIES, tmp_path / "a.svg", cap=320_000, across="", up=""))
+    assert {"median not reached within 320,000", "90% not reached within 320,000", "some", "all"} <= set(shown)
     reached = {"all": SERIES["all"]}
     assert not [w for w in words(until_reached(reached, tmp_path / "b.svg", cap=9, across="", up="")) if "not re" in w]
 

@@ -58,7 +58,7 @@ class RuleSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name != "familiar" and (not isinstance(value, int) or value < 1):
-                raise InputError(f"{field.name} is {value!r}; it must be a whole number from 1 on")
+                raise InputError(f"{field.name} is {value!r}; give a whole number, 1 or more")
         if self.scaffolds > min(self.rules, self.test_rules):
             raise InputError(
                 f"{self.scaffolds} scaffolds cannot all appear in {self.rules:,} rules of the training text and "

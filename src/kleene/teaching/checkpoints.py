@@ -39,7 +39,7 @@ def restored(path: Any, plan: Plan, learners: Learner) -> tuple[Progress, Learne
     if not Path(path).exists():
         return Progress(), learners
     if not Path(path).is_file():  # reading a device may never end
-        raise ModelFileError(f"the checkpoint {str(path)!r} is no file; give the name of one, it need not be there yet")
+        raise ModelFileError(f"the checkpoint {str(path)!r} is not a file; name a file, which need not exist yet")
     header, arrays = read_tensors(path, KIND)
     _refuse_other_plan(path, header.get("plan"), plan.facts())
     leaves, structure = jax.tree.flatten(learners)

@@ -106,7 +106,7 @@ def _check_options(shown: str, machine: str, given: Mapping[str, Any], known: Se
     if wrong is not None:
         there = f"its options are {', '.join(known)}" if known else "it has no options"
         on = f" on {machine!r}" if machine else ""
-        raise InputError(f"there is no such option for {shown}{on}: {wrong}; {there}")
+        raise InputError(f"{shown}{on} has no option {wrong!r}; {there}")
 
 
 def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
