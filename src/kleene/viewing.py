@@ -6,7 +6,7 @@ from typing import Any
 from kleene import kinds, naming
 from kleene.errors import InputError
 from kleene.notation.words import Word
-from kleene.pictures.diagrams.diagram import diagram
+from kleene.pictures.diagrams import diagram
 from kleene.pictures.figures import Picture, check_picture
 from kleene.pictures.traces import trace_picture
 from kleene.traces import Trace

@@ -152,7 +152,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("run", EVEN, "12"), "symbol 1 of the word is '2'"),
         (("run", "dfa:(0|1", "0"), "(0|1"),
@@ -183,8 +183,8 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("extract", "tm:bump"), "need not be a regular language"),
     ],
 )
-def test_bad_input_is_refused_in_words(run, words, told):
-    assert_refused(run(*words), told)
+def test_bad_input_is_refused_in_words(run, words, message):
+    assert_refused(run(*words), message)
 
 
 def test_a_diagrams_file_and_size_in_json(run):

@@ -146,12 +146,12 @@ def test_an_attack_that_succeeds_has_exit_status_one_and_shows_the_input(run, tm
     assert result.status == 1
     assert result.json["first_failure"] == "averages"
     assert len(result.json["attack"]["first_difference"]["input"]) >= 64
-    told = run("certify", name, "--length", "130", "--attack", "--seconds", "600")
-    assert "program and " in told.out
-    assert "differ on [" in told.out
+    result = run("certify", name, "--length", "130", "--attack", "--seconds", "600")
+    assert "program and " in result.out
+    assert "differ on [" in result.out
 
 
 def test_random_certificates_are_attacked_and_one_program_is_not_this_way(run):
-    told = run("check", "--random", "3", "--attack", "--seed", "2")
-    assert (told.status, told.out.split(" on ")[0]) == (0, "3 of 3 certificates of random programs stood")
+    result = run("check", "--random", "3", "--attack", "--seed", "2")
+    assert (result.status, result.out.split(" on ")[0]) == (0, "3 of 3 certificates of random programs stood")
     assert "--attack goes with --random" in run("check", "sort", "--attack").err

@@ -80,7 +80,7 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("run", "increment", "5", "3", "2", "0"), "cell 0 of the memory is 5, and a memory of 4 cells"),
         (("run", "increment", "1"), "a memory is a list of two or more"),
@@ -101,6 +101,6 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
         (("extract", "increment"), "this is a NRAM"),
     ],
 )
-def test_bad_input_is_refused_in_words(run, words, told):
+def test_bad_input_is_refused_in_words(run, words, message):
     Path("mine.nram").write_text(STEPLESS)
-    assert_refused(run(*words), told)
+    assert_refused(run(*words), message)

@@ -43,13 +43,13 @@ def test_every_command_has_help(run, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_says_that_a_python_file_is_run(run, command):
-    told = " ".join(run(command, "--help").out.split())
-    assert told.count("FILE.py:NAME") == told.count("FILE.py:NAME (which runs")
+    shown = " ".join(run(command, "--help").out.split())
+    assert shown.count("FILE.py:NAME") == shown.count("FILE.py:NAME (which runs")
     assert "FILE.py:NAME runs FILE.py as Python" in " ".join(run("--help").out.split())
 
 
 def test_an_unknown_command_and_an_unknown_option_are_refused(run):
-    for words, told in (
+    for words, message in (
         (("dance",), "dance"),
         (("list", "--colour"), "--colour"),
         (("run", "parity_relative", "1", "--compild"), "--compild"),
@@ -59,7 +59,7 @@ def test_an_unknown_command_and_an_unknown_option_are_refused(run):
     ):
         result = run(*words)
         assert (result.status, result.out) == (2, ""), words
-        assert told in result.err
+        assert message in result.err
         assert "Traceback" not in result.err
 
 

@@ -105,7 +105,7 @@ def test_a_reference_of_ones_own_can_disagree(run):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("caesar.py", "--reference", "caesar.py"), "give FILE.py:NAME, NAME being a function in that file"),
         (("caesar.py", "--reference", "nowhere.py:f"), "there is no file 'nowhere.py'"),
@@ -114,5 +114,5 @@ def test_a_reference_of_ones_own_can_disagree(run):
         (("dfa:parity", "--reference", "caesar.py:expected"), "--reference is for one transformer program"),
     ],
 )
-def test_a_reference_that_cannot_be_used_is_refused(run, words, told):
-    assert_refused(run("check", *words, "--samples", "2"), told)
+def test_a_reference_that_cannot_be_used_is_refused(run, words, message):
+    assert_refused(run("check", *words, "--samples", "2"), message)

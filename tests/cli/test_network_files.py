@@ -83,11 +83,11 @@ def test_a_run_on_edited_weights_says_so_and_does_not_blame_the_program(run, net
     assert (network.is_edited, changed.is_edited) == (False, True)
     changed.save("changed.safetensors")
     result = run("run", "changed.safetensors", "2", "1", "0", "1")
-    told = result.out + result.err
-    assert "weights" in told
-    assert "not those that" in told
-    assert "Guard the use" not in told
-    assert "max_layers" not in told
+    printed = result.out + result.err
+    assert "weights" in printed
+    assert "not those that" in printed
+    assert "Guard the use" not in printed
+    assert "max_layers" not in printed
 
 
 def test_edited_weights_that_still_run_are_told_in_json(run, network):

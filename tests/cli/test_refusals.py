@@ -72,7 +72,7 @@ def test_a_name_that_the_file_does_not_define_is_refused(run, mine):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("def (", "SyntaxError"),
@@ -81,9 +81,9 @@ def test_a_name_that_the_file_does_not_define_is_refused(run, mine):
         ("\0", "could not be run"),
     ],
 )
-def test_a_program_file_that_cannot_be_run_is_refused(run, mine, content, told):
+def test_a_program_file_that_cannot_be_run_is_refused(run, mine, content, message):
     Path("bad.py").write_text(content)
-    assert_refused(run("run", "bad.py:make", "1"), "'bad.py' could not be run", told)
+    assert_refused(run("run", "bad.py:make", "1"), "'bad.py' could not be run", message)
 
 
 def test_a_function_in_the_file_that_raises_is_refused(run, mine):

@@ -39,8 +39,8 @@ def test_a_language_model_is_taught_and_kept_with_what_was_measured(taught):
     assert kept == json.loads(json.dumps(content)) | {"checksum": kept["checksum"]}
     assert content["plans"][0]["iterations"] == 3
     assert content["settings"][0]["perplexity"] == pytest.approx(content["perplexity"], abs=0.01)
-    told = [word not in Vocabulary.of(small().corpus.vocabulary).places for s in SENTENCES for word in s.words]
-    assert content["unknown_words"] == pytest.approx(np.mean(told), abs=1e-3)
+    unknown = [word not in Vocabulary.of(small().corpus.vocabulary).places for s in SENTENCES for word in s.words]
+    assert content["unknown_words"] == pytest.approx(np.mean(unknown), abs=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore:the model does not know")

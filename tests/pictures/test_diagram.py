@@ -13,7 +13,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.notation.words import Word
-from kleene.pictures.diagrams.diagram import diagram as picture_of
+from kleene.pictures.diagrams import diagram as picture_of
 from kleene.programs.automata import DFA
 from kleene.programs.turing import TuringMachine
 
@@ -179,7 +179,7 @@ def test_a_picture_stands_alone_and_has_colours_for_light_and_dark(name):
 
 def test_the_same_automaton_gives_the_same_picture_in_every_process():
     code = (
-        "from kleene.pictures.diagrams.diagram import diagram; from kleene.programs.automata import DFA; import sys;"
+        "from kleene.pictures.diagrams import diagram; from kleene.programs.automata import DFA; import sys;"
         "sys.stdout.write(diagram(DFA.from_regex('(a|b)*a(a|b){2}').graph()).svg)"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
@@ -188,7 +188,7 @@ def test_the_same_automaton_gives_the_same_picture_in_every_process():
 
 
 def test_pictures_are_made_without_jax():
-    code = "import kleene.pictures.diagrams.diagram, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
+    code = "import kleene.pictures.diagrams, sys; print('jax' in sys.modules, 'equinox' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["False", "False"]
 
@@ -253,10 +253,10 @@ def marked(svg: str, kind: str) -> list[str]:
 
 def test_the_way_of_a_word_is_shown():
     svg = diagram(DFAS["tomita 7"], "0110")
-    assert [said.split(" ")[0] for said in marked(svg, "visited")] == ["q0", "q1", "q2"]
+    assert [tooltip.split(" ")[0] for tooltip in marked(svg, "visited")] == ["q0", "q1", "q2"]
     assert "visited at step 0, 1" in marked(svg, "visited")[0]
     assert set(marked(svg, "taken")) == {"start", "q0 → q0: 0", "q0 → q1: 1", "q1 → q1: 1", "q1 → q2: 0"}
-    assert [said.split(" ")[0] for said in marked(svg, "last")] == ["q2"]
+    assert [tooltip.split(" ")[0] for tooltip in marked(svg, "last")] == ["q2"]
     assert texts(svg, "caption") == ["'0110' is accepted: q0 → q0 → q1 → q1 → q2"]
     assert not marked(DRAWN["tomita 7"], "visited")
 
@@ -266,7 +266,7 @@ def test_the_way_of_the_empty_word_and_one_into_a_state_that_is_not_shown():
     assert texts(diagram(dfa, ""), "caption") == ["the empty word is rejected: q0"]
     svg = diagram(dfa, "abaa", dead=False)
     assert marked(svg, "last") == []
-    assert [said.split(" ")[0] for said in marked(svg, "visited")] == ["q0", "q1"]
+    assert [tooltip.split(" ")[0] for tooltip in marked(svg, "visited")] == ["q0", "q1"]
 
 
 def test_a_word_outside_the_alphabet_is_refused():
@@ -278,8 +278,8 @@ def test_a_turing_machine_says_what_it_writes_and_where_it_goes():
     svg = diagram(BOUNCE, "ab")
     assert texts(svg, "name") == ["go", "back", "yes", "no"]
     assert sorted(texts(svg, "label")) == ["_ → L", "a → b, R", "a, _ → R", "b → R", "b → a, R"]
-    assert [said.split(" ")[0] for said in marked(svg, "accepting")] == ["yes"]
-    assert [said.split(" ")[0] for said in marked(svg, "rejecting")] == ["no"]
+    assert [tooltip.split(" ")[0] for tooltip in marked(svg, "accepting")] == ["yes"]
+    assert [tooltip.split(" ")[0] for tooltip in marked(svg, "rejecting")] == ["no"]
     assert texts(svg, "caption") == ["'ab' is accepted: go → go → go → back → yes"]
     svg = diagram(BOUNCE, dead=False)
     assert texts(svg, "name") == ["go", "back", "yes"]

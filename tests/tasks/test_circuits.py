@@ -26,15 +26,15 @@ def test_the_circuit_runs_in_the_jitted_program_as_in_the_interpreter(name):
     padded = np.array([memory + [0] * (cells - len(memory)) for memory in memories], dtype=np.int32)
     sizes = np.array([len(memory) for memory in memories], dtype=np.int32)
     batched = jax.jit(jax.vmap(lambda m, size: circuit_run(circuit, m, size, steps)[:2]), compiler_options=QUICK)
-    choices, said = (np.asarray(part) for part in batched(padded, sizes))
+    choices, stated = (np.asarray(part) for part in batched(padded, sizes))
     traces = circuit.run_batch(memories, [steps] * len(memories))
     expected = [[trace[c.name][1:] for c in circuit.wiring.connections] for trace in traces]
     np.testing.assert_array_equal(choices, np.array(expected).transpose(0, 2, 1))
     other = circuit.run_batch(memories, [steps] * len(memories), np.random.default_rng(0))
     varied = np.array([[t[c.name][1:] for c in circuit.wiring.connections] for t in other]).transpose(0, 2, 1)
-    assert said.any()
-    assert (choices == varied)[said].all()  # what is stated does not depend on what fills the holes
-    assert (choices != varied)[~said].any()
+    assert stated.any()
+    assert (choices == varied)[stated].all()  # what is stated does not depend on what fills the holes
+    assert (choices != varied)[~stated].any()
 
 
 def test_modules_that_nothing_uses_are_not_run():
@@ -44,9 +44,9 @@ def test_modules_that_nothing_uses_are_not_run():
 
 def test_where_no_block_matches_nothing_is_stated():
     circuit = Circuit.from_text("registers 1\nmodules INC+W\nwhen 0: INC(r0) WRITE(r0, r0) r0 = INC")
-    choices, said, _ = circuit_run(circuit, jnp.array([0, 1, 1]), jnp.asarray(3), 3)
-    assert choices.shape == said.shape
-    assert said.any(axis=1).tolist() == [True, False, False]
+    choices, stated, _ = circuit_run(circuit, jnp.array([0, 1, 1]), jnp.asarray(3), 3)
+    assert choices.shape == stated.shape
+    assert stated.any(axis=1).tolist() == [True, False, False]
 
 
 OWN = """registers 2

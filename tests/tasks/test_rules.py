@@ -130,7 +130,7 @@ def test_the_other_tokens_are_uniform_and_the_rules_lie_anywhere():
          r"copies of 16 tokens are 1,618,000 tokens, and `tokens` is 1,000,000\. Take .*fewer `rules` or `copies`"),
         ({"length": 999}, r"k = 999 does not fit: 1,000 rules of 1001 tokens are 1,001,000 tokens"),
         ({"length": 8, "test_tokens": 100}, r"500 rules of 10 tokens are 5,000 tokens, and `test_tokens` is 100"),
-        ({"length": 0}, "length is 0; it must be a whole number from 1 on"),
+        ({"length": 0}, "length is 0; give a whole number, 1 or more"),
         ({"rules": -1}, "rules is -1"),
         ({"tokens": 1e6}, "tokens is 1000000.0"),
         ({"rules": 10}, "100 scaffolds cannot all appear in 10 rules of the training text"),

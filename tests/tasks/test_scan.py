@@ -138,8 +138,8 @@ def test_files_are_found_in_the_folders_that_they_are_published_in(own):
         ("IN: OUT: I_WALK\n", "line 1"),
         ("IN: walk OUT: \n", "line 1"),
         ("IN: walk OUT: I_WALK\n\n", "line 2: '' was read"),
-        ("IN: walk OUT: I_FLY\n", "line 1: 'I_FLY' is not of SCAN"),
-        ("IN: fly OUT: I_WALK\n", "line 1: 'fly' is not of SCAN"),
+        ("IN: walk OUT: I_FLY\n", "line 1: 'I_FLY' is not a word of SCAN"),
+        ("IN: fly OUT: I_WALK\n", "line 1: 'fly' is not a word of SCAN"),
     ],
 )
 def test_a_malformed_file_is_refused_with_the_line(content, message, own):

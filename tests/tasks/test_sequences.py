@@ -65,7 +65,7 @@ def test_the_program_finds_what_it_answers_where_its_head_reads(case):
     """The trace is a program: what lay, before the write, where the head read in one step makes the answer of the next.
 
     An empty cell is the end. Two cells are read in the step in which they are written: of a word of one symbol, the
-    second copy (which is why nothing is said there), and the only bit of DyckWords, which is 0 whatever the word.
+    second copy (which is why nothing is stated there), and the only bit of DyckWords, which is 0 whatever the word.
     """
     name, word = case
     task, found = TASKS[name], laid_out(name, word)

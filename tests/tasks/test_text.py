@@ -56,7 +56,7 @@ def test_a_vocabulary_without_unk_names_the_word_that_it_lacks():
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: Vocabulary(("a", "b", "a")), "'a' twice"),
         (lambda: Vocabulary.of([], minimum=0), "minimum is 0"),
@@ -64,8 +64,8 @@ def test_a_vocabulary_without_unk_names_the_word_that_it_lacks():
         (lambda: wikitext_2("train"), "no part 'train'"),
     ],
 )
-def test_bad_requests_are_refused(make, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_requests_are_refused(make, message):
+    with pytest.raises(InputError, match=message):
         make()
 
 

@@ -104,14 +104,14 @@ def test_an_rnn_learns_a_language_and_sooner_with_states():
 
 def test_lessons_are_found_by_name_and_bad_ones_refused():
     assert lesson("dfa:(ab)*", "lstm").name == "(ab)* lstm"
-    for task, machine, told in (
+    for task, machine, message in (
         ("cpoy", None, "no task 'cpoy'"),
         ("dfa:tomita_4", "ntm", "not for the machine 'ntm'"),
         ("increment", "rnn", "not for the machine 'rnn'"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             lesson(task, machine)
-    with pytest.raises(InputError, match="no such option"):
+    with pytest.raises(InputError, match="has no option"):
         lesson("dfa:tomita_4", "rnn", wheels=4)
     with pytest.raises(InputError, match="too small"):
         lesson("dfa:tomita_4", "rnn", batch=1)

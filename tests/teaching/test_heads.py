@@ -35,12 +35,12 @@ def test_the_heads_of_the_program_and_of_the_best_run_of_each_setting_are_drawn(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("increment", "--heads", "heads.svg"), "a machine without heads"),
         (("dfa:tomita_1", "--heads", "heads.svg"), "a machine without heads"),
         (("copy", "--heads", "heads.gif"), "pictures are written as .svg, .png, .pdf"),
     ],
 )
-def test_heads_that_cannot_be_drawn_are_refused_before_anything_is_taught(run, words, told):
-    assert_refused(run("teach", *words), told)
+def test_heads_that_cannot_be_drawn_are_refused_before_anything_is_taught(run, words, message):
+    assert_refused(run("teach", *words), message)

@@ -16,7 +16,7 @@ scores = arrays(np.float32, (STEPS, CLASSES), elements=st.floats(-3, 3, width=32
 targets = arrays(np.int32, STEPS, elements=st.integers(0, CLASSES - 1))
 
 
-def said(values):
+def log_probabilities(values):
     return jnp.log(jnp.exp(values) / jnp.exp(values).sum(axis=-1, keepdims=True))
 
 
@@ -34,14 +34,15 @@ def plain(channels):
 @given(scores, targets, weights, scores, targets, weights)
 def test_the_loss_is_the_weighted_mean_over_the_hints_of_all_channels(a, at, aw, b, bt, bw):
     subtrace = {"a": Hints(jnp.array(at), jnp.array(aw)), "b": Hints(jnp.array(bt), jnp.array(bw))}
-    found = hint_loss({"a": said(a), "b": said(b)}, subtrace)
+    found = hint_loss({"a": log_probabilities(a), "b": log_probabilities(b)}, subtrace)
     assert float(found) == pytest.approx(plain([(a, at, aw), (b, bt, bw)]), abs=1e-4)
 
 
 @given(scores, targets, weights, st.sampled_from([0.5, 3.0, 100.0]))
 def test_scaling_all_weights_changes_nothing(values, wanted, weighs, factor):
     one, other = (
-        hint_loss({"a": said(values)}, {"a": Hints(jnp.array(wanted), jnp.array(weighs * f))}) for f in (1, factor)
+        hint_loss({"a": log_probabilities(values)}, {"a": Hints(jnp.array(wanted), jnp.array(weighs * f))})
+        for f in (1, factor)
     )
     assert float(one) == pytest.approx(float(other), abs=1e-5)
 

@@ -85,9 +85,9 @@ def test_perplexity_is_that_of_every_word_but_the_first_in_streams_from_an_empty
     chances, right, columns = [], [], -(-(length - 1) // 3)
     for first in range(0, length - 1, columns):
         outputs = network.outputs([WORDS[n] for n in NOISE[first : min(first + columns, length - 1)]])[1:]
-        for said, target in zip(outputs, NOISE[first + 1 :]):
-            chances.append(np.exp(said[target]) / np.exp(said).sum())
-            right.append(said.argmax() == target)
+        for logits, target in zip(outputs, NOISE[first + 1 :]):
+            chances.append(np.exp(logits[target]) / np.exp(logits).sum())
+            right.append(logits.argmax() == target)
     assert len(chances) == length - 1
     assert float(found["perplexity"]) == pytest.approx(np.exp(-np.mean(np.log(chances))), rel=1e-4)
     assert float(found["accuracy_by_length"][0]) == pytest.approx(np.mean(right), abs=1e-6)
@@ -149,7 +149,7 @@ def test_another_text_is_another_plan():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"train": ROUND[:14]}, "has 14 words, and at least 15 are needed"),
         ({"held_out": ROUND[:1]}, "the text held out has 1 words"),
@@ -161,8 +161,8 @@ def test_another_text_is_another_plan():
         ({"rate": 0.0}, "rate=0.0"),
     ],
 )
-def test_a_lesson_that_makes_no_sense_is_refused(options, told):
-    with pytest.raises(InputError, match=told):
+def test_a_lesson_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
         made(**options)
 
 
@@ -173,7 +173,7 @@ def test_a_text_file_is_a_task_of_the_catalog(tmp_path):
     assert (found.name, found.kinds) == ("poem lstm", ("none",))
     with pytest.raises(InputError, match="not for the machine 'rnn'; it is for lstm"):
         lesson(f"text:{file}", "rnn")
-    with pytest.raises(InputError, match="no such option"):
+    with pytest.raises(InputError, match="has no option"):
         lesson(f"text:{file}", wheels=3)
 
 

@@ -141,7 +141,7 @@ def test_options_are_those_that_the_lesson_declares():
     assert {"rate", "width", "clip", "decoder", "batch"} <= set(maker_of(SequenceTask()).options)
     facts = lesson("copy", rate=0.5, width=3, clip=2.0, decoder=5).facts()
     assert [facts[name] for name in ("learning_rate", "width", "clip", "decoder")] == [0.5, 3, 2.0, 5]
-    with pytest.raises(InputError, match=r"no such option for 'swap' on 'nram': width; its options are hidden, batch"):
+    with pytest.raises(InputError, match=r"'swap' on 'nram' has no option 'width'; its options are hidden, batch"):
         lesson("swap", width=3)
 
 
@@ -151,7 +151,7 @@ def test_options_are_those_that_the_lesson_declares():
         (("nothing.py:lesson",), "there is no file 'nothing.py'"),
         (("own.py:nothing",), "'own.py' defines no 'nothing'"),
         (("own.py:broken",), "calling broken() in 'own.py' raised RuntimeError: no"),
-        (("own.py:made", "--hidden", "3"), "no such option for 'own.py:made': hidden; it has no options"),
+        (("own.py:made", "--hidden", "3"), "'own.py:made' has no option 'hidden'; it has no options"),
         (("own.py:made", "--machine", "nram"), "'own.py:made' is not for the machine 'nram'"),
         (("own.py:made", "--hints", "own.py:nothing"), "'own.py' defines no 'nothing'"),
         (

@@ -27,7 +27,7 @@ from kleene.tensors import read_tensors, write_tensors
 class Slope:
     """A lesson small enough to see through: find the slope of a line; hints tell it, and kind 2 ruins it."""
 
-    name, kinds, iterations, lengths = "slope", ("none", "told", "poison"), 40, (1, 2)
+    name, kinds, iterations, lengths = "slope", ("none", "hinted", "poison"), 40, (1, 2)
     optimiser = optax.sgd(0.1)
 
     def __init__(self, slope=3.0):
@@ -50,9 +50,9 @@ class Slope:
 
     def loss(self, model, batch, setting):
         error = (batch * (model["slope"] - self.slope)) ** 2
-        told = jnp.where(setting.kind == 1, setting.strength * (model["slope"] - self.slope) ** 2, 0.0)
+        hinted = jnp.where(setting.kind == 1, setting.strength * (model["slope"] - self.slope) ** 2, 0.0)
         ruin = jnp.where(setting.kind == 2, jnp.log(-jnp.ones(())), 0.0)
-        return error.mean() + told + ruin, Measured((error < 0.01).mean())
+        return error.mean() + hinted + ruin, Measured((error < 0.01).mean())
 
     def test(self, model, key, setting):
         error = jnp.abs(model["slope"] - self.slope)
@@ -64,7 +64,7 @@ class Slope:
 
 def plan(lesson=None, **options):
     return Plan.grid(
-        lesson or Slope(), **{"kinds": ("none", "told"), "seeds": 3, "iterations": 30, "test_every": 10} | options
+        lesson or Slope(), **{"kinds": ("none", "hinted"), "seeds": 3, "iterations": 30, "test_every": 10} | options
     )
 
 
@@ -75,7 +75,7 @@ def weights(learners):
 def test_a_grid_has_every_setting_with_every_seed_and_none_once():
     made = plan(densities=(1.0, 0.5), strengths=(1.0, 0.1))
     assert [(s["kind"], s["density"], s["strength"]) for s in made.settings] == [
-        ("none", 0, 0), ("told", 1, 1), ("told", 1, 0.1), ("told", 0.5, 1), ("told", 0.5, 0.1),
+        ("none", 0, 0), ("hinted", 1, 1), ("hinted", 1, 0.1), ("hinted", 0.5, 1), ("hinted", 0.5, 0.1),
     ]  # fmt: skip
     assert made.runs == 15
     assert made.setting().kind.tolist() == [0] * 3 + [1] * 12
@@ -84,31 +84,31 @@ def test_a_grid_has_every_setting_with_every_seed_and_none_once():
 def test_hints_help_and_the_report_says_so():
     made = plan()
     progress, _ = teach(made)
-    none, told = TeachingReport(made, progress).settings()
-    assert told["generalised"] == 3
-    assert none["generalised"] < 3 or max(told["first_hit"]) <= min(hit for hit in none["first_hit"] if hit)
-    assert set(told["accuracy_by_length"]) == {"1", "2"}
-    assert told["diverged"] == []
+    none, hinted = TeachingReport(made, progress).settings()
+    assert hinted["generalised"] == 3
+    assert none["generalised"] < 3 or max(hinted["first_hit"]) <= min(hit for hit in none["first_hit"] if hit)
+    assert set(hinted["accuracy_by_length"]) == {"1", "2"}
+    assert hinted["diverged"] == []
 
 
 def test_a_run_among_many_is_the_run_that_it_would_be_alone():
     _, together = teach(plan())
-    _, alone = teach(plan(kinds=("told",), seeds=1, first_seed=2))
+    _, alone = teach(plan(kinds=("hinted",), seeds=1, first_seed=2))
     assert weights(together)[5] == pytest.approx(weights(alone)[0], rel=1e-6)
 
 
 def test_runs_of_a_seed_begin_alike_and_hints_of_no_strength_change_nothing():
     _, with_none = teach(plan(kinds=("none",)))
-    _, with_nothing = teach(plan(kinds=("told",), strengths=(0.0,)))
+    _, with_nothing = teach(plan(kinds=("hinted",), strengths=(0.0,)))
     assert (weights(with_none) == weights(with_nothing)).all()
 
 
 def test_a_run_that_diverges_stops_alone_and_is_named():
-    made = plan(kinds=("poison", "told"))
+    made = plan(kinds=("poison", "hinted"))
     progress, learners = teach(made)
-    poisoned, told = TeachingReport(made, progress).settings()
+    poisoned, hinted = TeachingReport(made, progress).settings()
     assert (poisoned["diverged"], poisoned["generalised"], poisoned["loss"]) == ([0, 1, 2], 0, None)
-    assert (told["diverged"], told["generalised"]) == ([], 3)
+    assert (hinted["diverged"], hinted["generalised"]) == ([], 3)
     assert np.isfinite(weights(learners)).all()
 
 
@@ -210,7 +210,7 @@ def restored_with(file, finished, change):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"types": None}, "does not name the type of each array"),
         ({"types": []}, "does not name the type of each array"),
@@ -230,9 +230,9 @@ def restored_with(file, finished, change):
         ({"plan": [1]}, "of another plan: lesson, settings, seeds differ"),
     ],
 )
-def test_a_header_that_makes_no_sense_is_refused(tmp_path, finished, change, told):
+def test_a_header_that_makes_no_sense_is_refused(tmp_path, finished, change, message):
     assert restored_with(tmp_path / "whole.safetensors", finished, {})[0].iteration == 30
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         restored_with(tmp_path / "changed.safetensors", finished, change)
 
 
@@ -261,16 +261,16 @@ def test_a_full_disk_leaves_the_checkpoint_before_it(tmp_path):
 
 
 def test_a_plan_stops_early_when_all_have_generalised():
-    made = plan(kinds=("told",), iterations=1000)
+    made = plan(kinds=("hinted",), iterations=1000)
     progress, _ = teach(made, stop_after=2)
     assert progress.iteration < 1000
     assert all(test["generalises"].all() for test in progress.tests[-2:])
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        ({"kinds": ("shouted",)}, "no hints of kind 'shouted' for slope; there are none, told, poison"),
+        ({"kinds": ("shouted",)}, "no hints of kind 'shouted' for slope; there are none, hinted, poison"),
         ({"densities": (1.5,)}, "the density is 1.5"),
         ({"strengths": (-1.0,)}, "the strength is -1.0"),
         ({"strengths": (float("nan"),)}, "the strength is nan"),
@@ -278,8 +278,8 @@ def test_a_plan_stops_early_when_all_have_generalised():
         ({"iterations": 0}, "iterations is 0"),
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(options, told):
-    with pytest.raises(InputError, match=told.replace(".", r"\.")):
+def test_a_plan_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(InputError, match=message.replace(".", r"\.")):
         plan(**options)
 
 

@@ -119,7 +119,7 @@ CIRCUIT, MEMORY = get("increment").build(), [2, 1, 3, 0]
 
 
 @functools.cache
-def told(kind: str, density: float = 1.0):
+def hinted(kind: str, density: float = 1.0):
     """The targets and weights of many examples of one memory, whose run takes 6 of the 9 steps there is room for."""
     targets, weights = _told(jnp.asarray(KINDS.index(kind)), jnp.asarray(density))
     return np.asarray(targets), np.asarray(weights)
@@ -149,29 +149,29 @@ def every_weight() -> np.ndarray:
 
 
 def test_full_hints_tell_all_that_the_text_says_and_nothing_else():
-    targets, weights = told("full")
+    targets, weights = hinted("full")
     np.testing.assert_allclose(weights, np.broadcast_to(every_weight(), weights.shape), rtol=1e-6)
     assert (targets == stated())[weights > 0].all()
 
 
 def test_none_tells_nothing():
-    assert not told("none")[1].any()
+    assert not hinted("none")[1].any()
 
 
 @pytest.mark.parametrize(("kind", "registers"), [("registers", True), ("modules", False)])
 def test_registers_and_modules_are_told_apart(kind, registers):
     is_register = np.array([c.name.endswith(".c") for c in CIRCUIT.wiring.connections])
     expected = every_weight() * (is_register == registers)
-    np.testing.assert_allclose(told(kind)[1], np.broadcast_to(expected, told(kind)[1].shape), rtol=1e-6)
+    np.testing.assert_allclose(hinted(kind)[1], np.broadcast_to(expected, hinted(kind)[1].shape), rtol=1e-6)
 
 
 def test_corners_are_the_first_and_the_last_step_of_the_run():
     expected = every_weight() * np.isin(np.arange(MOST), (0, STEPS - 1))[:, None]
-    np.testing.assert_allclose(told("corners")[1], np.broadcast_to(expected, told("corners")[1].shape), rtol=1e-6)
+    np.testing.assert_allclose(hinted("corners")[1], np.broadcast_to(expected, hinted("corners")[1].shape), rtol=1e-6)
 
 
 def test_a_single_timestep_is_any_step_of_the_run_whole():
-    weights = told("single_timestep")[1]
+    weights = hinted("single_timestep")[1]
     steps = weights.any(axis=2)
     assert (steps.sum(axis=1) == 1).all()
     assert set(np.argmax(steps, axis=1)) == set(range(STEPS))
@@ -180,7 +180,7 @@ def test_a_single_timestep_is_any_step_of_the_run_whole():
 
 
 def test_a_single_hint_is_any_one_module_or_register_at_any_step():
-    weights = told("single_hint")[1]
+    weights = hinted("single_hint")[1]
     units = np.array([c.unit for c in CIRCUIT.wiring.connections])
     found = set()
     for row in weights:
@@ -196,8 +196,8 @@ def test_a_single_hint_is_any_one_module_or_register_at_any_step():
 
 
 def test_noise_makes_one_hint_wrong_in_a_fifth_of_the_traces():
-    targets, weights = told("noisy_full")
-    clean, plain = told("full")
+    targets, weights = hinted("noisy_full")
+    clean, plain = hinted("full")
     np.testing.assert_array_equal(weights, plain)
     wrong = (targets != clean) & (weights > 0)
     counts = wrong.sum(axis=(1, 2))
@@ -209,6 +209,6 @@ def test_noise_makes_one_hint_wrong_in_a_fifth_of_the_traces():
 
 
 def test_density_is_the_share_of_examples_with_hints():
-    some = told("full", 0.25)[1].any(axis=(1, 2))
+    some = hinted("full", 0.25)[1].any(axis=(1, 2))
     assert 0.15 < some.mean() < 0.35
-    assert not told("full", 0.0)[1].any()
+    assert not hinted("full", 0.0)[1].any()

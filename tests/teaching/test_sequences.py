@@ -63,12 +63,12 @@ def test_the_loss_is_equation_8_example_by_example(measured, traces, kind):
         answers = [(t, examples.answers[t, i]) for t in np.flatnonzero(examples.answering[:, i])]
         hints = []
         for t in np.flatnonzero(examples.live[:, i]):
-            said = {
+            probabilities = {
                 "read": trace["read"][t + 1, examples.read[t, i]],
                 "write": trace["write"][t + 1, examples.write[t, i]],
                 "value": decoded[t, examples.value[t, i], examples.write[t, i]],
             }
-            hints += [-np.log(said[name]) for name in said if batch.hints[name].weights[t, i] > 0]
+            hints += [-np.log(probabilities[name]) for name in probabilities if batch.hints[name].weights[t, i] > 0]
         right = np.mean([-np.log(trace["output"][t + 1, symbol]) for t, symbol in answers])
         expected.append(right + 0.7 * (np.mean(hints) if hints else 0))
     np.testing.assert_allclose(loss, np.mean(expected), rtol=1e-4)
@@ -76,8 +76,8 @@ def test_the_loss_is_equation_8_example_by_example(measured, traces, kind):
 
 def test_density_is_the_share_of_examples_with_hints():
     many = ntm_lesson("copy", **{**SMALL, "batch": 4000})
-    told = jax.jit(many.examples)(jax.random.key(0), (), setting("read", 0.1)).hints["read"].weights
-    assert np.asarray(told.sum(0) > 0).mean() == pytest.approx(0.1, abs=0.02)
+    weights = jax.jit(many.examples)(jax.random.key(0), (), setting("read", 0.1)).hints["read"].weights
+    assert np.asarray(weights.sum(0) > 0).mean() == pytest.approx(0.1, abs=0.02)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "none"])
@@ -98,20 +98,20 @@ def test_only_value_hints_teach_the_decoder(measured):
 
 def test_a_lesson_without_value_hints_has_the_same_loss_for_other_kinds(lesson, measured):
     fewer = ntm_lesson("copy", kinds=("none", "address"), **SMALL)
-    told = Setting(jnp.array(1), jnp.array(1.0), jnp.array(1.0))
-    batch = fewer.examples(jax.random.key(7), (), told)
+    chosen = Setting(jnp.array(1), jnp.array(1.0), jnp.array(1.0))
+    batch = fewer.examples(jax.random.key(7), (), chosen)
     assert sorted(batch.hints) == ["read", "write"]
-    loss, measured_too = jax.jit(fewer.loss)(fewer.fresh(jax.random.key(0)), batch, told)
+    loss, measured_too = jax.jit(fewer.loss)(fewer.fresh(jax.random.key(0)), batch, chosen)
     np.testing.assert_allclose(loss, measured(setting("address"), 0)[0], rtol=1e-5)
     assert measured_too.accuracy.shape == ()
 
 
 def test_a_lesson_without_any_hints_has_the_loss_of_the_baseline(measured):
     bare = ntm_lesson("copy", kinds=("none",), **SMALL)
-    told = Setting(jnp.array(0), jnp.array(0.0), jnp.array(0.0))
-    batch = bare.examples(jax.random.key(7), (), told)
+    chosen = Setting(jnp.array(0), jnp.array(0.0), jnp.array(0.0))
+    batch = bare.examples(jax.random.key(7), (), chosen)
     assert batch.hints == {}
-    loss, _ = jax.jit(bare.loss)(bare.fresh(jax.random.key(0)), batch, told)
+    loss, _ = jax.jit(bare.loss)(bare.fresh(jax.random.key(0)), batch, chosen)
     np.testing.assert_allclose(loss, measured(setting("none"), 0)[0], rtol=1e-5)
 
 
@@ -170,7 +170,7 @@ def test_lessons_take_the_papers_numbers():
     assert flips.facts()["task"] == "repeat_flip_3d"
 
 
-TOLD = {
+REVEALED = {
     "none": (),
     "read": ("read",),
     "write": ("write",),
@@ -192,10 +192,10 @@ def test_each_kind_tells_its_channels_at_its_steps(name, kind):
     shown = reveal(policies, trace, draws, kind=jnp.array(KINDS.index(kind)), density=jnp.array(1.0), axis=-1)
     steps = np.asarray(found.corner if kind == "corner" else found.live)
     for channel in ("read", "write", "value"):
-        told = steps if channel in TOLD[kind] else np.zeros_like(steps)
+        expected = steps if channel in REVEALED[kind] else np.zeros_like(steps)
         if channel == "read":
-            told = told & np.asarray(found.read_known)
-        assert np.asarray(shown[channel].weights).tolist() == told.astype(float).tolist()
+            expected = expected & np.asarray(found.read_known)
+        assert np.asarray(shown[channel].weights).tolist() == expected.astype(float).tolist()
 
 
 @pytest.mark.slow

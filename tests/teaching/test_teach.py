@@ -224,11 +224,11 @@ def test_options_of_a_text_reach_its_lesson(run, untaught):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("dfa:tomita_1", "--rate", "0"), "--rate is 0.0; give a number above 0"),
         (("dfa:tomita_1", "--rate", "nan"), "--rate is nan"),
-        (("dfa:tomita_1", "--layers", "2"), "no such option for 'dfa:tomita_1' on 'rnn': layers"),
+        (("dfa:tomita_1", "--layers", "2"), "'dfa:tomita_1' on 'rnn' has no option 'layers'"),
         (("dfa:tomita_1", "--model", "m", "--checkpoint", "./m"), "--checkpoint and --model both name 'm'"),
         (("dfa:tomita_1", "--model", "m" * 300), "cannot be written: File name too long"),
         (("dfa:tomita_1", "--checkpoint", "a\0b"), "cannot be"),
@@ -241,14 +241,14 @@ def test_options_of_a_text_reach_its_lesson(run, untaught):
         (("dfa:tomita_1", "--first-seed", "4294967290"), "a seed is from 0 to 4294967295"),
         (("dfa:(tomita1)",), "'(tomita1)' accepts no word of 5, 10, 15, 20, 30, 40 symbols"),
         (("copy", "--hints", "shout"), "no hints of kind 'shout' for copy; there are none, read"),
-        (("copy", "--hidden", "5"), "no such option for 'copy' on 'ntm': hidden"),
-        (("dfa:tomita_1", "--checkpoint", os.devnull), "is no file"),
+        (("copy", "--hidden", "5"), "'copy' on 'ntm' has no option 'hidden'"),
+        (("dfa:tomita_1", "--checkpoint", os.devnull), "is not a file"),
         (("dfa:tomita_1", "--model", "."), "'.' is a folder"),
         (("dfa:(0",), "(0"),
     ],
 )
-def test_bad_input_is_refused(run, words, told):
-    assert_refused(run("teach", *words), told)
+def test_bad_input_is_refused(run, words, message):
+    assert_refused(run("teach", *words), message)
 
 
 @pytest.mark.parametrize("option", ["--results", "--checkpoint", "--model", "--heads"])
@@ -286,8 +286,8 @@ def test_the_table_says_how_many_tests_were_right_and_names_divergence_where_the
 def test_in_a_narrow_terminal_the_table_loses_nothing(capsys):
     row = ROW | {"hints": "single_timestep", "seeds": 20, "generalised": 20, "interval": [0.839, 1.0]}
     row |= {"first_hit": [123456] * 20, "diverged": [7]}
-    told = [row, row | {"perplexity": 117.2}]
-    Console(width=80).print(table_of([{"lesson": "figure-12-permute_noise", "settings": told}]))
+    settings = [row, row | {"perplexity": 117.2}]
+    Console(width=80).print(table_of([{"lesson": "figure-12-permute_noise", "settings": settings}]))
     shown = capsys.readouterr().out
     assert "…" not in shown
     for value in ("λ", "117.2", "123,456", "20 of 20"):
@@ -309,12 +309,12 @@ def test_of_an_experiment_with_several_tasks_each_row_names_its_own():
 
 
 def test_the_table_of_language_models_names_texts_and_not_hints():
-    told = ROW | {"hints": "k=2 familiar", "perplexity": 99.5}
-    alone = table_of([{"lesson": "rules", "settings": [told]}])
+    language = ROW | {"hints": "k=2 familiar", "perplexity": 99.5}
+    alone = table_of([{"lesson": "rules", "settings": [language]}])
     assert [column.header for column in alone.columns][:3] == ["lesson", "text", "right"]
-    hinted = told | {"hints": "read"}
+    hinted = language | {"hints": "read"}
     del hinted["perplexity"]
-    mixed = table_of([{"lesson": "rules", "settings": [told]}, {"lesson": "copy", "settings": [hinted]}])
+    mixed = table_of([{"lesson": "rules", "settings": [language]}, {"lesson": "copy", "settings": [hinted]}])
     assert [column.header for column in mixed.columns][:4] == ["lesson", "hints", "density", "λ"]
     assert list(mixed.columns[-1].cells) == ["99.5", "·"]
 

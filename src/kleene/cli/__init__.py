@@ -1,6 +1,6 @@
-"""`kleene` on the command line: a thin door to the library.
+"""`kleene` on the command line: it parses words, calls one verb of the library and prints what comes back.
 
-Everything heavy is imported inside the commands, so that `kleene --help` answers at once.
+Heavy modules are imported inside the commands, so that `kleene --help` answers at once.
 """
 
 import sys
@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli import checking, learning, measuring, networks, programs
+from kleene.cli import checking, learning, networks, programs, showing
 from kleene.cli.options import BAD_INPUT, INTERRUPTED
-from kleene.cli.streams import OutputError, check_arguments, guarded_streams, tell
+from kleene.cli.printing import OutputError, check_arguments, guarded_streams, tell
 from kleene.errors import KleeneError
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (programs, checking, networks, learning, measuring):
+for module in (programs, checking, networks, learning, showing):
     app.add_typer(module.commands)
 
 
@@ -41,7 +41,7 @@ def root(
 
 
 def _leave() -> None:
-    """End an interrupted process as it stands: XLA's threads may still be at work."""
+    """End an interrupted process at once, because XLA's threads may still be at work."""
     from kleene.stopping import leave
 
     leave()
@@ -63,17 +63,18 @@ def main() -> None:
     except KeyboardInterrupt:
         _leave()
     except SystemExit as left:
-        if left.code == INTERRUPTED:  # as Typer leaves at Ctrl-C
+        if left.code == INTERRUPTED:  # Typer's status after Ctrl-C
             _leave()
         raise
     except Exception as error:
         if debug:
             raise
-        tell(f"kleene: {_told(error)}")
+        tell(f"kleene: {_message(error)}")
         sys.exit(BAD_INPUT)
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
+    """One message for an error that is not a `KleeneError`: too little memory, or a bug of ours."""
     if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
         return f"there is not enough memory for this; use a smaller size ({error or 'it ran out'})"
     return (

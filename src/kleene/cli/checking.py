@@ -1,4 +1,4 @@
-"""Commands that say whether a network equals its program, and why: check, certify."""
+"""Commands that compare a network with its program: check runs both, certify proves them equal."""
 
 import os
 import sys
@@ -104,7 +104,7 @@ def check(
 def _reports(
     program: str | None, reference: str | None, asked: dict[str, Any], options: dict[str, Any], *, shown: bool
 ) -> list[Any]:
-    """The reports for one program, or for everything on the shelves, with a bar that shows how far they are."""
+    """The reports for one program, or for the whole library, with a progress bar."""
     from kleene.compiling.checking import check_all, check_named
     from kleene.naming import shelves
 
@@ -119,7 +119,7 @@ def _reports(
 
 
 def _compared(reports: list[Any]) -> str:
-    """What was found to be the same, and whether there was a reference."""
+    """Which runs have the same trace, and whether there was a reference."""
     if all(report.has_reference for report in reports):
         return "program, network and reference have the same trace"
     *first, last = reports[0].compared
@@ -198,8 +198,8 @@ def certify(
             found.network, certificate=certificate, program=found.program, seconds=seconds, jax=in_jax
         )
     if as_json:
-        told = {} if result is None else {"attack": result.as_json()}
-        print_json(certificate.as_json() | {"compared": found.compared} | told)
+        attacked = {} if result is None else {"attack": result.as_json()}
+        print_json(certificate.as_json() | {"compared": found.compared} | attacked)
     elif result is not None:
         typer.echo(str(result))
     if not certificate or (result is not None and not result):

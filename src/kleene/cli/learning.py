@@ -120,7 +120,7 @@ def _numbers(name: str, text: str) -> tuple[float, ...]:
 
 
 class _Bar:
-    """A progress bar on stderr, which nothing is drawn of until it begins."""
+    """A progress bar on stderr; nothing is drawn before `begin`."""
 
     def __init__(self, progress: Any) -> None:
         self.progress, self.task = progress, None

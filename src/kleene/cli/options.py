@@ -1,13 +1,45 @@
-"""Arguments and options that several commands have, and exit statuses."""
+"""Arguments and options that several commands share, how a shell completes them, and exit statuses."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kleene.cli.completion import complete_program, complete_transformer
-
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
-MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # bounds of options that count
+MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # upper bounds of integer options
+FILES = (".py", ".safetensors")  # that hold programs or networks
+
+
+def complete_program(incomplete: str) -> list[str]:
+    """The names of all programs that begin with `incomplete`, and files."""
+    from kleene.naming import listed_names
+
+    return _beginning(incomplete, iter(listed_names()))
+
+
+def complete_transformer(incomplete: str) -> list[str]:
+    """The names of transformer programs that begin with `incomplete`, and files."""
+    from kleene.programs.alta.library import entries
+
+    return _beginning(incomplete, iter(entries()))
+
+
+def _beginning(incomplete: str, names: Iterator[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)] + _files(incomplete)
+
+
+def _files(incomplete: str) -> list[str]:
+    """Files of programs and networks whose path begins with `incomplete`, and folders that may hold some."""
+    folder, _, start = incomplete.rpartition("/")
+    where = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    try:
+        found = sorted(file for file in where.iterdir() if file.name.startswith(start) and file.name[0] != ".")
+    except OSError:
+        return []
+    before = incomplete[: len(incomplete) - len(start)]
+    return [before + file.name + "/" * file.is_dir() for file in found if file.suffix in FILES or file.is_dir()]
+
 
 ProgramArgument = Annotated[
     str,
@@ -42,7 +74,7 @@ SourceArgument = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
-# None stands for a kind's own default, so that an option that means nothing to a kind can be refused.
+# None stands for a kind's own default, so that an option that a kind does not have can be refused.
 DtypeOption = Annotated[
     str | None,
     typer.Option(

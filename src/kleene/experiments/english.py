@@ -1,8 +1,8 @@
 """Interdependence and syntax in English: figures 3 and 4 of "LSTMs Compose (and Learn) Bottom-Up".
 
-A language model learns a text, and the interdependence of every two words of parsed sentences is taken, each sentence
-from an empty memory. The same is done with a network that has learned nothing: its interdependence falls with distance
-too. Words are looked up with their capitals; what the model does not know is `<unk>`.
+A language model learns a text, and then the interdependence of every two words of parsed sentences is measured, each
+sentence read from an empty memory. An untrained network is measured too, because its interdependence also falls with
+distance. Words keep their capitals; a word that the model does not know is `<unk>`.
 """
 
 import warnings
@@ -43,7 +43,7 @@ PAPER = {
 
 @dataclass(frozen=True)
 class English:
-    """A text to learn, parsed sentences, and how the network is taught; or a `model` that has been taught already."""
+    """A corpus to learn, parsed sentences, and how the network is taught; or a `model` that was taught before."""
 
     name: str
     shows: str
@@ -63,17 +63,17 @@ class English:
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """The one that teaches the network; none where there is a model."""
+        """The plan that teaches the network; none where a model is given."""
         return () if self.model is not None else (self._plan,)
 
     @cached_property
     def _plan(self) -> Plan:
-        """Taught with one seed, and tested after each epoch."""
+        """The plan with one seed and a test after each epoch."""
         total = self.iterations or self.lesson.iterations
         return Plan.grid(self.lesson, seeds=1, iterations=total, test_every=min(self.lesson.task.epoch, total))
 
     def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
-        """What it came to; `NAME.json` and `NAME.svg` in the folder hold it, and `NAME.safetensors` the network."""
+        """The result. The folder holds it as `NAME.json` and `NAME.svg`, and the network as `NAME.safetensors`."""
         with Lessons(self.name, folder) as lessons:
             network, reports = self.model, []
             if network is None:
@@ -103,7 +103,7 @@ class English:
         }
 
     def _measured(self, network: LSTM) -> dict[str, Any]:
-        """The means and trends of the interdependence of all pairs, in this network and in one that learned nothing."""
+        """Means and trends of the interdependence of all pairs, in this network and in an untrained one."""
         counted = Counter(np.asarray(self.corpus.train).tolist())
         counts = {word: counted[place] for place, word in enumerate(self.corpus.vocabulary)}
         pairs, found = WordPairs.of(self.sentences, counts), {}
@@ -123,7 +123,7 @@ class English:
 
 
 def untrained(network: LSTM, seed: int = 0) -> LSTM:
-    """A network of the same shape as a language lesson begins with."""
+    """A network of the same shape with random weights, drawn as a language lesson draws them."""
     keys = iter(jax.random.split(jax.random.key(seed), 2 + 3 * len(network.layers)))
 
     def drawn(weights: Any, width: float) -> Any:
@@ -169,7 +169,7 @@ def _mean(values: list[float]) -> str:
 
 
 def draw(content: dict[str, Any], path: Path, count: int = 8) -> Path:
-    """Mean interdependence against distance, then against edges with a panel for each distance."""
+    """Draw mean interdependence against distance, then against edges with a panel for each distance."""
     lines = {
         name: _line(content[name]["distance"], "distance", 0, dashed=name == "untrained")
         for name in ("trained", "untrained")
@@ -196,12 +196,12 @@ def _line(rows: list[dict[str, Any]], across: str, colour: int, dashed: bool) ->
 
 
 def on_treebank(size: Size = "quick", iterations: int | None = None, model: LSTM | None = None) -> English:
-    """wikitext-2 is learned, and English-EWT looked at; both come from the data folder.
+    """The experiment with a model of wikitext-2 and the sentences of English-EWT, both from the data folder.
 
-    Full size: all of both, 400 units. The paper says neither the rate nor how long; ours is that of PyTorch's
-    word_language_model, 20 with clipping at 0.25 and batches of 20, and 12 epochs, the rate halved before each from the
-    seventh on, with a dropout of 0.2. Quick: the first 200,000 words, a vocabulary of 5,000, 100 units, 3 epochs, and
-    the test part of EWT.
+    Full size is all of both and 400 units. The paper gives neither the rate nor the number of epochs. Ours are those of
+    PyTorch's word_language_model, a rate of 20 with clipping at 0.25 and batches of 20, for 12 epochs with a dropout of
+    0.2; the rate is halved before each epoch from the seventh on. The quick size is the first 200,000 words, a
+    vocabulary of 5,000, 100 units, 3 epochs, and the test part of EWT.
     """
     whole = size == "full" or model is not None
     known = None if model is None else words_known(model)
@@ -222,9 +222,9 @@ def wikitext(words: int | None, size: int | None, vocabulary: Vocabulary | None 
 
 
 def on_grammar(size: Size = "quick", iterations: int | None = None, model: LSTM | None = None) -> English:
-    """The same with sentences of the built-in grammar, which need no data: what they say, they do not say of English.
+    """The experiment with sentences of the built-in grammar. It needs no data, and its result is not about English.
 
-    200,000 words are learned, and 500 other sentences looked at; full size has a million words and 5,000 sentences.
+    The model learns 200,000 words and is measured on 500 other sentences; full size is a million and 5,000.
     """
     words, looked_at = (200_000, 500) if size == "quick" else (1_000_000, 5_000)
     parts = [_lines(grammar.text(count, seed=seed)) for count, seed in ((words, 1), (words // 20, 2))]

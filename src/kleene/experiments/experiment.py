@@ -1,4 +1,4 @@
-"""An experiment: what has to be run for a table or figure, the paper's own numbers, and how it is drawn."""
+"""An experiment: the plans behind a table or figure of a paper, the paper's own numbers, and how it is drawn."""
 
 import json
 import re
@@ -16,12 +16,12 @@ from kleene.teaching.results import versions
 Size = Literal["quick", "full"]
 Watch = Callable[[Plan, Progress], None]
 
-SPREAD = re.compile(r"\n +")  # within JSON no string holds a line's end
+SPREAD = re.compile(r"\n +")  # a newline in JSON is never inside a string
 SPREAD_LIST = re.compile(r"\[\n +([^\[\]{}]+)\n +\]")
 
 
 class Reproduction(Protocol):
-    """What `kleene reproduce` can run: plans that are taught, perhaps none, and what is made of them."""
+    """What `kleene reproduce` runs: plans to teach, perhaps none, and a `run` that makes a result of them."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Reproduction(Protocol):
 class Experiment:
     """A figure or table of a paper: what it shows, the plans that are run for it, the paper's numbers, its picture.
 
-    `further` makes of the reports what else the JSON file is to say.
+    `further` is a function from the reports to further entries of the JSON file.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Experiment:
 
 
 class Lessons:
-    """The plans of an experiment, taught one after another with a checkpoint each; these go when all went well."""
+    """The plans of an experiment, taught one after another with a checkpoint each, which are removed on success."""
 
     def __init__(self, name: str, folder: Any):
         self.name, self.folder = name, Path(folder)
@@ -81,7 +81,7 @@ class Lessons:
                 checkpoint.unlink(missing_ok=True)
 
     def taught(self, plan: Plan, on_test: Watch | None = None) -> tuple[TeachingReport, Learner]:
-        """The report of a plan, and its learners as they are in the end."""
+        """The report of a plan, and its learners at the end."""
         checkpoint = self.folder / f".{self.name}-{len(self.checkpoints)}.safetensors"
         self.checkpoints.append(checkpoint)
         watch = None if on_test is None else lambda progress: on_test(plan, progress)
@@ -90,7 +90,7 @@ class Lessons:
 
 
 def described(experiment: Any, reports: list[TeachingReport]) -> dict[str, Any]:
-    """What the JSON file of every experiment says."""
+    """The entries that the JSON file of every experiment has."""
     return {
         "name": experiment.name,
         "shows": experiment.shows,

@@ -1,6 +1,6 @@
 """The experiments of "Training Neural Machines with Partial Traces", and one of ours with automaton states as hints.
 
-The paper's numbers stand here too, so that ours can stand beside them.
+The paper's numbers are here too, so that each result has them beside ours.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.experiments.experiment import Experiment, Size
-from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, until_reached
+from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
@@ -25,9 +25,9 @@ Row = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class Figure9:
-    """A part of figure 9: for each kind the percentages of runs that generalise, over densities and then strengths.
+    """A part of figure 9: the percentages of runs that generalise by kind of hint, over densities and then strengths.
 
-    What cannot be read in the paper is None, and so are the baselines, of which it gives two in words.
+    Numbers that cannot be read in the paper are None. So are the baselines but two, which its prose gives.
     """
 
     figure: str
@@ -123,9 +123,9 @@ FIGURE_4 = ("write", "read", "corner", "value", "address", "addr+val")
 def ntm_table(task: str, size: Size = "quick", iterations: int | None = None) -> Experiment:
     """Part of figure 9: hint kind × density × λ for a task of the NTM.
 
-    Full size is the paper's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has the strongest
-    λ alone, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much. Tests go up to
-    twice the training length: what counts as generalising asks for no more, and a longer tape takes longer.
+    Full size is the paper's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has only the
+    strongest λ, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much. Tests go
+    up to twice the training length, because the criterion needs no more and a longer tape takes longer.
     """
     table = NTM[task]
     taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * sequence_task(task).longest + 1))
@@ -149,7 +149,7 @@ def _schedule(iterations: int, tests: int = 4) -> dict[str, Any]:
 
 
 def draw_table(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """The paper's table and ours as heat maps; the baseline stands in every column."""
+    """Draw the paper's table and ours as heat maps and return the path; every column has the baseline."""
     rows = [row for report in reports for row in report.settings()]
     share = {(r["hints"], r["density"], r["strength"]): 100 * r["generalised"] / r["seeds"] for r in rows}
     columns = sorted({(r["density"], r["strength"]) for r in rows if r["hints"] != "none"}, reverse=True)
@@ -168,7 +168,7 @@ def draw_table(experiment: Experiment, reports: list[TeachingReport], path: Path
 
 
 def improvements(size: Size = "quick", iterations: int | None = None) -> Experiment:
-    """Figure 4: by how much each kind of hint, always given and with λ = 1, beats the baseline.
+    """Figure 4: how far each kind of hint, at density 1 and λ = 1, beats the baseline.
 
     The paper shows bars without numbers. Full size is 10 seeds and 100,000 iterations, the quick one 4 and 1,000.
     """
@@ -186,7 +186,7 @@ def improvements(size: Size = "quick", iterations: int | None = None) -> Experim
 
 
 def draw_improvements(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """A group of bars for each kind of hints, and in it a bar for each task."""
+    """Draw a group of bars for each kind of hint, with a bar for each task, and return the path."""
     bars = {}
     for report in reports:
         share = {row["hints"]: 100 * row["generalised"] / row["seeds"] for row in report.settings()}
@@ -206,7 +206,7 @@ def nram_errors(task: str, size: Size = "quick", iterations: int | None = None) 
 
 
 def errors_beside(paper: Mapping[str, float], reports: list[TeachingReport]) -> dict[str, Any]:
-    """The mean error over all tests, in %, of each kind of hints and the paper's beside it, as values and in words."""
+    """The mean error over all tests in % by kind of hint, and lines with the paper's error beside ours."""
     rows = [row for report in reports for row in report.settings()]
     errors = {r["hints"]: round(100 * (1 - float(np.mean([*r["accuracy_by_length"].values()]))), 2) for r in rows}
     lines = [f"{kind}: {error:.1f}% wrong, in the paper {paper[kind]:.1f}%" for kind, error in errors.items()]
@@ -214,7 +214,7 @@ def errors_beside(paper: Mapping[str, float], reports: list[TeachingReport]) -> 
 
 
 def draw_errors(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """The mean error by difficulty and kind, and the spread from the 10th to the 90th of 100 seeds."""
+    """Draw the mean error by difficulty and kind, with the 10th to the 90th percentile of seeds; return the path."""
     series = {}
     for report in reports:
         for number, setting in enumerate(report.plan.settings):
@@ -229,7 +229,7 @@ def draw_errors(experiment: Experiment, reports: list[TeachingReport], path: Pat
 def state_hints(
     language: str = "tomita_4", machine: str = "rnn", size: Size = "quick", iterations: int | None = None
 ) -> Experiment:
-    """Ours: how soon a recurrent network learns a regular language, by the share of an automaton's states revealed."""
+    """Ours: how fast a recurrent network learns a regular language, by the share of an automaton's states revealed."""
     taught = lesson(f"dfa:{language}", machine)
     total = iterations or (2_000 if size == "quick" else 10_000)
     schedule: dict[str, Any] = {"iterations": total, "test_every": min(100, total)}
@@ -240,7 +240,7 @@ def state_hints(
 
 
 def examples_needed(reports: list[TeachingReport]) -> dict[str, Any]:
-    """For each share of states, in %, how many examples each seed had seen when it first got all tests right."""
+    """The number of examples that each seed had seen when it first passed all tests, by share of states in %."""
     (report,) = reports
     batch, found, lines = report.plan.lesson.facts()["batch"], {}, []
     for row in report.settings():
@@ -253,14 +253,14 @@ def examples_needed(reports: list[TeachingReport]) -> dict[str, Any]:
 
 
 def draw_examples(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """The median and the spread from the 10th to the 90th of 100 seeds; those that never got there are open."""
+    """Draw the median and the 10th to the 90th percentile of seeds, open where seeds never passed; return the path."""
     (report,) = reports
     most = report.plan.iterations * report.plan.lesson.facts()["batch"]
     return draw_shares({"all seeds": examples_needed(reports)["examples"]}, most, path, title=experiment.shows)
 
 
 def draw_shares(series: Mapping[str, Mapping[str, Any]], most: int, path: Path, *, title: str) -> Path:
-    """What the JSON files of such experiments hold as "examples", by name; `most` is how many examples there were."""
+    """Draw the "examples" of the JSON files of such experiments, by name; `most` is how many examples there were."""
     labels = {"across": "% of the states revealed", "up": "examples until all tests are right"}
     return until_reached(series, path, cap=most, title=title, **labels)
 

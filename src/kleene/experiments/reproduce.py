@@ -1,4 +1,4 @@
-"""`kleene.reproduce`: run an experiment of a paper by name, our numbers beside the paper's."""
+"""`kleene.reproduce`: run an experiment of a paper by name, with our numbers beside the paper's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from kleene.teaching.reports import as_text, table_of
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What an experiment came to: the content of its JSON file, which lies with its picture in the folder."""
+    """The result of an experiment: the content of its JSON file, which the folder holds with the picture."""
 
     content: dict[str, Any]
     folder: Path
@@ -57,10 +57,10 @@ def reproduce(
     on_begin: Callable[[Reproduction], None] | None = None,
     on_test: Watch | None = None,
 ) -> Reproduced:
-    """Run the experiment of that name at a size for a CPU, or at the paper's own with `full`.
+    """Run the experiment of that name at a size for a CPU, or with `full` at the paper's own size.
 
-    `model` is a language model, or a file with one, to look at instead of teaching one, where the experiment needs only
-    one. Each plan keeps a checkpoint in the folder while it runs, so that an experiment that was stopped goes on.
+    `model` is a language model, or a file with one, for experiments that only look at a model: then none is taught.
+    Each plan keeps a checkpoint in the folder while it runs, so that a stopped experiment can continue.
     """
     network = _language_model(model)
     chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)

@@ -1,6 +1,7 @@
-"""The synthetic experiments of Saphra and Lopez: how a familiar scaffold changes what is learned of a rule α Q ω.
+"""The synthetic experiments of Saphra & Lopez 2020: how a familiar scaffold changes what is learned of a rule α Q ω.
 
-"LSTMs Compose (and Learn) Bottom-Up", figures 7–12; an earlier text has them as 3–6, 10 and 11.
+They are figures 7–12 of "LSTMs Compose (and Learn) Bottom-Up", and figures 3–6, 10 and 11 of "Word Interdependence
+Exposes How LSTMs Compose Representations".
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +21,7 @@ from kleene.teaching.reports import TeachingReport
 
 LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
-# The papers' training, and ours for a small corpus: larger steps, because it has few.
+# The papers' training, and ours for a small corpus: a higher rate, because there are few updates.
 TRAINING: dict[Size, dict[str, Any]] = {
     "full": {"hidden": 200, "batch": 20, "rate": 1.0, "clip": 0.25, "epochs": 40},
     "quick": {"hidden": 64, "batch": 10, "rate": 5.0, "clip": 1.0, "epochs": 6},
@@ -41,9 +42,9 @@ PAPER = {
 
 
 def familiarity(size: Size = "quick", iterations: int | None = None) -> Experiment:
-    """Figures 7–10 and 12 of the later text: k = 2, 4, 8, each with familiar and with unfamiliar scaffolds.
+    """Figures 7–10 and 12 of "LSTMs Compose": k = 2, 4, 8, each with familiar and with unfamiliar scaffolds.
 
-    One corpus for each condition, the same for all seeds; the seeds are those of the networks.
+    Each condition has one corpus for all seeds; a seed draws the weights of a network.
     """
     settings = {
         f"k={length} {'familiar' if familiar else 'unfamiliar'}": _settings(size, length, familiar)
@@ -56,9 +57,10 @@ def familiarity(size: Size = "quick", iterations: int | None = None) -> Experime
 
 
 def frequency(size: Size = "quick", iterations: int | None = None) -> Experiment:
-    """Figure 11 of the later text: P(ω) by α and by the scaffold against k, for several numbers n of rules.
+    """Figure 11 of "LSTMs Compose": P(ω) by α and by the scaffold against k, for several numbers n of rules.
 
-    Scaffolds are unfamiliar. Measured with random scaffolds; the papers do not say with which, nor which n they took.
+    Training scaffolds are unfamiliar, and tests have random ones; the papers give neither the scaffolds of this test
+    nor their n.
     """
     settings = {
         f"k={length} n={count}": _settings(size, length, rules=count) for length in LENGTHS for count in COUNTS[size]
@@ -113,14 +115,14 @@ def rule_plan(
 
 
 def curves(reports: list[TeachingReport]) -> dict[str, Any]:
-    """For each condition, all that was measured: [test, seed], or [test, seed, token of the rule]."""
+    """All measurements by condition, [test, seed] or [test, seed, token of the rule], and a summary."""
     (report,) = reports
     tests, lesson = report.progress.tests, report.plan.lesson
     assert isinstance(lesson, Lesson)
     found: dict[str, Any] = {"epochs": [round(float(test["iteration"]) / lesson.task.epoch, 3) for test in tests]}
     for kind, runs in _runs(report):
         found[kind] = {name: _plain(np.stack([test[name][runs] for test in tests])) for name in CURVES}
-    return {"curves": found, "summary": [_told(kind, found[kind]) for kind, _ in _runs(report)]}
+    return {"curves": found, "summary": [_summary(kind, found[kind]) for kind, _ in _runs(report)]}
 
 
 def _runs(report: TeachingReport) -> Iterable[tuple[str, slice]]:
@@ -131,12 +133,12 @@ def _runs(report: TeachingReport) -> Iterable[tuple[str, slice]]:
 
 
 def _plain(array: np.ndarray) -> list[Any]:
-    """Numbers as JSON has them: NaN becomes None."""
+    """The array as lists of rounded numbers for JSON; NaN becomes None."""
     return [_plain(row) if np.ndim(row) else None if np.isnan(row) else round(float(row), 5) for row in array]
 
 
-def _told(kind: str, values: dict[str, Any]) -> str:
-    """The last test of a condition in a line."""
+def _summary(kind: str, values: dict[str, Any]) -> str:
+    """The last test of a condition in one line."""
     last = {name: np.mean(np.array(measured[-1], float), axis=0) for name, measured in values.items()}
     return (
         f"{kind}: P(ω) {last['omega_in']:.2f}, with random scaffolds {last['omega_out']:.2f}, there by α "
@@ -146,7 +148,7 @@ def _told(kind: str, values: dict[str, Any]) -> str:
 
 
 def draw_familiarity(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """The figures in one picture; bands reach from the lowest to the highest seed."""
+    """Draw the figures as one picture and return the path; bands reach from the lowest to the highest seed."""
     return line_panels(familiarity_panels(curves(reports)["curves"]), path, title=experiment.shows)
 
 
@@ -177,7 +179,7 @@ def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
 
 
 def draw_frequency(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """P(ω) against k, a line for each n: by α and by the scaffold."""
+    """Draw P(ω) by α and by the scaffold against k, a line for each n, and return the path."""
     return line_panels(frequency_panels(curves(reports)["curves"]), path, title=experiment.shows)
 
 
@@ -196,18 +198,18 @@ def frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
 
 
 def _values(measured: list[Any], token: int | None) -> np.ndarray:
-    """What was measured at each test, for each seed; of one token of the rule where there are several."""
+    """The measurements [test, seed]; those of one `token` of the rule where there are several."""
     values = np.array(measured, float)
     return values if token is None else values[..., token]
 
 
 def _line(kind: str, across: Sequence[float], runs: np.ndarray) -> Line:
-    """The mean over the seeds, which are the last axis."""
+    """The mean over the seeds, the last axis, with a band from the lowest to the highest."""
     return Line(across, runs.mean(-1).tolist(), runs.min(-1), runs.max(-1), _colour(kind), _is_familiar(kind))
 
 
 def _profile(kind: str, measured: list[Any]) -> Line:
-    """One test's values for each token of the rule; those past its end are None."""
+    """The values of one test for each token of the rule; entries past its end are None and left out."""
     runs = np.array(measured, float).T
     runs = runs[~np.isnan(runs).any(axis=-1)]
     return _line(kind, range(len(runs)), runs)

@@ -1,8 +1,8 @@
-"""What a language model makes of the rule α Q ω, measured at every test while it learns.
+"""What a language model has learned of the rule α Q ω, measured at every test during training.
 
-All is measured on windows of a test text: ten tokens before α, from an empty memory, then α, the scaffold, ω and the
-token after it. The tokens before α are never in focus. Windows of shorter scaffolds are filled up on the right, where
-nothing is read any more; so texts with different k are measured by one program.
+Everything is measured on windows of a test: ten tokens before α, read from an empty memory, then α, the scaffold, ω and
+the token after it. The tokens before α are never in focus. Windows of shorter scaffolds are padded on the right, where
+nothing is measured, so that one jitted program measures corpora of different k.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class Windows(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleProbes:
-    """A probe for a language lesson: the number of a kind is that of its corpus here.
+    """A probe for a language lesson; the kinds of the lesson are the corpora here, in the same order.
 
-    It gives means over the rules of a test. `in` is the test with the scaffolds of the training text, `out` the one
+    It gives means over the rules of a test. `in` is the test with the scaffolds of the training corpus, `out` the one
     with random scaffolds; P(ω) is read after the last token of the scaffold.
 
     - `omega_in`, `omega_out`: P(ω).
@@ -53,7 +53,7 @@ class RuleProbes:
 
     @classmethod
     def of(cls, corpora: Sequence[RuleCorpus], rules: int, context: int = CONTEXT) -> "RuleProbes":
-        """The probes for some corpora, on so many rules of each test."""
+        """The probes for some corpora, on `rules` rules of each test."""
         longest = max(corpus.settings.length for corpus in corpora)
         tests = ([c.in_domain for c in corpora], [c.out_domain for c in corpora])
         found = ([windows(text, rules, context, longest) for text in texts] for texts in tests)
@@ -81,7 +81,7 @@ class RuleProbes:
 
 
 def windows(text: RuleText, rules: int, context: int, longest: int) -> Windows:
-    """The windows of so many rules of a text, evenly chosen; rules too near to an end of the text are passed over."""
+    """The windows of `rules` rules of a test, evenly chosen among those that are not too near to one of its ends."""
     whole = text.opens[(text.opens >= context) & (text.closes + 1 < len(text.tokens))]
     if len(whole) < rules:
         raise InputError(
@@ -163,7 +163,7 @@ def _read(network: LSTM, found: Windows, length: Array) -> Float[Array, "rules h
 
 
 def _probability(network: LSTM, hidden: Float[Array, "*foci rules hidden"], omega: int, bias: bool = True) -> Array:
-    """The mean P(ω) over the rules. What words contribute is read without the decoder's bias, as in the papers."""
+    """The mean P(ω) over the rules. Contributions of words are decoded without the bias, as in the papers."""
     logits = hidden @ network.decoder.T + (network.decoder_bias if bias else 0)
     return jax.nn.softmax(logits)[..., omega].mean(axis=-1)
 

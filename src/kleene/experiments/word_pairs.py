@@ -1,4 +1,4 @@
-"""Pairs of words of parsed sentences with a value each, such as their interdependence, and means over many of them."""
+"""Pairs of words in parsed sentences, each with a value such as their interdependence, and means over many pairs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kleene.tasks.treebanks import CLOSED_CLASSES, OPEN_CLASSES, Sentence, tree_
 
 CLASSES = ("open", "closed", "mixed")  # both words open, both closed, one of each
 AT_LEAST = 100  # cases to a mean, as in Saphra & Lopez 2020
-Z = 1.96  # 95 of 100
+Z = 1.96  # standard errors in a 95% interval
 
 Whole = Int[np.ndarray, " pairs"]
 Real = Float[np.ndarray, " pairs"]
@@ -19,10 +19,10 @@ Real = Float[np.ndarray, " pairs"]
 
 @dataclass(frozen=True, eq=False)
 class WordPairs:
-    """Every two words of some sentences, those left out that are punctuation, symbols or X.
+    """Every two words of some sentences, without punctuation, symbols and X.
 
-    `distance` is how many words further the second stands, whatever stands between; `edges` how far apart they are in
-    the tree; `classes` counts along `CLASSES`; `frequency` is the mean of ln(1 + how often the word occurs).
+    `distance` is the difference of their positions in the sentence, `edges` their distance in the tree, `classes` an
+    index into `CLASSES`, and `frequency` the mean of ln(1 + count) of the two words.
     """
 
     distance: Whole
@@ -41,9 +41,9 @@ class WordPairs:
     def means(
         self, values: Real, *by: str, longest: int | None = None, at_least: int = AT_LEAST
     ) -> list[dict[str, Any]]:
-        """The mean of the values for each combination of these columns that `at_least` pairs have, in order.
+        """The mean and 95% interval of the values, for each combination of columns that `at_least` pairs have, sorted.
 
-        With it, its 95% interval, as if pairs were independent; those of one sentence are not, so it is too narrow.
+        The interval assumes independent pairs. Those of one sentence are not, so it is too narrow.
         """
         chosen = np.ones(len(self), bool) if longest is None else self.distance <= longest
         keys = np.stack([getattr(self, column)[chosen] for column in by], axis=1)
@@ -60,7 +60,7 @@ class WordPairs:
         ]
 
     def trends(self, values: Real, column: str, longest: int, at_least: int = AT_LEAST) -> list[dict[str, Any]]:
-        """How the values go with a column: their rank correlation for each distance and each class."""
+        """The rank correlation of the values with a column, for each distance and each class."""
         found = []
         for distance in range(1, longest + 1):
             for code, name in enumerate(CLASSES):

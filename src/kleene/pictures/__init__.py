@@ -1,1 +1,1 @@
-"""Pictures of programs, machines and what they cost. Nothing here needs jax."""
+"""Pictures of programs, machines, traces and measurements. Nothing here needs jax."""

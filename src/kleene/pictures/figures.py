@@ -11,13 +11,13 @@ from kleene.errors import InputError
 from kleene.files import write_atomically
 
 INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
-LETTERS = 12  # of a title to an inch
+LETTERS = 12  # letters of a title per inch
 ENDINGS = (".svg", ".png", ".pdf")
 COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
 
 
 def check_picture(path: Any, name: str = "the picture's file") -> None:
-    """Refuse a file that no picture can be written to. Its name says what it holds; without an ending that is SVG."""
+    """Refuse a file name whose ending is no format of pictures; a name without an ending means SVG."""
     ending = Path(path).suffix.lower()
     if ending and ending not in ENDINGS:
         raise InputError(f"{name} is {str(path)!r}, and pictures are written as {', '.join(ENDINGS)}; give such a name")
@@ -27,8 +27,8 @@ def check_picture(path: Any, name: str = "the picture's file") -> None:
 class Picture:
     """A picture that shows itself: as SVG in a notebook, by its title and caption in a terminal.
 
-    `figure` makes the same picture as a matplotlib figure, which .png and .pdf files are written from; `facts` are for
-    `as_json`; `path` is the file that holds the picture, if it was saved when it was made.
+    `figure` makes the same picture as a matplotlib figure, for .png and .pdf files. `facts` go into `as_json`. `path`
+    is the file that holds the picture, if it was saved when it was made.
     """
 
     title: str
@@ -60,23 +60,23 @@ class Picture:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of that size in inches; it opens no window."""
+    """An empty figure, its size in inches; it opens no window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def set_title(figure: Any, title: str) -> None:
-    """Write a title above all panels, in as many lines as the figure's width asks for."""
+    """Write a title above all panels, wrapped to the figure's width."""
     if title:
         figure.suptitle(fill(title, max(20, int(figure.get_figwidth() * LETTERS))), fontsize=10)
 
 
 def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
-    """Say what the handles are by name, below all panels and over none of their lines."""
+    """Put a legend of named handles below all panels, where it covers no line."""
     if handles:
         columns = max(1, int(figure.get_figwidth() * LETTERS * 1.4 / (max(map(len, handles)) + 8)))
-        look = {"fontsize": 7, "frameon": False, "handlelength": 3.5}  # long enough to see what is dashed
+        look = {"fontsize": 7, "frameon": False, "handlelength": 3.5}  # long enough that dashes show
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns, **look)
 
 
@@ -97,7 +97,7 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     from matplotlib import rc_context
 
     stream = io.BytesIO()
-    # Without a date and with a fixed salt, an SVG depends on nothing but what it shows.
+    # Without a date and with a fixed salt, the same figure gives the same SVG.
     with rc_context({"svg.hashsalt": "kleene"}):
         figure.savefig(stream, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
     return stream.getvalue()

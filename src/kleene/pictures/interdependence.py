@@ -11,13 +11,13 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.pictures.figures import INK, new_figure, save_figure
 
-FEW = 12  # words up to which values are written into the cells, and words are written level
+FEW = 12  # up to this many words, cells show their values and labels are horizontal
 CELL, LETTER = 0.27, 0.075  # inches
-WIDEST = 24.0  # inches that the cells take at most, whatever the number of words: memory grows with the area
-LINE = 0.08  # inches that the smallest label needs; where cells are smaller, not every word is written at the axes
-LONGEST = 40  # letters of a word that are written
+WIDEST = 24.0  # the largest width of all cells in inches, because memory grows with the area
+LINE = 0.08  # inches that the smallest label needs; where cells are smaller, some words have no label
+LONGEST = 40  # longer words are cut
 LEVEL = 0.16  # inches that an arc rises above those that it spans
-ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several are distinct
+ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several arcs stay distinct
 
 
 def heat_map(
@@ -56,7 +56,7 @@ def heat_map(
 
 
 def _plain_words() -> AbstractContextManager:
-    """While this holds, what is written is not read as a formula: "$5 or $10" has two dollars."""
+    """Turn off matplotlib's formulas, because "$5 or $10" is no formula."""
     from matplotlib import rc_context
 
     return rc_context({"text.parse_math": False})
@@ -89,7 +89,7 @@ def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) 
 
 
 def _labelled(words: int) -> range:
-    """The places of the words that are written at the axes: all of them, where there is room.
+    """The positions of the words that label the axes: all of them where there is room.
 
     >>> _labelled(300), _labelled(450)
     (range(0, 300), range(0, 450, 2))
@@ -98,7 +98,7 @@ def _labelled(words: int) -> range:
 
 
 def _draw_arcs(ax: Any, heads: Sequence[int]) -> None:
-    """Arcs from heads to dependents, with an arrow at the dependent; a straight arrow at the root."""
+    """Draw arcs from heads to dependents, with an arrow at the dependent, and a straight arrow at the root."""
     from matplotlib.patches import FancyArrowPatch, PathPatch
     from matplotlib.path import Path as Outline
 
@@ -123,7 +123,7 @@ def _draw_arcs(ax: Any, heads: Sequence[int]) -> None:
 
 
 def arc_levels(heads: Sequence[int]) -> list[int]:
-    """How high the arc of each word's head rises: one above the arcs that it spans; 0 for the root, which has none.
+    """The level of the arc from each word's head: one above the arcs that it spans; 0 for the root, which has none.
 
     >>> arc_levels([2, 0, 5, 5, 2])
     [1, 0, 2, 1, 3]

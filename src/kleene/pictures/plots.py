@@ -1,4 +1,7 @@
-"""Line plots: how costs grow with size, and the panels of experiments, lines with bands, solid or dashed."""
+"""Plots of measurements: how costs grow, the panels of experiments, and what was taught.
+
+A plot of teaching shows where heads stood, which settings generalise, or errors against difficulty.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +17,7 @@ from kleene.pictures.figures import BLUE, COLOURS, GRID, LETTERS, new_figure, sa
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
-    """Draw the benchmark rows that have a size to grow `against` (.svg, .png or .pdf) and return the path.
+    """Draw cost against size for the benchmark rows that have an `against` (.svg, .png or .pdf); return the path.
 
     Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
     """
@@ -59,7 +62,7 @@ WIDTH = 3.6  # inches of a panel
 
 @dataclass(frozen=True)
 class Line:
-    """Values against sizes, with a band from `low` to `high`; lines of one colour number belong together."""
+    """Values against sizes, with a band from `low` to `high`. Lines that belong together share a colour number."""
 
     across: Sequence[float]
     values: Sequence[float]
@@ -71,13 +74,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot: its lines by name, and what its axes are."""
+    """One plot: its lines by name, and the labels of its axes."""
 
     lines: Mapping[str, Line]
     across: str
     up: str
-    marks: str = ""  # how points are marked, as matplotlib names it
-    log: bool = False  # whether the values go up by powers
+    marks: str = ""  # matplotlib's marker for the points
+    log: bool = False  # logarithmic values
     limits: tuple[float, float] | None = None
 
 
@@ -122,3 +125,169 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
     ax.tick_params(labelsize=7, which="both")
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_title(fill(name, int(WIDTH * LETTERS)), fontsize=9)
+
+
+QUIET = "#555555"  # the colour of legend entries that belong to no series
+
+
+def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Any, *, first_cell: int = 0) -> Path:
+    """Draw where heads stood over time and return the path.
+
+    There is a panel for each (title, read, write), where both are (step, cells) with rows that sum to 1. Time runs
+    downwards and the tape to the right, as in figures 1 and 6 of the partial-traces paper: the write head is white, the
+    read head orange, and cells under no head are black.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure = new_figure(0.8 + 2.4 * len(panels), 3.6)
+    for ax, (title, read, write) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
+        orange, white = np.array([1.0, 0.6, 0.1]), np.ones(3)
+        shown = np.asarray(write)[..., None] * white + np.asarray(read)[..., None] * orange
+        steps, cells = shown.shape[:2]
+        place = (first_cell - 0.5, first_cell + cells - 0.5, steps - 0.5, -0.5)
+        ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+        ax.set_title(fill(title, int(2.2 * LETTERS)), fontsize=9)
+        ax.set_xlabel("cell", fontsize=8)
+        ax.tick_params(labelsize=7)
+    figure.axes[0].set_ylabel("step", fontsize=8)
+    return save_figure(figure, path)
+
+
+def generalisation_grids(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    tables: Mapping[str, Sequence[Sequence[float | None]]],
+    path: Any,
+    *,
+    title: str = "",
+) -> Path:
+    """Draw tables of percentages, such as the paper's and ours, as heat maps below each other; None is left white."""
+    figure = new_figure(2 + 0.52 * len(columns), (0.7 + 0.3 * len(rows)) * len(tables) + 0.4)
+    for ax, (name, table) in zip(figure.subplots(len(tables), 1, squeeze=False)[:, 0], tables.items()):
+        values = np.array([[np.nan if v is None else v for v in row] for row in table], dtype=float)
+        ax.imshow(values, vmin=0, vmax=100, cmap="YlGnBu", aspect="auto")
+        for (row, column), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                colour = "white" if value > 60 else "black"
+                ax.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
+        ax.set_xticks(range(len(columns)), columns, fontsize=6)
+        ax.set_yticks(range(len(rows)), rows, fontsize=7)
+        ax.set_title(name, fontsize=8, loc="left")
+    set_title(figure, title)
+    return save_figure(figure, path)
+
+
+def against_size(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]],
+    path: Any,
+    *,
+    across: str,
+    up: str,
+    title: str = "",
+) -> Path:
+    """Draw values against sizes with their intervals; `series` has (sizes, values, low, high) by name."""
+    figure = new_figure(5, 3.6)
+    ax, drawn = figure.subplots(), {}
+    for colour, (name, (sizes, values, low, high)) in zip(COLOURS * 4, series.items()):
+        (drawn[name],) = ax.plot(sizes, values, "o-", color=colour, markersize=3, linewidth=1.2)
+        ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+    _dress_axes(ax, across, up)
+    set_legend(figure, drawn)
+    set_title(figure, title)
+    return save_figure(figure, path)
+
+
+def until_reached(
+    series: Mapping[str, Mapping[str, Sequence[float | None]]],
+    path: Any,
+    *,
+    cap: float,
+    across: str,
+    up: str,
+    title: str = "",
+) -> Path:
+    """Draw how much each run needed to reach its goal; `series` has the runs by name and condition.
+
+    A line goes through the medians, and bars reach from the 10th to the 90th percentile of the runs. None is a run that
+    did not reach its goal within the `cap`, and counts as more than any number. A median that was not reached is a
+    hollow triangle at the cap, without a line to it; a bar whose upper end was not reached ends there in an arrow.
+    """
+    figure = new_figure(5, 3.8)
+    ax, drawn, names = figure.subplots(), {}, list(dict.fromkeys(c for found in series.values() for c in found))
+    for number, (colour, (name, found)) in enumerate(zip(COLOURS * 4, series.items())):
+        places = [names.index(c) + 0.5 * ((number + 1) / (len(series) + 1) - 0.5) for c in found]
+        low, middle, high = ([_reached_by(share, runs) for runs in found.values()] for share in (0.1, 0.5, 0.9))
+        kept = [math.nan if value is None else value for value in middle]
+        (drawn[name],) = ax.plot(places, kept, "o-", color=colour, markersize=4, linewidth=1.2)
+        for place, bottom, median, top in zip(places, low, middle, high):
+            _open_bar(ax, place, bottom, median, top, cap, colour)
+    runs_of_all = [runs for found in series.values() for runs in found.values()]
+    if any(_reached_by(0.5, runs) is None for runs in runs_of_all):
+        drawn[f"median not reached within {cap:,g}"] = _hollow(ax, [], [], QUIET)
+    if any(_reached_by(0.9, runs) is None for runs in runs_of_all):
+        drawn[f"90% not reached within {cap:,g}"] = _arrow(ax, [], [], QUIET)
+    ax.set_xticks(range(len(names)), names)
+    _dress_axes(ax, across, up)
+    ax.set_ylim(0, cap * 1.08)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    set_legend(figure, drawn)
+    set_title(figure, title)
+    return save_figure(figure, path)
+
+
+def _reached_by(share: float, runs: Sequence[float | None]) -> float | None:
+    """The least number within which this share of the runs reached its goal; None if fewer did.
+
+    >>> _reached_by(0.5, [3, None, 1, 2]), _reached_by(0.9, [3, None, 1, 2])
+    (2, None)
+    """
+    reached = sorted(value for value in runs if value is not None)
+    wanted = max(1, math.ceil(share * len(runs)))
+    return reached[wanted - 1] if wanted <= len(reached) else None
+
+
+def _open_bar(
+    ax: Any, place: float, low: float | None, middle: float | None, high: float | None, cap: float, colour: str
+) -> None:
+    """Draw a bar from `low` to `high`; None was not reached, and is drawn at the cap."""
+    ax.vlines(place, cap if low is None else low, cap if high is None else high, color=colour, linewidth=1, alpha=0.5)
+    if middle is None:
+        _hollow(ax, [place], [cap], colour)
+    elif high is None:
+        _arrow(ax, [place], [cap], colour)
+
+
+def _arrow(ax: Any, places: Sequence[float], values: Sequence[float], colour: str) -> Any:
+    return ax.plot(places, values, marker="^", markersize=3.5, color=colour, alpha=0.6, linestyle="none")[0]
+
+
+def _hollow(ax: Any, places: Sequence[float], values: Sequence[float], colour: str) -> Any:
+    look = {"marker": "^", "markersize": 6, "markerfacecolor": "white", "linestyle": "none", "color": colour}
+    return ax.plot(places, values, **look)[0]
+
+
+def grouped_bars(
+    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Any, *, up: str, title: str = ""
+) -> Path:
+    """Draw bars side by side in groups: every name has one bar in each group."""
+    figure = new_figure(6, 3.5)
+    ax, width, drawn = figure.subplots(), 0.8 / len(bars), {}
+    for number, (colour, (name, heights)) in enumerate(zip(COLOURS * 4, bars.items())):
+        drawn[name] = ax.bar(np.arange(len(groups)) + (number + 0.5) * width - 0.4, heights, width, color=colour)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xticks(range(len(groups)), groups)
+    _dress_axes(ax, "", up)
+    ax.grid(visible=False, axis="x")
+    ax.set_axisbelow(True)
+    set_legend(figure, drawn)
+    set_title(figure, title)
+    return save_figure(figure, path)
+
+
+def _dress_axes(ax: Any, across: str, up: str) -> None:
+    ax.set_xlabel(across, fontsize=9)
+    ax.set_ylabel(up, fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.grid(color=GRID, linewidth=0.6)

@@ -1,4 +1,4 @@
-"""A trace as a picture: a row for each step, a column for each channel and position, and what changed in colour."""
+"""A trace as a picture: rows are steps, columns are channels and positions, and changed entries are coloured."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +10,14 @@ from kleene.errors import InputError
 from kleene.pictures.figures import INK, Picture, figure_bytes, new_figure
 from kleene.traces import Channel, Trace
 
-MOST_CELLS = 2_000  # beyond which nobody can read a table
+MOST_CELLS = 2_000  # a larger table cannot be read
 LETTER, ROW, GAP = 0.085, 0.22, 1.5  # inches of a letter and of a row; letters between two channels
 GROUND, CHANGED, QUIET = "#f1f5f9", "#fed7aa", "#64748b"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One position of a channel: its cells from step 0 on, and which of them differ from the step before."""
+    """One position of a channel: its entry at each step, and whether it differs from the step before."""
 
     head: str
     cells: tuple[str, ...]
@@ -29,7 +29,7 @@ class Column:
 
 
 def trace_picture(trace: Trace, *, force: bool = False, most: int = MOST_CELLS) -> Picture:
-    """The table of a trace as a picture; one with more than `most` cells is refused unless you `force` it."""
+    """The table of a trace as a picture; more than `most` cells are refused unless you `force` it."""
     sizes = {c.name: _positions(trace, c) for c in trace.channels}
     cells = (trace.steps + 1) * sum(sizes.values())
     if cells > most and not force:
@@ -50,7 +50,7 @@ def _positions(trace: Trace, channel: Channel) -> int:
 
 
 def _columns(trace: Trace, channel: Channel, positions: int) -> list[Column]:
-    """The columns of a channel, one for each position; one without positions has a single column."""
+    """The columns of a channel, one for each position; a channel without positions has one."""
     steps = trace.steps + 1
     data = trace.data[channel.name].reshape(steps, positions, *channel.entry_shape)
     found = []

@@ -1,7 +1,7 @@
 """Circuits run on integers inside a jitted program.
 
-A circuit's wiring depends on which registers are zero, so whoever teaches a machine to wire it runs the circuit beside
-the machine.
+A circuit's wiring depends on which registers are zero. So a lesson that teaches a machine this wiring runs the circuit
+beside the machine.
 """
 
 from typing import NamedTuple
@@ -18,8 +18,10 @@ Number = Int[Array, ""]
 
 
 class CircuitRun(NamedTuple):
-    """A run of a circuit: what it wires at each step, which of that it states (holes it does not), and the memory
-    after each step. From a step on whose registers match no block, nothing is stated."""
+    """A run of a circuit: the choices of each step, which of them the circuit states, and the memory after each step.
+
+    Holes are not stated, and nothing is stated from the first step whose registers match no block.
+    """
 
     choices: Int[Array, "step connections"]
     stated: Bool[Array, "step connections"]
@@ -27,12 +29,12 @@ class CircuitRun(NamedTuple):
 
 
 def _ring(value: Number | int, size: Number) -> Number:
-    """The value modulo M, where it is not far off."""
+    """The value modulo M, for values from -M to 2M - 1."""
     return jnp.where(value >= size, value - size, jnp.where(value < 0, value + size, value))
 
 
 def circuit_run(circuit: Circuit, memory: Int[Array, " cells"], size: Number, steps: int) -> CircuitRun:
-    """So many steps of the circuit on a memory of which `size` cells count."""
+    """A run of `steps` steps on a memory whose first `size` cells count."""
     wiring = circuit.wiring
     block_of, stated = jnp.asarray(circuit.block_of), jnp.asarray(circuit.choices)
     filled, used = jnp.asarray(circuit.filled().choices), used_modules(circuit)
@@ -50,7 +52,7 @@ def circuit_run(circuit: Circuit, memory: Int[Array, " cells"], size: Number, st
 
 
 def used_modules(circuit: Circuit) -> frozenset[int]:
-    """The modules whose output some block uses, and those that write; the others need not be run."""
+    """The places of the modules that write or whose output some block uses; the others need not run."""
     wiring, filled = circuit.wiring, circuit.filled().choices
     needed = set(filled[:, -wiring.registers :].ravel().tolist())
     for place in reversed(range(len(wiring.modules))):
@@ -79,5 +81,5 @@ def _stepped(
 
 
 def _picked(values: Int[Array, " values"], place: Number) -> Number:
-    """values[place]; a sum under a mask, which is fused, where an index would not be."""
+    """values[place], as a masked sum, because XLA fuses that and not an index."""
     return jnp.sum(jnp.where(jnp.arange(len(values)) == place, values, 0))

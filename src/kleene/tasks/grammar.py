@@ -1,9 +1,9 @@
 """English-like sentences with their dependency trees, from a grammar that needs no data.
 
-Subjects agree with verbs in number, across prepositional phrases and relative clauses; verbs choose what they take
-("feed" an animal, "repair" a thing), so that words of one edge predict each other. Clauses and phrases are joined and
-nested, so that words that are close in the tree may lie far apart, and the reverse. Relations are those of
-Universal Dependencies. All is in lower case, names excepted.
+Subjects agree with verbs in number, across prepositional phrases and relative clauses. Verbs select their objects
+("feed" an animal, "repair" a thing), so that the two words of an edge predict each other. Clauses and phrases are
+joined and nested, so that words close in the tree may be far apart in the sentence, and the reverse. Relations are
+those of Universal Dependencies. All words but names are in lower case.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ DO = Forms("does", "do", "did")
 
 
 def sentences(count: int, *, seed: int = 0) -> list[Sentence]:
-    """So many random sentences. With the same seed, more sentences begin with those of fewer.
+    """`count` random sentences. With the same seed, a longer list begins with the shorter one.
 
     >>> for sentence in sentences(2, seed=7):
     ...     print(*sentence.words)
@@ -54,7 +54,7 @@ def sentences(count: int, *, seed: int = 0) -> list[Sentence]:
 
 
 def text(words: int, *, seed: int = 0) -> str:
-    """A text to teach a language model with: whole sentences, one to a line, until there are at least so many words."""
+    """A text to teach a language model with: whole sentences, one per line, of at least `words` words."""
     if words < 1:
         raise InputError(f"a text of {words} words was asked for; ask for 1 or more")
     lines = []
@@ -77,7 +77,7 @@ def endless(seed: int = 0) -> Iterator[Sentence]:
 
 
 class _Writer:
-    """Writes one sentence from left to right. A method that writes a phrase returns the place of the phrase's head."""
+    """Writes one sentence from left to right. A method that writes a phrase returns the position of its head."""
 
     def __init__(self, random: Random):
         self.chance = random.random
@@ -91,7 +91,7 @@ class _Writer:
         return Sentence(tuple(self.words), tuple(self.heads), tuple(self.classes), tuple(self.relations))
 
     def pick(self, choices: Sequence):
-        """One of the choices, the first more often: as words are in a language, some are common and some rare."""
+        """One of the choices, the first ones more often, because some words of a language are common and some rare."""
         return choices[int(len(choices) * self.chance() ** 2)]
 
     def put(self, word: str, word_class: str) -> int:

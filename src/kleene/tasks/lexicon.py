@@ -1,8 +1,8 @@
 """The words of the built-in grammar (`kleene.tasks.grammar`), by class and by what they go with.
 
-Common words come first in each list, for the grammar draws the first ones more often. Irregular forms follow their
-word after a slash: `child/children`, `sleep/slept`, `have/had/has`. What a noun never goes without stands before it:
-`chimney+sweep`.
+Common words come first in each list, because the grammar draws the first ones more often. Irregular forms follow their
+word after a slash: `child/children`, `sleep/slept`, `have/had/has`. A noun that only occurs in a compound has its first
+part before a plus: `chimney+sweep`.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ SUBORDINATORS = "when because while if although before after"
 class Forms:
     """A noun as (singular, plural), or a verb as (with a singular subject, with a plural one, past).
 
-    `after` is the noun that a noun follows.
+    `after` is the first part of a compound, such as "chimney" for "sweep".
     """
 
     singular: str
@@ -78,7 +78,7 @@ class Forms:
 
 
 def nouns(text: str) -> tuple[Forms, ...]:
-    """The nouns of a list.
+    """The forms of the nouns in a list.
 
     >>> fox, child, sweep = nouns("fox child/children chimney+sweep")
     >>> fox.plural, child.plural, sweep.plural, sweep.after
@@ -93,7 +93,7 @@ def nouns(text: str) -> tuple[Forms, ...]:
 
 
 def verbs(text: str) -> tuple[Forms, ...]:
-    """The verbs of a list; the plural form is also the infinitive.
+    """The forms of the verbs in a list; the plural form is also the infinitive.
 
     >>> carry, sing, have = verbs("carry sing/sang have/had/has")
     >>> carry.singular, carry.past, sing.past, have.past, have.singular

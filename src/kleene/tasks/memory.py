@@ -1,4 +1,4 @@
-"""Tasks on a memory of M integers modulo M, as NRAMs learn them: the paper's five, and what any circuit computes.
+"""Tasks on a memory of M integers modulo M for NRAMs: the partial-traces paper's five, and what any circuit computes.
 
 The difficulty of an instance is M. Instances are drawn on the device: M may be a traced number, and the arrays are
 padded with zeros to a fixed number of cells.
@@ -22,11 +22,11 @@ from kleene.tasks.circuits import circuit_run
 
 Size = Int[Array, ""] | int
 Cells = Int[Array, " cells"]
-Chances = Float[Array, "3 cells"]  # uniform in [0, 1): an instance needs no other draw, because one compiles fast
+Chances = Float[Array, "3 cells"]  # uniform in [0, 1): one draw for all, because it compiles fast
 
 
 class Instance(eqx.Module):
-    """A memory at the start, the memory that is wanted in the end, which cells count, M, and how many steps to take."""
+    """The memory at the start, the expected memory at the end, which cells count, M, and the number of steps."""
 
     memory: Int[Array, "*batch cells"]
     expected: Int[Array, "*batch cells"]
@@ -37,7 +37,7 @@ class Instance(eqx.Module):
 
 @dataclass(frozen=True)
 class MemoryTask:
-    """A task, what the paper's table gives for it (Appendix G), and the circuit that solves it.
+    """A task, its settings in the partial-traces paper (Appendix G), and the circuit that solves it.
 
     `noise` is the share of examples with one wrong output, drawn where a lesson asks for noise.
     """
@@ -63,8 +63,8 @@ class MemoryTask:
         return self.circuit.steps
 
     def most_steps(self, cells: int) -> int:
-        """As many steps as an instance of up to so many cells may take."""
-        hops = len(self.rule.cells) * (_nodes(cells) - 1)  # the one cell that a number of steps depends on is ListK's k
+        """The largest number of steps of an instance of at most `cells` cells."""
+        hops = len(self.rule.cells) * (_nodes(cells) - 1)  # only ListK's steps depend on a cell: its k
         return self.rule.constant + self.rule.sizes * cells + int(hops)
 
     def steps_on(self, memory: Cells, size: Size) -> Array:
@@ -73,12 +73,12 @@ class MemoryTask:
         return jnp.asarray(self.rule.constant + self.rule.sizes * size + starting)
 
     def sample(self, key: PRNGKeyArray, size: Size, cells: int, *, noisy: bool = False) -> Instance:
-        """A random instance of difficulty `size`, padded to `cells`; `noisy` ones are sometimes wrong on purpose."""
+        """A random instance of difficulty `size`, padded to `cells`; with `noisy`, some have a wrong output."""
         return self._instance(jax.random.uniform(key, (4 * cells,)).reshape(4, cells), size, noisy)
 
     def batch(self, key: PRNGKeyArray, size: Size, cells: int, count: int, *, noisy: bool = False) -> Instance:
-        """So many instances of one difficulty."""
-        # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+        """`count` random instances of one difficulty."""
+        # Drawn flat and then reshaped, because XLA takes seconds to compile a draw with several axes.
         chances = jax.random.uniform(key, (count * 4 * cells,)).reshape(count, 4, cells)
         return jax.vmap(lambda row: self._instance(row, size, noisy))(chances)
 
@@ -92,7 +92,7 @@ class MemoryTask:
 
 @dataclass(frozen=True)
 class CircuitTask(MemoryTask):
-    """The task that a circuit of one's own computes: from a random memory to the one that the circuit leaves.
+    """The task that a user's circuit computes: from a random memory to the memory that the circuit leaves.
 
     >>> text = "registers 1\\nmodules READ+INC+W\\nsteps 1\\nwhen -: READ(r0) INC(READ) WRITE(r0, INC) r0 = r0"
     >>> task = CircuitTask.of(Circuit.from_text(text, "one_more"))
@@ -105,7 +105,7 @@ class CircuitTask(MemoryTask):
 
     @classmethod
     def of(cls, circuit: Circuit, *, rate: float = 0.01, seed: int = 0) -> "CircuitTask":
-        """The task of a circuit, at sizes from the smallest that it can run on, 4 or more."""
+        """The task of a circuit, at sizes from 4 or the smallest that it can run on, whichever is larger."""
         if circuit.steps is None or str(circuit.steps) == "0":
             raise InputError(
                 f"{circuit.name} does not say how many steps it runs, so there is no memory to learn from it; add a "
@@ -149,12 +149,12 @@ def _random_memory(chances: Chances, size: Size) -> tuple[Cells, Cells]:
 
 
 def whole(chance: Array, low: Size, high: Size) -> Array:
-    """Whole numbers from `low` to `high` - 1, equally likely where the chances are uniform."""
+    """Integers from `low` to `high` - 1, uniform if the chances are."""
     return low + jnp.floor(chance * (high - low)).astype(jnp.int32)
 
 
 def spoiled(chances: Float[Array, " cells"], expected: Cells, size: Size, share: float) -> Cells:
-    """The expected memory, with another value in one of its cells in this share of examples."""
+    """The expected memory; in this share of examples one of its cells has another value."""
     at = jnp.arange(len(expected)) == whole(chances[0], 0, size)
     other = (expected + whole(chances[1], 1, size)) % size
     return jnp.where(at & (chances[2] < share), other, expected)
@@ -176,7 +176,7 @@ def _increment(chances: Chances, size: Size) -> tuple[Cells, Cells]:
 
 
 def _permutation(chances: Float[Array, " cells"], length: Size) -> Cells:
-    """A random order of 0 to length - 1, then the rest."""
+    """A random permutation of 0 to length - 1, then the other places in any order."""
     return jnp.argsort(chances + jnp.where(jnp.arange(len(chances)) < length, 0.0, 1.0))
 
 
@@ -209,12 +209,12 @@ def _list_k(chances: Chances, size: Size) -> tuple[Cells, Cells]:
 def _merge(chances: Chances, size: Size) -> tuple[Cells, Cells]:
     at, both = jnp.arange(chances.shape[1]), (size - 5) // 2
     drawn = whole(chances[0], 1, size)
-    first = whole(chances[1, 0], 1, both)  # how many are in A; one at least in either
+    first = whole(chances[1, 0], 1, both)  # how many are in A; A and B have one at least
     heads = jnp.stack([jnp.asarray(3), 4 + first, 5 + both])
 
     def placed(begin: Array, chosen: Array) -> Cells:
-        """The chosen values in order, from a cell on."""
-        ordered = jnp.sort(jnp.where(chosen, drawn, len(at) + 1))  # the others go last: no value is so large
+        """The chosen values, sorted, from cell `begin` on."""
+        ordered = jnp.sort(jnp.where(chosen, drawn, len(at) + 1))  # the others come last, because no value is as large
         return jnp.where((at >= begin) & (at < begin + jnp.sum(chosen)), ordered[at - begin], 0)
 
     memory = placed(heads[0], at < first) + placed(heads[1], (at >= first) & (at < both))

@@ -1,13 +1,13 @@
-"""Corpora of random tokens with one long-distance rule, α Q ω: whoever reads α should expect ω after k more tokens.
+"""Corpora of random tokens with one long-distance rule, α Q ω: after α, a reader should expect ω k tokens later.
 
 The k tokens Q between α and ω are a scaffold, one of a fixed set. In a *familiar* corpus the scaffolds are also common
 outside the rule; in an unfamiliar one they appear nowhere else. An in-domain test has the scaffolds of the training
-text, an out-domain test has random ones. (Saphra and Lopez: "LSTMs Compose (and Learn) Bottom-Up", section 4; an
-earlier text of theirs calls scaffolds conduits.)
+corpus, an out-domain test has random ones. (Saphra & Lopez 2020: "LSTMs Compose (and Learn) Bottom-Up", section 4;
+their "Word Interdependence Exposes How LSTMs Compose Representations" calls scaffolds conduits.)
 
 What the papers leave to chance is exact here: α and ω appear in rules only, every rule is intact, and a scaffold
-appears as often as the settings say and never by accident. Where the papers give no number, the choice is ours: how
-many rules a test has, and that the rules are shared out evenly among the scaffolds.
+appears as often as the settings say and never by accident. Two numbers are ours, because the papers give none: a test
+has `test_rules` rules, and the scaffolds share the rules evenly.
 """
 
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from jaxtyping import Bool, Int
 
 from kleene.errors import InputError
 
-ROUNDS = 200  # of repair; a corpus that has room for its scaffolds needs fewer than ten
+ROUNDS = 200  # of redrawing tokens; a corpus with room for its scaffolds needs fewer than ten
 
 Numbers = Int[np.ndarray, " numbers"]
 Tokens = Int[np.ndarray, " tokens"]
@@ -27,7 +27,7 @@ Scaffolds = Int[np.ndarray, "scaffolds length"]
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """The sizes of a corpus, by default those of the papers. What does not fit is refused.
+    """The sizes of a corpus, by default those of the papers. Sizes that do not fit together are refused.
 
     `length` is k, and `copies` says how often each scaffold appears outside the rule in a familiar corpus.
 
@@ -58,7 +58,7 @@ class RuleSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name != "familiar" and (not isinstance(value, int) or value < 1):
-                raise InputError(f"{field.name} is {value!r}; it must be a whole number from 1 on")
+                raise InputError(f"{field.name} is {value!r}; give a whole number, 1 or more")
         if self.scaffolds > min(self.rules, self.test_rules):
             raise InputError(
                 f"{self.scaffolds} scaffolds cannot all appear in {self.rules:,} rules of the training text and "
@@ -104,7 +104,7 @@ class RuleText:
 
     @property
     def reads(self) -> Numbers:
-        """Where each ω is predicted: the last token of the scaffold. A model's output after ω itself is too late."""
+        """Where each ω is predicted: at the last token of the scaffold, because the output after ω is too late."""
         return self.closes - 1
 
     @property
@@ -160,7 +160,7 @@ def occurrences(tokens: Tokens, phrases: Scaffolds) -> tuple[Numbers, Numbers]:
     length = phrases.shape[1]
     base = int(max(tokens.max(initial=0), phrases.max(initial=0))) + 1
     places = np.arange(max(len(tokens) - length + 1, 0))
-    # The walk down a prefix tree, of all places and all phrases at once; most places leave it after a token or two.
+    # All places and phrases walk down a prefix tree at once; most places leave it after a token or two.
     nodes, phrase_nodes = np.zeros_like(places), np.zeros(len(phrases), np.int64)
     for depth in range(length):
         children = np.full((phrase_nodes.max() + 1) * base, -1)
@@ -172,7 +172,7 @@ def occurrences(tokens: Tokens, phrases: Scaffolds) -> tuple[Numbers, Numbers]:
 
 
 def _draw_scaffolds(draw: np.random.Generator, settings: RuleSettings) -> Scaffolds:
-    """Distinct phrases; where there is a choice, such that two copies side by side make no third between them."""
+    """Distinct phrases, if possible such that no two of them side by side contain a third across their border."""
     phrases = draw.integers(settings.types, size=(settings.scaffolds, settings.length), dtype=np.int32)
     for attempt in count(1):
         again = _repeated(phrases)
@@ -190,13 +190,13 @@ def _draw_scaffolds(draw: np.random.Generator, settings: RuleSettings) -> Scaffo
 
 
 def _repeated(phrases: Scaffolds) -> Bool[np.ndarray, " scaffolds"]:
-    """Which phrases have come before."""
+    """Which phrases repeat an earlier one."""
     _, firsts = np.unique(phrases, axis=0, return_index=True)
     return ~np.isin(np.arange(len(phrases)), firsts)
 
 
 def _between_others(phrases: Scaffolds) -> Bool[np.ndarray, " scaffolds"]:
-    """Which phrases are the end of one and the beginning of another (or of the same)."""
+    """Which phrases are the end of one phrase followed by the beginning of another, or of the same."""
     rows, found = [tuple(row) for row in phrases.tolist()], np.zeros(len(phrases), bool)
     for cut in range(1, phrases.shape[1]):
         ends, beginnings = {row[-cut:] for row in rows}, {row[:-cut] for row in rows}
@@ -213,7 +213,7 @@ def _write_text(
     copies: int = 0,
     random_scaffolds: bool = False,
 ) -> RuleText:
-    """A text with so many rules, with the scaffolds or with random ones, and so many copies of each scaffold."""
+    """A text with this many rules, their scaffolds given or random, and this many copies of each scaffold."""
     number, length = scaffolds.shape
     opens, places = _places(draw, tokens, rules, number * copies, length)
     closes, chosen = opens + length + 1, draw.permutation(np.repeat(np.arange(number), copies))
@@ -231,7 +231,7 @@ def _write_text(
 def _redraw_accidents(
     draw: np.random.Generator, types: int, text: Tokens, scaffolds: Scaffolds, places: Numbers, fixed: Numbers
 ) -> None:
-    """Draws tokens that are not fixed again, in place, until scaffolds stand at their places and nowhere else."""
+    """Redraw tokens that are not fixed, in place, until scaffolds stand at their places and nowhere else."""
     wanted, free = np.zeros(len(text), bool), np.ones(len(text), bool)
     wanted[places], free[fixed] = True, False
     for _ in range(ROUNDS):
@@ -248,7 +248,7 @@ def _redraw_accidents(
 
 
 def _places(draw: np.random.Generator, tokens: int, rules: int, copies: int, length: int) -> tuple[Numbers, Numbers]:
-    """Where the rules and the copies begin, in order: all arrangements without overlap are equally likely."""
+    """Where the rules and the copies begin, in order; all arrangements without overlap are equally likely."""
     others = tokens - rules * (length + 2) - copies * length
     pieces = draw.permutation(np.repeat(np.arange(3, dtype=np.int8), [others, copies, rules]))
     widths = np.array([1, length, length + 2])[pieces]

@@ -49,7 +49,9 @@ def read_pairs(path: str | os.PathLike) -> list[Pair]:
         found = LINE.fullmatch(line)
         problem = None if found else f"{line[:60]!r} was read"
         for part, known in zip(found.groups() if found else (), (WORDS, ACTIONS)):
-            problem = problem or next((f"{word!r} is not of SCAN" for word in part.split() if word not in known), None)
+            problem = problem or next(
+                (f"{word!r} is not a word of SCAN" for word in part.split() if word not in known), None
+            )
         if found is None or problem:
             raise InputError(
                 f"{str(path)!r}, line {number}: {problem}; every line is 'IN: words OUT: actions', "
@@ -72,7 +74,7 @@ def load_mcd(path: str | os.PathLike) -> dict[str, list[Pair]]:
         raise InputError(f"{str(path)!r} is not JSON: {error}") from None
     wanted = {part: f"{part}Idxs" for part in ("train", "dev", "test")}
     if not isinstance(found, dict) or any(not isinstance(found.get(key), list) for key in wanted.values()):
-        raise InputError(f"{str(path)!r} is no split: it must hold the lists {', '.join(wanted.values())}")
+        raise InputError(f"{str(path)!r} is not a split; it must hold the lists {', '.join(wanted.values())}")
     pairs = load("all")
     part_of: dict[int, str] = {}
     for key in wanted.values():

@@ -1,12 +1,13 @@
-"""Sequence tasks for machines with a tape, and what the heads of a program for each would do (Appendices E and F).
+"""Sequence tasks for machines with a tape, and what the heads of a program do (partial traces, Appendices E and F).
 
-An input is a word, a delimiter and then blanks; the answer is read while the blanks come, and ends with the delimiter.
-Of a word of n symbols, step t < n brings symbol t, step n the delimiter, and step n + 1 + j asks for symbol j of the
-answer. The program writes symbol t to cell t + 1 and the delimiter to cell n + 1. Cell 0 is where both heads start.
+An input is a word, a delimiter and then blanks; the machine answers during the blanks, and ends with the delimiter.
+With a word of n symbols, the input of step t < n is symbol t, that of step n is the delimiter, and step n + 1 + j asks
+for symbol j of the answer. The program writes symbol t to cell t + 1 and the delimiter to cell n + 1. Both heads start
+on cell 0.
 
-Heads move before they are used, so a hint says where a head is *when it is used* in that step. What is read in one step
-reaches the controller in the next, so symbol j of the answer is read one step before it is asked for. With hints that
-ignore this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with these all 8 did.
+Heads move before they are used, so a hint is where a head is *when it is used* in that step. The controller receives
+what was read one step later, so symbol j of the answer is read one step before it is asked for. With hints that ignore
+this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with these all 8 did.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from kleene.traces import Channel, Trace
 class SequenceExamples(eqx.Module):
     """Words with their answers and the program's trace: the step is the first axis, the batch the last.
 
-    Where nothing is asked, or nothing is stated, any number may stand.
+    Entries that are not asked for, or not stated, may be any number.
     """
 
     symbols: Int[Array, "step batch"]
@@ -36,13 +37,13 @@ class SequenceExamples(eqx.Module):
     value: Int[Array, "step batch"]  # the symbol that the cell under the writing head holds after the write
     live: Bool[Array, "step batch"]  # not yet past the end of the answer
     corner: Bool[Array, "step batch"]
-    read_known: Bool[Array, "step batch"]  # the program may not care where its reading head is
-    consulted: Bool[Array, "step batch"]  # what is read makes a symbol of the answer
+    read_known: Bool[Array, "step batch"]  # whether the position of the reading head matters to the program
+    consulted: Bool[Array, "step batch"]  # whether the symbol read is one of the answer
 
 
 @dataclass(frozen=True)
 class SequenceTask:
-    """The copying of a word; other tasks change what is read, and what is made of it.
+    """Copy: the answer is the word itself. Subclasses override what is read and what is answered.
 
     Symbols are 0 to `alphabet` − 1, `alphabet` is the delimiter, and a blank is one more. The blank has its own symbol;
     without it only 4 of 10 machines learned to copy from hints on both heads in the same time.
@@ -62,7 +63,7 @@ class SequenceTask:
 
     @property
     def inputs(self) -> int:
-        """How many symbols there are in an input: the alphabet, the delimiter and the blank."""
+        """The number of input symbols: the alphabet, the delimiter and the blank."""
         return self.alphabet + 2
 
     @property
@@ -70,11 +71,11 @@ class SequenceTask:
         return self.alphabet + 1
 
     def steps(self, length: int) -> int:
-        """How many steps it takes to read a word of that length and to answer."""
+        """The number of steps to read a word of that length and to answer."""
         return (1 + self.repeats) * length + 2
 
     def cells(self, length: int) -> int:
-        """Enough cells that no head wraps around, though it may move in every step."""
+        """Enough cells that no head wraps around, even if it moves in every step."""
         return self.steps(length) + 1
 
     def check_cells(self, length: int, cells: int) -> None:
@@ -90,19 +91,19 @@ class SequenceTask:
         return [*word, self.alphabet]
 
     def examples(self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int) -> SequenceExamples:
-        """Random words of these lengths, padded to the steps of the longest; everything may be traced."""
+        """Random words of these lengths, padded to the steps of the longest; `key` and `lengths` may be traced."""
         return self.laid_out(self.words(key, longest, lengths.shape[0]), lengths)
 
     def words(self, key: PRNGKeyArray, longest: int, count: int) -> Int[Array, "position batch"]:
         return jax.random.randint(key, (longest, count), 0, self.alphabet)
 
     def laid_out(self, words: Int[Array, "position batch"], lengths: Int[Array, " batch"]) -> SequenceExamples:
-        """The examples that these words make. Their symbols past their length do not matter."""
+        """The examples of these words. Symbols past a word's length do not matter."""
         step, n, last = jnp.arange(self.steps(len(words)))[:, None], lengths, self.repeats * lengths
         place = step - n - 1  # in the answer
         stored, kept = self.stored(words), self.kept(words)
         answers = jnp.where(place == last, self.alphabet, _at(stored, self.source(place, n)))
-        asked = place + 1  # the place that what is read now is for
+        asked = place + 1  # the place in the answer of the symbol that is read now
         read, known = self.reading(step, asked, n, words)
         return SequenceExamples(
             symbols=jnp.where(step < n, _at(words, step), jnp.where(step == n, self.alphabet, self.alphabet + 1)),
@@ -118,11 +119,11 @@ class SequenceTask:
         )
 
     def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
-        """What the answer's symbols are, by position in the word."""
+        """The symbols of the answer, by position in the word."""
         return words
 
     def kept(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
-        """What the program writes to the tape, by position in the word."""
+        """The symbols that the program writes to the tape, by position in the word."""
         return words
 
     def source(self, place: Array, length: Array) -> Array:
@@ -130,8 +131,10 @@ class SequenceTask:
         return place % length
 
     def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
-        """The cell that is read in each step, and whether it matters; `asked` is the place in the answer that it is
-        for. The head waits on cell 0, then goes along."""
+        """The cell that is read in each step, and whether it matters; `asked` is its place in the answer.
+
+        The head waits on cell 0 until the word has ended, and then moves right.
+        """
         end = asked == self.repeats * length
         cell = jnp.where(asked < 0, 0, jnp.where(end, length, self.source(asked, length)) + 1)
         return cell, jnp.ones_like(cell, dtype=bool)
@@ -149,7 +152,7 @@ class SequenceTask:
         return (step == 0) | (step == length) | (step == length + 1) | (step == 2 * length + 1)
 
     def program(self, word: Sequence[int], cells: int | None = None) -> Trace:
-        """What a program's heads do: channels `input`, `read`, `write` and `output`, all undefined before the start."""
+        """The trace of a program: channels `input`, `read`, `write` and `output`, all undefined before the start."""
         cells = self.cells(len(word)) if cells is None else cells
         self.check_cells(len(word), cells)
         self.check_word(word)
@@ -180,11 +183,12 @@ class SequenceTask:
 
 
 class RepeatCopyTwice(SequenceTask):
-    """The word twice, and the delimiter at the end alone.
+    """The word twice, and the delimiter only at the end.
 
-    While the program answers for the first time, it writes the word once more behind itself. So its reading head goes
-    straight on, and an empty cell is the end: it never has to find out that a copy is over. Of a single symbol the
-    second copy is read in the step in which it is written, which is too early, so nothing is stated there.
+    While the program answers for the first time, it writes a second copy of the word behind the first. So its reading
+    head only moves right until it meets an empty cell, the end, and never has to detect the end of a copy. If the word
+    is a single symbol, the second copy would be read in the step that writes it, which is too early; nothing is stated
+    there.
     """
 
     def answer(self, word: Sequence[int]) -> list[int]:
@@ -204,7 +208,7 @@ class RepeatCopyTwice(SequenceTask):
 
 
 class Reverse(SequenceTask):
-    """The word backwards. The reading head goes along with the writing head, and back; the end is read from cell 0."""
+    """The word reversed. The reading head follows the writing head, then goes back; the end is read from cell 0."""
 
     def answer(self, word: Sequence[int]) -> list[int]:
         return [*reversed(word), self.alphabet]
@@ -233,13 +237,13 @@ class Flip(SequenceTask):
 
 
 class DyckWords(SequenceTask):
-    """For each prefix of a word of parentheses (0 opens, 1 closes) whether it is balanced.
+    """Whether each prefix of a word of parentheses (0 opens, 1 closes) is balanced.
 
-    The program counts with its reading head, which is on the cell of the depth while the word comes in. It marks cell 0
-    in the first step, and writes each bit of the answer one step late, when it knows whether its head was on the mark.
-    Once the depth was negative no prefix is balanced, and where the head is does not matter. Half of the words are
-    drawn from all, and half from those that never close too much. Words of up to 5 symbols would be 62 in all, and
-    machines learned them by heart: a training length of 5 is taken to be that of 5 pairs.
+    The program counts with its reading head, whose cell is the depth while it reads the word. It marks cell 0 in the
+    first step, and writes each bit of the answer one step late, when it knows whether its head was on the mark. Once
+    the depth was negative no prefix is balanced, and the position of the head does not matter. Half of the words are
+    drawn from all, and half from those whose depth is never negative. There are only 62 words of up to 5 symbols, and
+    machines memorised them; so we read the paper's training length of 5 as 5 pairs.
     """
 
     def answer(self, word: Sequence[int]) -> list[int]:
@@ -252,7 +256,7 @@ class DyckWords(SequenceTask):
     def words(self, key: PRNGKeyArray, longest: int, count: int) -> Int[Array, "position batch"]:
         first, second = jax.random.split(key)
         closing = jax.random.bernoulli(first, 0.5, (longest, count))
-        height = jnp.abs(jnp.cumsum(jnp.where(closing, -1, 1), axis=0))  # |a walk| is a walk that stays above 0
+        height = jnp.abs(jnp.cumsum(jnp.where(closing, -1, 1), axis=0))  # a walk that is never negative
         kept = jnp.diff(height, axis=0, prepend=jnp.zeros((1, count), height.dtype)) < 0
         return jnp.where(jax.random.bernoulli(second, 0.5, (count,)), closing, kept).astype(jnp.int32)
 
@@ -275,13 +279,13 @@ class DyckWords(SequenceTask):
 
 
 def _depths(words: Int[Array, "position batch"]) -> tuple[Array, Array]:
-    """How many parentheses are open after each, and whether there were never fewer than none."""
+    """The depth after each parenthesis, and whether it was never negative so far."""
     depth = jnp.cumsum(1 - 2 * words, axis=0)
     return depth, jax.lax.cummin(depth, axis=0) >= 0
 
 
 def _at(rows: Array, places: Array) -> Array:
-    """The rows at these places of each column; any row where there is no such place."""
+    """The rows at these places of each column; places outside the rows are clipped."""
     found = jnp.broadcast_to(jnp.clip(places, 0, len(rows) - 1), (places.shape[0], rows.shape[1]))
     return jnp.take_along_axis(rows, found, axis=0)
 

@@ -1,7 +1,7 @@
-"""Text for language models: words from any file, the vocabulary, and both as numbers.
+"""Text for language models: the words of any file, their vocabulary, and the words as integers.
 
-Words are what white space separates, capitals and all; every line, an empty one too, ends in `<eos>`. Read so,
-wikitext-2 has the numbers of words that others report for it.
+White space separates words, capitals are kept, and every line, an empty one too, ends in `<eos>`. Wikitext-2 then has
+the word counts that others report for it.
 """
 
 import io
@@ -27,7 +27,7 @@ LONGEST_LINE = 16 << 20  # characters
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words and their numbers: `<unk>` and `<eos>`, then the others, the most frequent first.
+    """Words and their ids: `<unk>` and `<eos>`, then the others, the most frequent first.
 
     >>> vocabulary = Vocabulary.of("a rose is a rose".split())
     >>> vocabulary.words
@@ -47,9 +47,8 @@ class Vocabulary:
     def of(cls, words: Iterable[str], *, minimum: int | None = 1, size: int | None = None) -> "Vocabulary":
         """The words that occur at least `minimum` times, at most `size` of them with `<unk>` and `<eos>`.
 
-        Of words that are as frequent, the first in alphabetical order come first. Where `minimum` is None, words that
-        occur once are left out, unless the text has an `<unk>` of its own: what is never `<unk>` in the text that a
-        model learns is the least likely of all words in any other.
+        Equally frequent words are in alphabetical order. Where `minimum` is None, words that occur once are left out,
+        unless the text already has `<unk>`, because a model that never met `<unk>` takes it for the least likely word.
         """
         if (minimum is not None and minimum < 1) or (size is not None and size < 2):
             raise InputError(f"minimum is {minimum} and size is {size}; give 1 or more and 2 or more")
@@ -62,7 +61,7 @@ class Vocabulary:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The number of each word."""
+        """The id of each word."""
         return {word: place for place, word in enumerate(self.words)}
 
     def __len__(self) -> int:
@@ -72,7 +71,7 @@ class Vocabulary:
         return iter(self.words)
 
     def encode(self, words: Iterable[str]) -> np.ndarray:
-        """The numbers of the words (int32); a word that is not in the vocabulary has that of `<unk>`."""
+        """The ids of the words (int32); a word that is not in the vocabulary gets that of `<unk>`."""
         unknown, places = self.places.get(UNKNOWN), self.places
         if unknown is None:
             words = list(words)
@@ -84,13 +83,13 @@ class Vocabulary:
         return np.fromiter((places.get(word, unknown) for word in words), dtype=np.int32)
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
-        """The words of the numbers."""
+        """The words with these ids."""
         return [self.words[number] for number in numbers]
 
 
 @dataclass(frozen=True)
 class Streamed:
-    """What came through a pipe, which can be read once, under the name that errors call it by."""
+    """The content of a pipe, which can be read only once, and the path that errors name."""
 
     path: Any
     content: bytes
@@ -100,7 +99,7 @@ class Streamed:
 
 
 def text_source(path: Any) -> Any:
-    """What `lines` can read several times: the path of a regular file, or all that a pipe brings."""
+    """A source that `lines` can read several times: the path of a regular file, or the content of a pipe."""
     if os.path.isfile(path) or not os.path.exists(path) or os.path.isdir(path):
         return path
     try:
@@ -114,7 +113,7 @@ def lines(path: Any, first: int = 0, last: int | None = None) -> Iterator[list[s
     source = path if isinstance(path, Streamed) else text_source(path)
     number = first
     try:
-        # utf-8-sig: without the mark that some editors put first
+        # utf-8-sig skips the byte-order mark that some editors write
         with _opened(source) as opened, io.TextIOWrapper(opened, encoding="utf-8-sig") as file:
             for line in islice(_bounded(file, str(path)), first, last):
                 yield [*line.split(), END]
@@ -134,7 +133,7 @@ def _opened(source: Any) -> Any:
 
 
 def _bounded(file: io.TextIOWrapper, name: str) -> Iterator[str]:
-    """The lines of the file; one that is too long to be a line of words is refused."""
+    """The lines of the file; a line of more than `LONGEST_LINE` characters is refused."""
     for number in count(1):
         line = file.readline(LONGEST_LINE + 1)
         if len(line) > LONGEST_LINE:
@@ -145,14 +144,14 @@ def _bounded(file: io.TextIOWrapper, name: str) -> Iterator[str]:
 
 
 def words_of(path: Any, first: int = 0, last: int | None = None) -> Iterator[str]:
-    """The words of some lines of a text file one after another, each line's `<eos>` among them."""
+    """The words of some lines of a text file one after another, with the `<eos>` of each line."""
     for line in lines(path, first, last):
         yield from line
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A text to learn from and one to be tested on, as numbers of words."""
+    """A text to learn from and one to be tested on, as word ids."""
 
     name: str
     vocabulary: Vocabulary
@@ -168,9 +167,9 @@ class Corpus:
     def from_file(
         cls, path: Any, held_out: Any = None, *, minimum: int | None = 1, size: int | None = None
     ) -> "Corpus":
-        """The corpus of a text file, and of another one that is held out.
+        """The corpus of a text file; `held_out` is another file, or the last tenth of the lines if it is not given.
 
-        Without another one, the last tenth of the lines is held out. The vocabulary is that of the text to learn from.
+        The vocabulary is that of the text to learn from.
         """
         path, name = text_source(path), Path(path).stem
         total = sum(1 for _ in lines(path))
@@ -201,6 +200,6 @@ def corpus(name: str, **options: Any) -> Corpus:
 
 
 def unigram_perplexity(train: Sequence[int] | np.ndarray, held_out: Sequence[int] | np.ndarray, words: int) -> float:
-    """The perplexity of a text to one who knows only how often each word is; every word counts once more than it is."""
+    """The perplexity of a unigram model with add-one smoothing: it knows only how often each word occurs."""
     counts = np.bincount(np.asarray(train), minlength=words) + 1.0
     return float(np.exp(-np.mean(np.log(counts[np.asarray(held_out)] / counts.sum()))))

@@ -1,8 +1,8 @@
 """Sentences with their dependency trees, read from CoNLL-U files, the format of Universal Dependencies.
 
 A word's line has ten columns, separated by tabs; ID, FORM, UPOS, HEAD and DEPREL are read. The lines of multiword
-tokens (`2-3`, for "don't") and of empty nodes (`8.1`) are passed over: the words that they stand for have lines of
-their own, or are no words.
+tokens (`2-3`, such as "don't") and of empty nodes (`8.1`) are skipped: a multiword token's words have their own lines,
+and an empty node is no word.
 """
 
 import os
@@ -37,7 +37,7 @@ FILES = {"ud-ewt": "en_ewt-ud-{part}.conllu"}
 class Sentence:
     """Words with their classes and their tree: heads count from 1, and the root's head is 0, as in the files.
 
-    What is no tree is refused: a head outside the sentence, no root or several, a cycle.
+    Heads that form no tree are refused: a head outside the sentence, no root or several, a cycle.
 
     >>> Sentence(("dogs", "bark"), heads=(2, 0), classes=("NOUN", "VERB"), relations=("nsubj", "root")).root
     1
@@ -84,7 +84,7 @@ def tree_problem(heads: Sequence[int]) -> tuple[int, str] | None:
 
 
 def _cycle(heads: Sequence[int]) -> tuple[int, str] | None:
-    met = [0] * (len(heads) + 1)  # the first word whose way up came through here
+    met = [0] * (len(heads) + 1)  # the first word whose path to the root passes through here
     met[0] = -1
     for word in range(1, len(heads) + 1):
         at = word
@@ -97,7 +97,7 @@ def _cycle(heads: Sequence[int]) -> tuple[int, str] | None:
 
 
 def tree_distances(sentence: Sentence) -> Int[np.ndarray, "words words"]:
-    """How many edges of the tree lie between each two words, whichever way the edges point.
+    """The number of tree edges between each two words, whatever their direction.
 
     >>> words = "Socrates asked the student trick questions".split()
     >>> classes, relations = ("_",) * 6, ("nsubj", "root", "det", "iobj", "compound", "obj")
@@ -105,7 +105,7 @@ def tree_distances(sentence: Sentence) -> Int[np.ndarray, "words words"]:
     array([3, 2, 4, 3, 0, 1])
     """
     heads = np.array(sentence.heads, np.int64)
-    # above[i, a]: is a word i itself or above it? The last column, for what is above the root, is dropped.
+    # above[i, a]: whether a is word i itself or an ancestor. The last column, above the root, is dropped.
     above = np.zeros((len(heads), len(heads) + 1), np.float32)
     words, at = np.arange(len(heads)), np.arange(len(heads))
     while (at >= 0).any():
@@ -129,7 +129,7 @@ def treebank(name: str = "ud-ewt", part: Part = "all") -> list[Sentence]:
 
 
 def read_conllu(path: str | os.PathLike) -> list[Sentence]:
-    """The sentences of a CoNLL-U file; what is malformed is refused with the number of its line."""
+    """The sentences of a CoNLL-U file; an error names the malformed line."""
     return parse_conllu(read_text(Path(path)), str(path))
 
 
@@ -147,7 +147,7 @@ def parse_conllu(text: str, source: str = "the text") -> list[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
-    """The lines of each sentence with their numbers; an empty line ends a sentence, and so does the end."""
+    """The numbered lines of each sentence; an empty line or the end of the file ends a sentence."""
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):  # splitlines() would also split inside words
         if line and not line.isspace():
@@ -188,7 +188,7 @@ def _row(columns: list[str], place: int, source: str, number: int) -> tuple[str,
     """The word of a line, its class, head and relation."""
     order, word, _, kind, _, _, head, relation, _, _ = columns
     if order != str(place):
-        raise _refusal(source, number, f"the ID is {order!r}; {place} was expected, for IDs count the words from 1")
+        raise _refusal(source, number, f"the ID is {order!r}; {place} was expected, because IDs count the words from 1")
     if not word:
         raise _refusal(source, number, f"word {place} is empty; the second column has the word")
     if kind not in CLASSES:

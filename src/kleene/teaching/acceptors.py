@@ -1,7 +1,7 @@
-"""Teaching recurrent networks regular languages, with as many of the automaton's states as one likes for hints.
+"""Teaching recurrent networks regular languages, with any share of the automaton's states as hints.
 
-Beyond the partial-traces paper: the trace of an automaton is a subtrace like any other. A linear decoder, trained
-along, reads a state off the hidden vector, and the hints are cross-entropies on what it reads.
+This is ours, beyond the partial-traces paper: the trace of an automaton gives hints like any other. A linear decoder
+that is trained with the network reads a state off the hidden vector, and a hint is a cross-entropy on its output.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,11 +24,11 @@ from kleene.teaching.lesson import Lesson, Pupil, Trainable
 from kleene.teaching.task import Examples, Record, Score, Setting, Task
 
 POLICIES = {"states": Policy(everything), "scattered": Policy(everything, scattered=True)}
-CLIP = 1.0  # the norm of gradients where nothing else is given
+CLIP = 1.0  # the default norm that gradients are clipped to
 
 
 class PaddedWords(NamedTuple):
-    """Words padded to one length, and where they end."""
+    """Words padded to one length, and their own lengths."""
 
     symbols: Int[Array, "batch step"]
     lengths: Int[Array, " batch"]
@@ -37,8 +37,8 @@ class PaddedWords(NamedTuple):
 class LanguageTask(Task):
     """Whether a word is in the language of an automaton; the trace has the state after each symbol.
 
-    Half of the words are drawn from all words of their length, half from the accepted ones, so that a language that
-    has few words is not all rejections.
+    Half of the words are drawn from all words of their length and half from the accepted ones, so that examples of a
+    sparse language are not all rejected.
     """
 
     def __init__(self, dfa: DFA, name: str, longest: int, lengths: Sequence[int]):
@@ -47,7 +47,7 @@ class LanguageTask(Task):
         self._draws = jnp.asarray(accepted_draws(dfa, max(longest, *lengths)))
 
     def training_lengths(self, key: PRNGKeyArray, progress: PyTree, count: int) -> Int[Array, " batch"]:
-        # A tenth of the code that randint compiles to, and as even as a float can be.
+        # This compiles to a tenth of the code of randint, and is uniform up to rounding.
         return 1 + jnp.floor(jax.random.uniform(key, (count,)) * self.longest).astype(jnp.int32)
 
     def examples(
@@ -80,7 +80,7 @@ class LanguageTask(Task):
     def test(
         self, record: Callable[[Examples], Record], model: PyTree, key: PRNGKeyArray, setting: Setting, count: int
     ) -> dict[str, Array]:
-        """Words of all lengths at once: a recurrent network is fast on a large batch."""
+        """Accuracy on words of all lengths in one batch, because a recurrent network is fast on a large batch."""
         lengths = jnp.repeat(jnp.array(self.lengths), count)
         examples = self.examples(key, lengths, max(self.lengths))
         right = self.score(record(examples), examples).right
@@ -106,7 +106,7 @@ class Acceptor(Trainable):
         return Pupil(Recurrent(network), (decoder, jnp.zeros(shape[0])))
 
     def record(self, model: Pupil, examples: Examples, *, training: bool) -> Record:
-        """The output after the last symbol, and what the decoder reads after each."""
+        """The output after the last symbol, and the decoder's log-probabilities of states after each symbol."""
 
         def one(symbols: Int[Array, " step"], length: Int[Array, ""]) -> tuple[Float[Array, ""], Array]:
             recorded = run(model.machine, Start(*model.machine.start()), symbols)
@@ -122,7 +122,7 @@ class Acceptor(Trainable):
 
 
 def state_draws(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws:
-    """A number for each state, and another for each, of which the first of a word is for the whole word."""
+    """A random number for each state, and one for each word."""
     entry, example = jax.random.uniform(key, (2, *trace.targets["state"].shape))
     return Draws(example[:, 0], jnp.zeros((len(entry), chances)), {"state": entry})
 
@@ -139,10 +139,10 @@ def acceptor_lesson(
     rate: float = 3e-3,
     clip: float = CLIP,
 ) -> Lesson:
-    """A network that learns which words an automaton accepts, from labels at their ends.
+    """The lesson of a network that learns which words an automaton accepts, from one label per word.
 
-    Kinds of hints: "states" reveals all states of a share of the examples, "scattered" that share of all states. A run
-    generalises when it is right on every test word of every length.
+    There are two kinds of hints: "states" reveals all states of a share of the examples, "scattered" that share of all
+    states. A run generalises when it is right on every test word of every length.
     """
     if machine not in ("rnn", "lstm"):
         raise InputError(f"no machine {machine!r} for a regular language; there are rnn and lstm")
@@ -168,7 +168,7 @@ def acceptor_lesson(
 
 
 def _check_words(dfa: DFA, name: str, lengths: Sequence[int]) -> None:
-    """Refuse a language without words to test: a network that rejects everything would pass."""
+    """Refuse a language without words of the tests' lengths, because a network that rejects everything would pass."""
     reached, accepted = dfa.table[[dfa.start_code]].ravel(), set()
     for length in range(1, max(lengths) + 1):
         if dfa.accepting[reached].any():
@@ -183,8 +183,10 @@ def _check_words(dfa: DFA, name: str, lengths: Sequence[int]) -> None:
 
 
 def accepted_draws(dfa: DFA, longest: int) -> np.ndarray:
-    """How to draw a word uniformly from the accepted ones: the cumulative chances of the next symbol, of shape (symbols
-    that remain after it, state, symbol). Where nothing can be accepted any more, all symbols are as likely.
+    """The cumulative probabilities of the next symbol when an accepted word is drawn uniformly.
+
+    The shape is (symbols that remain after it, state, symbol). Symbols are equally likely where no word can be accepted
+    any more.
     """
     symbols = len(dfa.alphabet)
     shares = dfa.accepting.astype(np.float64)  # the share of words that are accepted from each state

@@ -1,4 +1,4 @@
-"""Checkpoints of a plan: one atomic file with every learner and all that was measured. Opening one never runs code."""
+"""Checkpoints of a plan: one atomic file with every learner and every measurement. Opening one never runs code."""
 
 import math
 from pathlib import Path
@@ -13,7 +13,7 @@ from kleene.tensors import read_tensors, write_tensors
 
 KIND = "teaching"
 TYPES = ("bool", "int32", "int64", "uint32", "uint8", "float16", "bfloat16", "float32", "float64")
-RUNS = ("lesson", "settings", "seeds")  # what of a plan makes its runs the same
+RUNS = ("lesson", "settings", "seeds")  # the parts of a plan that decide its runs
 MEASURED = {"alive": "b", "generalises": "b", "loss": "f", "accuracy": "f", "accuracy_by_length": "f"}  # at each test
 
 
@@ -35,11 +35,11 @@ def stored(path: Any, plan: Plan, progress: Progress, learners: Learner) -> Path
 
 
 def restored(path: Any, plan: Plan, learners: Learner) -> tuple[Progress, Learner]:
-    """How far the plan has come according to the file; its beginning where there is no file yet."""
+    """The progress and learners in the file; those of the beginning where there is no file yet."""
     if not Path(path).exists():
         return Progress(), learners
-    if not Path(path).is_file():  # a device may be read without end
-        raise ModelFileError(f"the checkpoint {str(path)!r} is no file; give the name of one, it need not be there yet")
+    if not Path(path).is_file():  # reading a device may never end
+        raise ModelFileError(f"the checkpoint {str(path)!r} is not a file; name a file, which need not exist yet")
     header, arrays = read_tensors(path, KIND)
     _refuse_other_plan(path, header.get("plan"), plan.facts())
     leaves, structure = jax.tree.flatten(learners)
@@ -59,8 +59,8 @@ def restored(path: Any, plan: Plan, learners: Learner) -> tuple[Progress, Learne
 
 
 def _refuse_other_plan(path: Any, theirs: Any, ours: dict[str, Any]) -> None:
-    """Refuse the checkpoint of other runs. How many iterations there are, and how often they are tested, may differ:
-    no lesson depends on it."""
+    """Refuse the checkpoint of other runs. The number of iterations and of tests may differ, because no lesson depends
+    on it."""
     apart = [key for key in RUNS if not isinstance(theirs, dict) or theirs.get(key) != ours[key]]
     if apart:
         raise ModelFileError(
@@ -70,7 +70,7 @@ def _refuse_other_plan(path: Any, theirs: Any, ours: dict[str, Any]) -> None:
 
 
 def _counted(header: dict[str, Any]) -> tuple[int, float]:
-    """The iterations and the seconds in the header."""
+    """The iteration and the seconds in the header."""
     iteration, seconds = header.get("iteration"), header.get("seconds")
     if not isinstance(iteration, int) or isinstance(iteration, bool) or iteration < 0:
         raise ValueError(f"its iteration is {iteration!r}, and a whole number, 0 or more, was expected")
@@ -103,7 +103,7 @@ def _learners(arrays: dict[str, np.ndarray], leaves: list[Any]) -> list[np.ndarr
 
 
 def _tests(arrays: dict[str, np.ndarray], plan: Plan, iteration: int) -> list[dict[str, np.ndarray]]:
-    """The tests so far, one after another; the last was at this iteration or before it."""
+    """The measurements of each test so far, the last of them at `iteration` or before."""
     columns = {name.removeprefix("tests."): array for name, array in arrays.items() if name.startswith("tests.")}
     if not columns:
         return []
@@ -120,14 +120,14 @@ def _tests(arrays: dict[str, np.ndarray], plan: Plan, iteration: int) -> list[di
 
 
 def _types(leaves: list[Any], progress: Progress) -> dict[str, np.ndarray]:
-    """The arrays by the names that they have in the file."""
+    """The arrays by their names in the file."""
     found = {f"learner.{n}": np.asarray(leaf) for n, leaf in enumerate(leaves)}
     tests = progress.tests[0] if progress.tests else {}
     return found | {f"tests.{name}": np.asarray(array) for name, array in tests.items()}
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """The array in a type that the file format has: booleans and unsigned numbers become signed ones."""
+    """The array in a type that the file format has; booleans and integers become int64."""
     if array.dtype == bool or array.dtype.kind in "ui":
         return array.astype(np.int64)
     return array

@@ -1,4 +1,4 @@
-"""The devices that runs are spread over: their cores, and whether a plan fits into their memory."""
+"""The devices that runs are spread over: CPU cores as devices, and whether a plan fits into memory."""
 
 import math
 import os
@@ -12,14 +12,14 @@ from jaxtyping import PyTree
 from kleene.limits import check_memory, usable_memory
 from kleene.teaching.plan import Plan
 
-COPIES = 3  # of a learner's weights and moments: the old ones, the new ones and the gradient
+COPIES = 3  # of a learner's weights and optimiser state: the old, the new and the gradient
 
 
 def use_all_cores() -> None:
     """Let jax see as many CPU devices as there are cores, so that the loop spreads its runs over them.
 
-    XLA uses little more than one core for arrays of this size. Call it before anything is computed: afterwards, or
-    where XLA_FLAGS says how many devices there are, everything stays as it is.
+    XLA uses little more than one core for arrays of this size. Call this before jax computes anything; afterwards, or
+    where XLA_FLAGS sets the number of devices, it changes nothing.
     """
     if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
@@ -31,7 +31,7 @@ def use_all_cores() -> None:
 
 
 def spread(tree: PyTree) -> PyTree:
-    """The arrays with their first axis, the runs, spread over as many local devices as divide it."""
+    """The arrays with their first axis, the runs, sharded over the largest number of local devices that divides it."""
     runs, devices = jax.tree.leaves(tree)[0].shape[0], jax.local_devices()
     count = max(n for n in range(1, len(devices) + 1) if runs % n == 0)
     mesh = jax.sharding.Mesh(np.array(devices[:count]), ("runs",))
@@ -39,10 +39,10 @@ def spread(tree: PyTree) -> PyTree:
 
 
 def check_room(plan: Plan, most: int | None = None) -> None:
-    """Refuse, before anything is made, a plan that takes more memory than the device has left, or than `most` bytes.
+    """Refuse a plan that takes more memory than the device has left, or than `most` bytes; nothing is allocated.
 
-    What an update keeps for its gradient is counted from the traced loss. That takes a second, so it is done only where
-    a rough guess, ten numbers for every entry of an example and every row of a weight, does not fit.
+    The memory that an update keeps for its gradient is counted from the traced loss. Tracing takes a second, so it is
+    done only where a rough estimate, ten numbers for every entry of an example and every row of a weight, does not fit.
     """
     lesson = plan.lesson
     key = jax.eval_shape(lambda: jax.random.key(0))
@@ -67,7 +67,7 @@ def _learner(lesson: Any, key: Any) -> tuple[Any, Any, Any]:
 
 
 def _kept(lesson: Any, key: Any, setting: Any) -> list[Any]:
-    """What an update keeps for its gradient."""
+    """The arrays that an update keeps for its gradient."""
     trainable, fixed = eqx.partition(lesson.fresh(key), eqx.is_inexact_array)
     batch = lesson.examples(key, lesson.beginning(), setting)
     _, back, _ = jax.vjp(
@@ -81,6 +81,6 @@ def _bytes(tree: Any) -> int:
 
 
 def _device_memory() -> int:
-    """The memory of all local devices, or what is left of the machine's where they have none of their own."""
+    """The memory of all local devices in bytes, or the free memory of the machine where they have none of their own."""
     stated = [device.memory_stats() for device in jax.local_devices()]
     return sum(one["bytes_limit"] if one else 0 for one in stated) or usable_memory()

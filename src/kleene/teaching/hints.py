@@ -1,9 +1,9 @@
 """Hints: entries of a program's trace that a machine is shown while it learns, and equation 8, the loss with them.
 
 Equation numbers are those of "Training Neural Machines with Partial Traces". A *subtrace* is a dict from a channel's
-name to `Hints`: the targets, and how much each entry weighs. A weight of 0 is no hint, so that subtraces of any shape
-batch, vmap and stack. A *policy* is a function from a program's trace to such weights, and `reveal` is the one place
-that applies policies and their density.
+name to `Hints`: the target and the weight of each entry. A weight of 0 is no hint, so that subtraces of any shape
+batch, vmap and stack. A *policy* is a function from a program's trace to such weights. Only `reveal` applies policies
+and their density.
 """
 
 import functools
@@ -21,7 +21,7 @@ from kleene.errors import InputError
 
 
 class Hints(eqx.Module):
-    """What one channel should be. The axes are those of the channel: the step first, then its sites."""
+    """The targets and weights of one channel. The axes are those of the channel: the step first, then its sites."""
 
     targets: Int[Array, "*sites"]
     weights: Float[Array, "*sites"]
@@ -31,7 +31,7 @@ class Hints(eqx.Module):
         """Hints written down one by one: the target at a step, or at a step and its sites.
 
         An entry's value is the target, or the target and its weight μ. `shape` is that of the channel, the number of
-        steps first, and `classes` how many targets there are.
+        steps first, and `classes` the number of possible targets.
 
         >>> Hints.at({0: 3, 2: (1, 0.5)}, shape=[4], classes=5).weights.tolist()
         [1.0, 0.0, 0.5, 0.0]
@@ -62,7 +62,7 @@ Subtrace = Mapping[str, Hints]
 
 
 def hint_loss(log_probabilities: Mapping[str, Array], subtrace: Subtrace) -> Float[Array, ""]:
-    """The weighted mean over all hints of −log p(target): 0 where there are none.
+    """The weighted mean over all hints of −log p(target); 0 where there are none.
 
     `log_probabilities` has for each channel of the subtrace an array (…sites, classes).
 
@@ -74,7 +74,7 @@ def hint_loss(log_probabilities: Mapping[str, Array], subtrace: Subtrace) -> Flo
     total = weight = jnp.zeros(())
     for name, hints in subtrace.items():
         found = jnp.take_along_axis(log_probabilities[name], hints.targets[..., None], axis=-1)[..., 0]
-        # Where nothing is hinted the loss may be infinite, and 0 · ∞ is not 0.
+        # Without a hint the loss may be infinite, and 0 · ∞ is NaN.
         total += jnp.sum(jnp.where(hints.weights > 0, -hints.weights * found, 0.0))
         weight += jnp.sum(hints.weights)
     return jnp.where(weight > 0, total / jnp.where(weight > 0, weight, 1.0), 0.0)
@@ -88,10 +88,10 @@ def with_hints(
 
 
 class ProgramTrace(eqx.Module):
-    """What a program does on an example: the entries of each channel, and which of them the program states.
+    """The trace of a program on an example: the entries of each channel, and which of them the program states.
 
-    The step is the first axis of every entry, and arrays may be longer than the run, which takes `steps` steps. `marks`
-    are steps that a task knows by a name, such as those at which a head turns.
+    The step is the first axis of every array. Arrays may be longer than the run, which takes `steps` steps. `marks` are
+    named sets of steps, such as those at which a head turns.
     """
 
     targets: dict[str, Int[Array, "..."]]
@@ -101,7 +101,7 @@ class ProgramTrace(eqx.Module):
 
     @classmethod
     def of(cls, channels: Mapping[str, Array]) -> "ProgramTrace":
-        """The trace in plain arrays of one example. Entries below 0 are not stated; the last that is ends the run.
+        """The trace of one example from plain arrays. Entries below 0 are not stated; the last stated one ends the run.
 
         >>> ProgramTrace.of({"action": jnp.array([2, -1, 0, -1])}).steps.item()
         3
@@ -116,16 +116,16 @@ def _by_step(mask: Array) -> Array:
     return jnp.any(mask.reshape(len(mask), -1), axis=1)
 
 
-Weights = Mapping[str, Any]  # for each channel its weights, over the steps or all sites; or `Hints`, with other targets
+Weights = Mapping[str, Any]  # weights by channel, over its steps or all sites; or `Hints` with other targets
 
 
 @dataclass(frozen=True)
 class Policy:
     """Which entries of a program's trace are revealed, and with what weight: a function from the trace to weights.
 
-    The function returns weights (numbers or booleans) for the channels that it reveals, shaped as the channel or
-    as its steps; what the program does not state has no weight whatever it says. One that returns `Hints` for a channel
-    replaces the targets too. A policy with `chances` gets as its second argument so many random numbers from [0, 1).
+    The function returns weights (numbers or booleans) for the channels that it reveals, shaped as the channel or as its
+    steps. Entries that the program does not state always have weight 0. A function that returns `Hints` for a channel
+    replaces the targets too. A policy with `chances` gets that many random numbers from [0, 1) as its second argument.
     The density is the share of examples with hints, or of all entries where a policy is `scattered`.
     """
 
@@ -152,17 +152,17 @@ def _stated_hints(trace: ProgramTrace, name: str, entry: Any) -> Hints:
 
 
 def nothing(trace: ProgramTrace) -> Weights:
-    """No hints."""
+    """The policy that reveals nothing."""
     return {}
 
 
 def everything(trace: ProgramTrace) -> Weights:
-    """Everything that the program states."""
+    """The policy that reveals everything that the program states."""
     return dict.fromkeys(trace.targets, 1.0)
 
 
 def corners(trace: ProgramTrace) -> Weights:
-    """The first and the last step of the run."""
+    """The policy that reveals the first and the last step of the run."""
     length = max(len(entries) for entries in trace.targets.values())
     at = jnp.arange(length)
     return dict.fromkeys(trace.targets, (at == 0) | (at == trace.steps - 1))
@@ -174,7 +174,7 @@ def channels(*names: str) -> Callable[[ProgramTrace], Weights]:
 
 
 class Draws(NamedTuple):
-    """The random numbers, from [0, 1), that decide on the hints of a batch."""
+    """The random numbers from [0, 1) that decide the hints of a batch."""
 
     example: Float[Array, " batch"]  # compared with the density, for each example
     policy: Float[Array, "batch chances"]  # the policies' own
@@ -198,9 +198,9 @@ def reveal(
     density: Float[Array, ""],
     axis: int = 0,
 ) -> dict[str, Hints]:
-    """The hints of a batch by the policy number `kind`, which may be traced, for a share of it: the density.
+    """The hints of a batch by `policies[kind]`, where `kind` may be traced; the density is the share that gets hints.
 
-    `axis` is the batch axis of the trace. Only channels that some policy reveals are there.
+    `axis` is the batch axis of the trace. The result has only the channels that some policy reveals.
     """
 
     def one(trace: ProgramTrace, draws: Draws) -> dict[str, Hints]:

@@ -1,7 +1,7 @@
 """Teaching an LSTM the next word of a text: truncated backpropagation through time, many seeds and texts at once.
 
-The text is cut into as many streams as the batch has rows. An update is a chunk of all streams, and what the network
-remembers at its end goes into the next chunk, without a gradient; an epoch begins with an empty memory.
+The text is cut into as many streams as the batch has rows. An update reads a chunk of every stream. The hidden state at
+its end goes into the next chunk without a gradient; an epoch begins with an empty state.
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from kleene.teaching.task import Examples, Record, Score, Setting, Task
 
 Texts = np.ndarray | Mapping[str, np.ndarray]
 Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array | dict[str, Array]]
-WIDTH = 0.1  # embeddings and decoder begin within ± this, as in PyTorch's word_language_model
+WIDTH = 0.1  # embeddings and decoder are initialised within ± this, as in PyTorch's word_language_model
 
 
 class ReadSoFar(NamedTuple):
-    """Where a run is in its text, and what it remembers of it."""
+    """The position of a run in its text, and the state of its network."""
 
     chunk: Int[Array, ""]
     memory: Memory
 
 
 class Chunk(NamedTuple):
-    """The next words of all streams, the memory before them, and the key of dropout (None in tests)."""
+    """The next words of all streams, the progress before them, and the key of dropout (None in tests)."""
 
     tokens: Int[Array, "step batch"]
     before: ReadSoFar
@@ -42,10 +42,10 @@ class Chunk(NamedTuple):
 
 
 class TextTask(Task):
-    """The next word of one text, or for each of several *variants* of a text of its own.
+    """Predict the next word of one text, or of several texts, the *variants*, of which each run learns one.
 
-    Texts are numbers of words, below the size of `vocabulary`. Progress is where a run is in its text, and the memory
-    of its network, which has `layers` layers of `hidden` units. `probes` are measured at each test.
+    Texts are arrays of word ids below the size of `vocabulary`. Progress is the position of a run in its text and the
+    state of its network, whose layers and hidden units are `memory`. `probes` are measured at each test.
     """
 
     lengths = (1,)  # one word ahead
@@ -79,18 +79,18 @@ class TextTask(Task):
         return ReadSoFar(jnp.array(0, jnp.int32), Memory(nothing, nothing))
 
     def training_examples(self, key: PRNGKeyArray, progress: ReadSoFar, setting: Setting, count: int) -> Examples:
-        """The next chunk of the run's own text: the words read, and the word after each."""
+        """The next chunk of the run's text: its words, and the word after each."""
         first = progress.chunk * self.steps
         tokens = jax.lax.dynamic_slice(self._text, (setting.kind, first, 0), (1, self.steps + 1, self.batch))[0]
         return Examples(Chunk(tokens[:-1], progress, key), tokens[1:])
 
     def score(self, record: Record, examples: Examples) -> Score:
-        """-ln P of each word, whether it was the likeliest, and the memory that the next chunk begins with."""
+        """-ln P of each word, whether it was the likeliest, and the state that the next chunk begins with."""
         losses, right, memory = record.output
         return Score(losses, right, ReadSoFar(examples.inputs.before.chunk, jax.lax.stop_gradient(memory)))
 
     def advance(self, progress: ReadSoFar, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> ReadSoFar:
-        """The next chunk; after the last the first again, with an empty memory."""
+        """The next chunk; after the last one the first, with an empty state."""
         after = progress.chunk + 1
         going = after < self.epoch
         memory = jax.tree.map(lambda leaf: jnp.where(going, leaf, 0), progress.memory)
@@ -99,9 +99,9 @@ class TextTask(Task):
     def test(
         self, record: Callable[[Examples], Record], model: LSTM, key: PRNGKeyArray, setting: Setting, count: int
     ) -> dict[str, Array]:
-        """`perplexity` of every word of the held-out text but the first, the words' frequencies' own, and the probes.
+        """The `perplexity` on the held-out text, that of a unigram model, and the probes.
 
-        The text is read in `test_streams` streams, each from an empty memory.
+        All words but the first are predicted. The text is read in `test_streams` streams, each from an empty state.
         """
 
         def step(memory: Memory, chunk: tuple[Array, Array]) -> tuple[Memory, tuple[Array, Array]]:
@@ -126,7 +126,7 @@ class TextTask(Task):
 
 
 class LanguageModel(Trainable):
-    """An `LSTM` of the vocabulary's words, as PyTorch's word_language_model begins it; dropout is in training alone."""
+    """An `LSTM` over the vocabulary, initialised as PyTorch's word_language_model is; dropout is for training only."""
 
     def __init__(self, vocabulary: tuple[Any, ...], hidden: int, layers: int, dropout: float):
         self.vocabulary, self.hidden, self.layers, self.dropout = vocabulary, hidden, layers, dropout
@@ -146,20 +146,20 @@ class LanguageModel(Trainable):
         )
 
     def record(self, model: LSTM, examples: Examples, *, training: bool) -> Record:
-        """The loss of each word, whether it was the likeliest, and the memory after the last."""
+        """The loss of each word, whether it was the likeliest, and the state after the last."""
         chunk: Chunk = examples.inputs
         masks = self.masks(chunk.key, chunk.tokens.shape) if chunk.key is not None and self.dropout else None
         found, memory = read_streams(model, chunk.tokens, chunk.before.memory, masks)
         return Record((*next_token_losses(model, found, examples.targets), memory), {})
 
     def masks(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> tuple[Float[Array, "..."], ...]:
-        """What dropout multiplies the embedded words with, then each layer's hidden vectors."""
+        """The masks of dropout: for the embedded words, then for each layer's hidden vectors."""
         whole = (self.layers + 1, *shape, self.hidden)
         return tuple(jax.random.bernoulli(key, 1 - self.dropout, whole) / (1 - self.dropout))
 
 
 def below_unigrams(tested: Tested, lengths: Sequence[int]) -> np.ndarray:
-    """Whether the perplexity on the held-out text is below that of the words' frequencies."""
+    """Whether the perplexity on the held-out text is below that of a unigram model."""
     return np.asarray(tested["perplexity"] < tested["unigram_perplexity"])
 
 
@@ -183,17 +183,17 @@ def language_lesson(
     test_streams: int | None = None,
     probes: Mapping[str, Probe] | None = None,
 ) -> Lesson:
-    """An `LSTM` that learns one text, or for each of several kinds a text of its own.
+    """The lesson of an `LSTM` that learns one text, or of one for each of several texts.
 
-    Texts are numbers of words, below the size of `vocabulary`. Given several by name, in a dict, the kinds of the
-    lesson are these names, the texts must be equally long, and `held_out` has either one text for each or one for all.
-    Teaching is SGD with gradients of a norm of at most `clip`, as in PyTorch's word_language_model. Its rate falls as
-    1/√(1 + update/settling); it is constant where `settling` is None. With `steady`, the rate is constant for so many
-    epochs instead, and is multiplied by `decay` before each epoch after these. None of this depends on how many
-    updates there will be.
+    Texts are arrays of word ids below the size of `vocabulary`. Several texts are a dict: its names are the kinds of
+    the lesson, the texts must be equally long, and `held_out` has either one text for each or one for all. Training is
+    SGD with gradients clipped to the norm `clip`, as in PyTorch's word_language_model. The rate falls as
+    1/√(1 + update/settling), or is constant where `settling` is None. With `steady`, the rate is instead constant for
+    that many epochs, and multiplied by `decay` before each later epoch. None of this depends on the total number of
+    updates.
 
-    A run *generalises* when its perplexity on the held-out text is below that of the words' frequencies. `probes` are
-    measured at each test: functions of the network, a key and the number of the kind. A probe that measures several
+    A run *generalises* when its perplexity on the held-out text is below that of a unigram model. `probes` are
+    measured at each test: functions of the network, a key and the index of the kind. A probe that measures several
     things at once returns them by name.
 
     >>> lesson = language_lesson("abc", np.arange(3000) % 3, np.arange(99) % 3, hidden=8)
@@ -210,7 +210,7 @@ def language_lesson(
     reading: dict[str, Any] = {"memory": (layers, hidden), "batch": batch, "steps": steps}
     task = TextTask(words, texts, tested, name=f"{name} lstm", test_streams=streams, probes=kept, **reading)
     training = {"learning_rate": rate, "steady": steady, "decay": decay, "clip": clip, "dropout": dropout}
-    del sizes["epochs"]  # a plan says how long
+    del sizes["epochs"]  # belongs to the plan
     digest = hashlib.sha256(repr(words).encode()).hexdigest()[:16]
     content = {"vocabulary": [len(words), digest], "texts": task.digests, "probes": list(kept)}
     return Lesson(
@@ -274,15 +274,15 @@ def _check_texts(
 
 
 def _streams(text: np.ndarray, batch: int) -> np.ndarray:
-    """The text as streams side by side, [step, stream]; what does not fill all of them is left out."""
+    """The text as streams side by side, [step, stream]; the last words that do not fill all streams are left out."""
     columns = len(text) // batch
     return np.asarray(text[: columns * batch], dtype=np.int32).reshape(batch, columns).T
 
 
 def _test_chunks(texts: list[np.ndarray], streams: int, steps: int) -> tuple[Array, Array]:
-    """All words of texts of any lengths but the last, and the word after each, [text, chunk, step, stream].
+    """The words of each text but its last, and the word after each, both [text, chunk, step, stream].
 
-    Targets past a text's end are -1. Texts shorter than the longest end in chunks of nothing.
+    Targets past a text's end are -1. Texts shorter than the longest end in empty chunks.
     """
     chunks = -(-(max(map(len, texts)) - 1) // (streams * steps))
     found = np.full((2, len(texts), streams * chunks * steps), -1, dtype=np.int32)

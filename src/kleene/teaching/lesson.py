@@ -1,8 +1,9 @@
-"""A lesson: a task, a machine that learns it, policies for hints, and the criterion of having learned it.
+"""A lesson: a task, a machine that learns it, policies for hints, and a criterion for having learned it.
 
-All four are the user's to write. A `Task` draws examples and scores answers, a `Trainable` makes machines and records
-their runs, a `Policy` is a function from a program's trace to weights, and a criterion is a function from what the
-tests measured to a verdict. `Lesson` puts them together, and answers `Teachable`, which is all that the loop asks for.
+A user can write each of the four. A `Task` draws examples and scores answers, a `Trainable` makes machines and records
+their runs, a `Policy` is a function from a program's trace to weights, and a criterion is a function from the
+measurements of the tests to which runs generalise. `Lesson` combines them and implements `Teachable`, the protocol that
+the loop needs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,24 +23,24 @@ from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, draw_chanc
 from kleene.teaching.task import Examples, Record, Score, Setting, Task
 from kleene.traces import Channel, Trace
 
-Tested = Mapping[str, np.ndarray]  # what the tests measured, runs first; "accuracy_by_length" is [run, length]
-Criterion = Callable[[Tested, Sequence[int]], np.ndarray]  # from these and the lengths: which runs generalise
+Tested = Mapping[str, np.ndarray]  # measurements of the tests, runs first; "accuracy_by_length" is [run, length]
+Criterion = Callable[[Tested, Sequence[int]], np.ndarray]  # from these and the lengths to which runs generalise
 
 
 class Pupil(eqx.Module):
-    """A machine, and the decoder that is trained along to read hints off it."""
+    """A machine, and a decoder that is trained with it and reads the channels of hints off it."""
 
     machine: Any
     decoder: Any
 
 
 class Trainable:
-    """A kind of machine that a lesson makes afresh for each run, and records. `axis` is the batch axis of its runs."""
+    """A kind of machine that a lesson makes for each run, and whose runs it records. `axis` is their batch axis."""
 
     axis: int = 0
 
     def fresh(self, key: PRNGKeyArray) -> PyTree:
-        """A model with random weights: the machine, with decoders that are trained along."""
+        """A model with random weights: the machine and the decoders that are trained with it."""
         raise NotImplementedError
 
     def record(self, model: PyTree, examples: Examples, *, training: bool) -> Record:
@@ -47,20 +48,20 @@ class Trainable:
         raise NotImplementedError
 
     def bare(self, model: PyTree) -> Any:
-        """The machine alone, which runs and can be saved."""
+        """The machine without its decoders."""
         return model.machine if isinstance(model, Pupil) else model
 
     def trace(self, model: PyTree, word: Any) -> Trace:
-        """All that the machine does on one input."""
+        """The machine's trace on one input."""
         return self.bare(model).run(word)
 
 
 @dataclass(frozen=True)
 class NCM(Trainable):
-    """A ∂NCM as a machine to be taught: `make` is a function from a key to one, such as a class's `random`.
+    """A ∂NCM as a machine to be taught; `make` is a function from a key to one, such as a class's `random`.
 
-    The machine answers `start()`, `control` and `process` (`kleene.machines.ncm`). Hints are on what its trace records,
-    `command` above all, or on the entries of a command that is a dict: these must be log-probabilities.
+    The machine has `start()`, `control` and `process` (`kleene.machines.ncm`). Hints are on channels of its trace,
+    usually `command`, or on the entries of a command that is a dict; these must be log-probabilities.
     """
 
     make: Callable[[PRNGKeyArray], Any]
@@ -86,13 +87,16 @@ class NCM(Trainable):
 
 
 def perfect(tested: Tested, lengths: Sequence[int]) -> np.ndarray:
-    """Right on every test."""
+    """Whether each run is right on every test."""
     return (np.asarray(tested["accuracy_by_length"]) == 1).all(axis=-1)
 
 
 @dataclass(frozen=True)
 class UpToTwice:
-    """Right on all tests up to 1.5 times the longest in training, and on 90% of those up to twice (partial traces)."""
+    """The criterion of the partial-traces paper, with `longest` the longest length in training.
+
+    A run is right on all tests up to 1.5 times `longest`, and on 90% of those up to twice `longest`.
+    """
 
     longest: int
 
@@ -105,14 +109,14 @@ class UpToTwice:
 
 
 class Measured(NamedTuple):
-    """What an update measured on its batch, and the progress that `advance` goes on from where the loss made it."""
+    """The accuracy of an update on its batch, and the next progress where the loss computes it."""
 
     accuracy: Float[Array, ""]
     progress: PyTree = None
 
 
 class Teachable(Protocol):
-    """All that the loop asks of a lesson. The arrays are those of one run; the loop vmaps over runs."""
+    """The protocol of a lesson for the loop. The arrays are those of one run; the loop vmaps over runs."""
 
     @property
     def name(self) -> str: ...
@@ -139,8 +143,8 @@ class Teachable(Protocol):
 class Lesson:
     """A task, a machine, policies for hints by name, and a criterion; and how the machine is trained.
 
-    `iterations`, `seeds` and `strength` (λ) are what a plan takes where it is not given others. `config` says in plain
-    values what decides what is learned besides settings and seeds: a checkpoint must match it.
+    `iterations`, `seeds` and `strength` (λ) are the defaults of a plan. `config` holds as plain values everything
+    besides settings and seeds that decides the result; a checkpoint must match it.
     """
 
     task: Task
@@ -155,7 +159,7 @@ class Lesson:
     seeds: int = 10
     strength: float = 1.0
     draws: Callable[[PRNGKeyArray, ProgramTrace, int], Draws] = draw_chances
-    pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # by name: from what was taught and a path
+    pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # functions of a `Taught` and a path
     config: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -183,7 +187,7 @@ class Lesson:
         return [policy if isinstance(policy, Policy) else Policy(policy) for policy in given]
 
     def only(self, kinds: Sequence[str]) -> "Lesson":
-        """The lesson with these kinds of hints alone: channels that no policy reveals are not computed."""
+        """The lesson with only these kinds of hints; channels that no policy reveals are not computed."""
         for kind in kinds:
             if kind not in self.kinds:
                 raise InputError(f"no hints of kind {kind!r} for {self.name}; there are {', '.join(self.kinds)}")
@@ -197,7 +201,7 @@ class Lesson:
         return self.task.beginning()
 
     def examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting) -> Examples:
-        """A batch with its hints, which a share of the examples has: the density."""
+        """A batch with its hints; the density is the share of examples that have some."""
         drawn = self.task.training_examples(key, progress, setting, self.batch)
         return Examples(drawn.inputs, drawn.targets, hints=self._revealed(key, drawn.trace, setting))
 
@@ -210,7 +214,7 @@ class Lesson:
         return reveal(policies, trace, draws, kind=setting.kind, density=setting.density, axis=self.machine.axis)
 
     def loss(self, model: PyTree, examples: Examples, setting: Setting) -> tuple[Float[Array, ""], Measured]:
-        """The mean of equation 8 over the batch."""
+        """The mean of equation 8 of the partial-traces paper over the batch."""
         record = self.machine.record(model, examples, training=True)
         score = self.task.score(record, examples)
         losses = score.losses
@@ -237,11 +241,11 @@ class Lesson:
         return self.task.test(record, model, key, setting, self.tests)
 
     def generalises(self, tested: Tested) -> np.ndarray:
-        """Whether each run generalises, from what the tests of all runs measured."""
+        """Whether each run generalises, by the criterion."""
         return np.asarray(self.criterion(tested, self.lengths))
 
     def facts(self) -> dict[str, Any]:
-        """What decides what is learned besides settings and seeds, as plain values."""
+        """Everything besides settings and seeds that decides the result, as plain values."""
         if self.config is None:
             sizes = {"batch": self.batch, "tests": self.tests, "longest": self.task.longest}
             return {"name": self.name, "kinds": list(self.kinds), "lengths": list(self.lengths)} | sizes

@@ -1,6 +1,6 @@
-"""From whatever a person wants taught to its lesson: a name, a file of one's own, an automaton, a circuit, a task.
+"""The lesson of any subject: a name, a file of your own, an automaton, a circuit, a task or a corpus.
 
-A kind of subject is taught by the `Maker` that is registered for its class, so a new kind is one more line.
+The `Maker` that is registered for the subject's class makes the lesson, so a new kind of subject is one more line.
 """
 
 import inspect
@@ -24,13 +24,16 @@ from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
 from kleene.teaching.sequences import ntm_lesson
 
-OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # a text of one's own is often small
+OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # because a user's text is often small
 
 
 @dataclass(frozen=True)
 class Maker:
-    """How subjects of a class become lessons: a function of the subject, the machines that learn them, the usual one
-    first, and the options of that function, all keyword-only, unless another function `declares` them."""
+    """How subjects of a class become lessons.
+
+    `make` is a function of the subject, and `machines` are those that can learn it, the default first. The options are
+    the keyword-only parameters of `make`, or of the function in `declares`.
+    """
 
     make: Callable[..., Lesson]
     machines: tuple[str, ...] = ()
@@ -68,10 +71,10 @@ def lesson(
     hints: Sequence[str] | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Lesson:
-    """The lesson of a subject, for the machine that it is meant for or the one named.
+    """The lesson of a subject, for its default machine or the one named.
 
-    `hints` are the kinds that will be asked for, where that is known: some cost time even for runs without them. Given
-    as a dict, they are policies of one's own by name, beside those that the lesson has.
+    `hints` are the kinds to keep, because some cost time even in runs without them. A dict adds policies of your own
+    by name to those of the lesson.
 
     >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
     'tomita_4 lstm'
@@ -90,7 +93,7 @@ def lesson(
 
 
 def with_policies(taught: Lesson, hints: Sequence[str] | Mapping[str, Any] | None) -> Lesson:
-    """The lesson with the hints that are asked for, policies of one's own among them, and no others."""
+    """The lesson with only these hints, policies of the user's own among them."""
     if hints is None:
         return taught
     own = {kind: policy for kind, policy in hints.items() if policy is not None} if isinstance(hints, Mapping) else {}
@@ -103,13 +106,13 @@ def _check_options(shown: str, machine: str, given: Mapping[str, Any], known: Se
     if wrong is not None:
         there = f"its options are {', '.join(known)}" if known else "it has no options"
         on = f" on {machine!r}" if machine else ""
-        raise InputError(f"there is no such option for {shown}{on}: {wrong}; {there}")
+        raise InputError(f"{shown}{on} has no option {wrong!r}; {there}")
 
 
 def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The subject of that name, and what its lesson is given besides options.
+    """The subject of that name, and further arguments for its lesson.
 
-    A `vocabulary` is taken out of the options: it is of the text, and not of the lesson.
+    A `vocabulary` is taken out of the options, because it belongs to the text and not to the lesson.
     """
     prefix, colon, rest = name.partition(":")
     if prefix.endswith(".py"):
@@ -148,7 +151,7 @@ def _in_file(place: str, options: dict[str, Any]) -> Any:
 
 
 def object_in_file(path: str, name: str) -> Any:
-    """What a file of Python, which is run, calls by that name."""
+    """The object of that name in a Python file, which is run."""
     if not Path(path).is_file():
         raise InputError(f"there is no file {path!r}; give FILE.py:NAME, NAME being a lesson, a task or a circuit")
     found = getattr(naming.module_in(Path(path)), name, None)
@@ -158,9 +161,9 @@ def object_in_file(path: str, name: str) -> Any:
 
 
 def hint_kinds(hints: Any, kinds: Sequence[str]) -> dict[str, Any]:
-    """What a person asks for as hints, by kind: None for a kind of the lesson, or a policy of one's own.
+    """The kinds of hints that `hints` names, each with None for a kind of the lesson or with the user's own policy.
 
-    It may be "none", "all", names with commas between, a list of names, a policy, or a dict of policies; a name
+    `hints` is "none", "all", names separated by commas, a list of names, a policy, or a dict of policies; the name
     `FILE.py:NAME` is the policy of that name in a file.
     """
     if isinstance(hints, Policy) or callable(hints):

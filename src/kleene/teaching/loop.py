@@ -1,7 +1,7 @@
-"""The training loop: many seeds and many settings at once, one jitted program, resumable at any moment.
+"""The training loop: many seeds and settings at once in one jitted program, resumable at any moment.
 
-The runs are the first axis of every array. They share nothing: a run that diverges is stopped by itself, and a run
-among a thousand is the same run that it would be alone. The axis is spread over all local devices.
+The runs are the first axis of every array, sharded over all local devices. They share nothing: only the run that
+diverges is stopped, and a run among a thousand computes what it would compute alone.
 """
 
 import functools
@@ -28,9 +28,9 @@ from kleene.teaching.task import Setting
 
 @dataclass
 class Stretch:
-    """How many iterations are one call of the jitted program: about as many as take `aim` seconds.
+    """The number of iterations in one call of the jitted program, adapted so that a call takes about `aim` seconds.
 
-    Between calls the user can stop. What is learned is the same however the iterations are grouped.
+    The user can stop between calls. The result does not depend on how iterations are grouped.
     """
 
     iterations: int = 1
@@ -59,12 +59,12 @@ def teach(
     on_test: Callable[[Progress], None] | None = None,
     stretch: Stretch | None = None,
 ) -> tuple[Progress, Learner]:
-    """Run the plan; what was measured at each test, and the learners as they are in the end.
+    """Run the plan; returns its progress with all measurements, and the learners at the end.
 
-    With `checkpoint`, a file is written after each test, and a plan that was killed goes on from it to the very same
-    result. A plan of more iterations goes on from it as well: no lesson knows how many there will be, so the result is
-    that of a plan which had them from the start. With `stop_after`, the plan ends early once every run has generalised
-    in so many tests one after the other, or diverged.
+    With `checkpoint`, a file is written after each test, and a killed plan continues from it to the very same result.
+    A plan of more iterations continues from it as well. Its result is that of a plan which had them from the start,
+    because no lesson knows the number of iterations. With `stop_after`, the plan ends early once every run has
+    generalised in that many tests in a row, or diverged.
     """
     setting, learners, advance = teaching_program(plan)
     test = _test_program(plan, setting)
@@ -99,7 +99,7 @@ def _next_test(plan: Plan, progress: Progress) -> int:
 
 
 def _report_stop(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> None:
-    """Leave the line for a user who stops now: how far the plan has come, and how to go on."""
+    """Announce the line for a user who stops now: how far the plan has come, and how to continue."""
     if checkpoint is None:
         advice = "nothing was kept. With --checkpoint FILE, the same command goes on from where it was stopped"
     elif kept:
@@ -111,7 +111,7 @@ def _report_stop(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> 
 
 
 def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
-    """The settings and fresh learners of all runs, and the jitted function that teaches them some iterations more."""
+    """The settings and fresh learners of all runs, and the jitted function that advances them by some iterations."""
     check_room(plan)
     one_step = functools.partial(_advance, plan.lesson)
     advance = jax.jit(one_step, donate_argnums=1, compiler_options=compiler_options())
@@ -125,7 +125,7 @@ def _test_program(plan: Plan, setting: Setting) -> Callable[[PyTree, Array], dic
 
 
 def _fresh(plan: Plan) -> Learner:
-    """The learners before the first iteration. Runs of a seed begin with the same weights, whatever their hints."""
+    """The learners before the first iteration. Runs of one seed begin with the same weights, whatever their hints."""
 
     def begin(seed: Array) -> Learner:
         first, rest = jax.random.split(jax.random.key(seed))
@@ -144,9 +144,9 @@ def _fresh(plan: Plan) -> Learner:
 def _advance(
     lesson: Teachable, setting: Setting, learners: Learner, *, iterations: Int[Array, ""], anew: Bool[Array, ""]
 ) -> Learner:
-    """All runs after so many iterations more; with `anew`, the sums of `loss` and `accuracy` begin again.
+    """All runs after `iterations` more updates; with `anew`, the sums of `loss` and `accuracy` restart at 0.
 
-    The number of iterations is no constant, so that one program is compiled for all, and gives the same bits for all.
+    The number of iterations is traced, so that one compiled program serves all numbers and gives the same bits.
     """
 
     def run(one: Setting, learner: Learner) -> Learner:
@@ -158,7 +158,7 @@ def _advance(
 
 
 def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
-    """One run after one iteration. A run whose loss or gradient is not finite stays as it is from then on."""
+    """One run after one iteration. A run whose loss or gradient is not finite does not change from then on."""
     rest, for_examples, for_progress = jax.random.split(jax.random.wrap_key_data(learner.key), 3)
     batch = lesson.examples(for_examples, learner.progress, setting)
     trainable, fixed = eqx.partition(learner.model, eqx.is_inexact_array)
@@ -184,7 +184,7 @@ def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
 
 
 def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> None:
-    """Measure all runs. Every test of a run is on the same examples, so that its curve is comparable."""
+    """Measure all runs. All tests of a run have the same examples, so that they can be compared."""
     started = time.perf_counter()
     keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(
         jnp.array(plan.seeds * len(plan.settings), jnp.uint32)

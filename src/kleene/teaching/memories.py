@@ -1,7 +1,7 @@
 """Teaching an NRAM memory tasks, with hints on the circuit that it wires (partial traces, §4.3, Appendices D, G, H).
 
-Each update has 50 examples of one difficulty, drawn from those that the curriculum has reached; the difficulty rises by
-one when a batch of 10 new examples of the hardest is without an error (Zaremba and Sutskever), up to the task's last.
+Each update has 50 examples of one difficulty, drawn from those that the curriculum has reached. The difficulty rises by
+one when 10 new examples of the hardest are all right (Zaremba and Sutskever), up to the task's last.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,9 +26,9 @@ from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
 from kleene.teaching.lesson import Lesson, Trainable, UpToTwice
 from kleene.teaching.task import Examples, Record, Score, Task
 
-FAINT = 1e-6  # added to a probability before its logarithm: a cell may have no weight at all on its target
+FAINT = 1e-6  # added to a probability before its logarithm, because the target's probability may be 0
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
-CHANCES = 5  # of each example: a step, a unit, whether there is noise, where, and what instead
+CHANCES = 5  # for each example: a step, a unit, whether there is noise, its place, and the wrong choice
 
 Mask = Bool[Array, "step connections"]
 Number = Int[Array, ""]
@@ -42,7 +42,7 @@ class Difficulty(eqx.Module):
 
 @dataclass(frozen=True)
 class CellsTask(Task):
-    """A memory task as a lesson asks for it: its lengths are memory sizes, and its trace is the circuit's wiring."""
+    """A memory task as a `Task`: its lengths are memory sizes, and its trace is the circuit's wiring."""
 
     task: MemoryTask
     name: str
@@ -53,7 +53,7 @@ class CellsTask(Task):
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
     ) -> Examples:
-        """Instances of one size, that of the first. In training some outputs are wrong where the task has noise."""
+        """Instances of one size, the first of `lengths`. In training some outputs are wrong if the task has noise."""
         instances = self.task.batch(key, lengths[0], longest, len(lengths), noisy=training)
         if not training:
             return Examples(instances, None)
@@ -69,12 +69,12 @@ class CellsTask(Task):
         return Difficulty(jnp.array(self.shortest, jnp.int32))
 
     def training_lengths(self, key: PRNGKeyArray, progress: Difficulty, count: int) -> Int[Array, " batch"]:
-        """One difficulty for the whole batch, from the first up to the one reached."""
+        """One difficulty for the whole batch, uniform from the first to the one reached."""
         size = jax.random.randint(key, (), self.shortest, progress.difficulty + 1)
         return jnp.broadcast_to(size, (count,))
 
     def advance(self, progress: Difficulty, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> Difficulty:
-        """One difficulty more after ten new examples without an error."""
+        """The next difficulty if ten new examples are all right."""
         clean = jnp.all(score(self.examples(key, jnp.broadcast_to(progress.difficulty, (10,)), self.longest)).right)
         return Difficulty(jnp.minimum(progress.difficulty + clean, self.longest))
 
@@ -114,7 +114,7 @@ class CircuitMachine(Trainable):
 def memory_loss(
     cells: Float[Array, "step cells values"], ends: Float[Array, " step"], instance: Instance
 ) -> Float[Array, ""]:
-    """-Σ p_t Σ log P(cell i is what it should be after step t), over the cells that count (equation 5)."""
+    """-Σ p_t Σ log P(cell i has its expected value after step t), over the cells that count (equation 5)."""
     wanted = instance.expected[:, None] == jnp.arange(cells.shape[-1])
     weights = jnp.sum(jnp.where(wanted, cells, 0.0), axis=-1)
     logs = jnp.where(instance.counts, jnp.log(weights + FAINT), 0.0)
@@ -124,13 +124,13 @@ def memory_loss(
 def is_right(
     cells: Float[Array, "step cells values"], ends: Float[Array, " step"], instance: Instance
 ) -> Bool[Array, ""]:
-    """Whether every cell that counts is most probably what it should be when the run ends."""
+    """Whether the expected value is the likeliest of every cell that counts when the run ends."""
     final = jnp.einsum("t,tij->ij", ends, cells)
     return jnp.all((jnp.argmax(final, axis=-1) == instance.expected) | ~instance.counts)
 
 
 def policies(wiring: Wiring) -> dict[str, Policy]:
-    """The kinds of hints on a circuit with that wiring. The weight at step t is (t + 1)^-2 (§4.3)."""
+    """The kinds of hints on a circuit with that wiring. The weight of step t is (t + 1)^-2 (§4.3)."""
     is_register = np.arange(len(wiring.connections)) >= len(wiring.connections) - wiring.registers
 
     def weighted(mask: Callable[[ProgramTrace, Array], Any]) -> Policy:
@@ -172,7 +172,7 @@ def _one_step(trace: ProgramTrace, chances: Array) -> Bool[Array, "step 1"]:
 
 
 def _drawn(chance: Float[Array, ""], odds: Float[Array, " places"]) -> Number:
-    """A place, drawn in proportion to its odds; beyond all where there are none."""
+    """A place drawn in proportion to its odds; one past the last place where all odds are 0."""
     upper = jnp.cumsum(odds)
     return jnp.sum(upper <= chance * upper[-1])
 
@@ -180,16 +180,16 @@ def _drawn(chance: Float[Array, ""], odds: Float[Array, " places"]) -> Number:
 def _one_unit(
     chance: Float[Array, ""], wiring: Wiring, stated: Bool[Array, " connections"]
 ) -> Bool[Array, " connections"]:
-    """The connections of one module or one register, all that have something stated being equally likely."""
+    """The connections of one module or register, drawn uniformly from those with a stated connection."""
     units = np.array([connection.unit for connection in wiring.connections])
     same = jnp.asarray(units[:, None] == units)
-    crowd = jnp.sum(same & stated, axis=1)  # how many connections of the same unit are stated: one or two
+    crowd = jnp.sum(same & stated, axis=1)  # stated connections of the same unit: one or two
     place = _drawn(chance, jnp.where(stated, 1.0 / jnp.maximum(crowd, 1), 0.0))
     return jnp.any(same & (jnp.arange(len(units)) == place), axis=1)
 
 
 def spoiled(chances: Float[Array, "2"], wiring: Wiring, choices: Array, stated: Mask) -> Int[Array, "step connections"]:
-    """The choices with one that is stated made wrong."""
+    """The choices with one of the stated ones made wrong."""
     place = _drawn(chances[0], stated.reshape(-1).astype(jnp.float32))
     here = jnp.arange(stated.size).reshape(stated.shape) == place
     limits = jnp.asarray([connection.choices for connection in wiring.connections])
@@ -198,9 +198,9 @@ def spoiled(chances: Float[Array, "2"], wiring: Wiring, choices: Array, stated: 
 
 
 def circuit_draws(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws:
-    """Six numbers for each example, of which the third is for the density."""
+    """Six random numbers for each example; the third is for the density."""
     count = len(trace.steps)
-    # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+    # Drawn flat and then reshaped, because XLA takes seconds to compile a draw with several axes.
     drawn = jax.random.uniform(key, (6 * count,)).reshape(count, 6)
     return Draws(drawn[:, 2], jnp.concatenate([drawn[:, :2], drawn[:, 3:]], axis=1), {})
 
@@ -218,10 +218,10 @@ def nram_lesson(
     tests: int = 50,
     unroll: int = 1,
 ) -> Lesson:
-    """The lesson of one memory task, or of the one that a circuit computes.
+    """The lesson of a memory task, or of the task that a circuit computes.
 
-    `rate`, `start` and `end`, the difficulties of the curriculum, are the paper's unless given. `noise` is that of the
-    gradients.
+    `rate` and the curriculum's difficulties `start` and `end` are the paper's unless given. `noise` is the gradient
+    noise.
 
     >>> lesson = nram_lesson("increment")
     >>> lesson.lengths, lesson.iterations, lesson.strength
@@ -256,12 +256,12 @@ def nram_lesson(
 
 
 def _own_circuit(task: MemoryTask) -> dict[str, Any]:
-    """What sets a circuit of the user's apart from another of the same name."""
+    """The content of a user's circuit, which tells it from another of the same name."""
     return {} if task.circuit_name else {"circuit": task.circuit.text}
 
 
 class NoiseState(NamedTuple):
-    """How many updates there were, and the key of the next noise."""
+    """The number of updates so far, and the key of the next noise."""
 
     count: Int[Array, ""]
     key: UInt32[Array, " words"]
@@ -270,8 +270,8 @@ class NoiseState(NamedTuple):
 def gradient_noise(amount: float, decay: float = 0.55) -> optax.GradientTransformation:
     """Add normal noise of variance amount / (1 + t)^decay to every gradient of update t (Neelakantan et al. 2015).
 
-    `optax.add_noise` draws with one seed for all. Here the key is made of the first weights, so that each of many runs
-    side by side has a noise of its own, and the same one when it runs alone.
+    `optax.add_noise` has one seed for all runs. Here the key comes from the initial weights, so that each of many
+    parallel runs has its own noise, and the same noise when it runs alone.
     """
 
     def init(params: optax.Params) -> NoiseState:
@@ -284,7 +284,7 @@ def gradient_noise(amount: float, decay: float = 0.55) -> optax.GradientTransfor
         leaves, structure = jax.tree.flatten(updates)
         following, *keys = jax.random.split(state.key, len(leaves) + 1)
         spread = jnp.sqrt(amount / (1.0 + state.count) ** decay)
-        # Flat, then in shape: of several axes the draw takes XLA seconds to compile.
+        # Drawn flat and then reshaped, as in `circuit_draws`.
         noise = [
             jax.random.normal(key, (leaf.size,), leaf.dtype).reshape(leaf.shape) for leaf, key in zip(leaves, keys)
         ]

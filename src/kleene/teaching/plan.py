@@ -1,4 +1,4 @@
-"""What is to be taught: every setting with every seed, for how long; and how far that has come."""
+"""A plan is what to teach: every setting with every seed, for a number of iterations. `Progress` is how far it came."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from kleene.teaching.task import Setting
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be taught: a row of `settings` for every run, the `seeds` of the runs, and for how long."""
+    """What to teach: every one of `settings` with every one of `seeds` is a run, taught for `iterations` updates."""
 
     lesson: Teachable
     settings: tuple[dict[str, Any], ...]  # kind, density, strength
@@ -34,9 +34,9 @@ class Plan:
         iterations: int | None = None,
         test_every: int | None = None,
     ) -> "Plan":
-        """Every kind with every density and strength, and every one of these with every seed; "none" stands once.
+        """The plan of every kind with every density and strength, each with every seed; "none" is one setting.
 
-        Without `kinds`, there is the lesson's first: "none", or the first text of a language lesson.
+        Without `kinds`, the lesson's first is taken: "none", or the first text of a language lesson.
         """
         kinds = lesson.kinds[:1] if kinds is None else kinds
         _check_grid(lesson, kinds, densities, strengths)
@@ -95,24 +95,24 @@ def _check_seeds(first: int, count: int) -> None:
 
 
 class Learner(NamedTuple):
-    """Everything that a run carries from iteration to iteration, and so all that a checkpoint has to hold."""
+    """Everything that a run carries from one iteration to the next; a checkpoint holds all of it."""
 
     model: PyTree
     optimiser: PyTree
     progress: PyTree
     key: Array
     alive: Bool[Array, "*runs"]
-    loss: Float[Array, "*runs"]  # the sum since the last test
-    accuracy: Float[Array, "*runs"]  # the same
+    loss: Float[Array, "*runs"]  # summed since the last test
+    accuracy: Float[Array, "*runs"]  # summed since the last test
 
 
 @dataclass
 class Progress:
-    """How far a plan has come: what was measured at each test so far, runs first, and the time it took."""
+    """How far a plan has come: its iteration, the time it took, and the measurements of each test, runs first."""
 
     iteration: int = 0
     seconds: float = 0.0
-    tests: list[dict[str, np.ndarray]] = field(default_factory=list)  # each with "iteration", and arrays of all runs
+    tests: list[dict[str, np.ndarray]] = field(default_factory=list)  # "iteration", and arrays over all runs
 
     @property
     def tested(self) -> int:

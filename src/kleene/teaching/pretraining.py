@@ -1,4 +1,4 @@
-"""How the small language model that ships with Kleene was taught: an LSTM on text of the built-in grammar.
+"""Training of the small language model that ships with Kleene: an LSTM on sentences of the built-in grammar.
 
 `python -m kleene.teaching.pretraining FILE` makes it again, in two and a half minutes on two cores.
 """
@@ -21,14 +21,14 @@ from kleene.teaching.loop import teach
 from kleene.teaching.plan import Plan, Progress
 
 WORDS, HELD_OUT = 1_000_000, 5_000
-SEEDS = 4  # of which the one is kept that knows the held-out text best
-UNKNOWN_SHARE = 0.03  # of nouns, verbs, names and the like: so that an unknown word is read as one of these
-CAPITAL_SHARE = 0.5  # of sentences: people type both
+SEEDS = 4  # the one with the lowest perplexity on the held-out text is kept
+UNKNOWN_SHARE = 0.03  # of words of open classes, so that the model reads an unknown word as one of these
+CAPITAL_SHARE = 0.5  # of sentences, because people type both
 OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
 
 def grammar_words(count: int, *, seed: int) -> list[str]:
-    """Sentences of the grammar, each with `<eos>` after it, until there are so many words.
+    """Sentences of the grammar, each followed by `<eos>`, of at least `count` words.
 
     Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both.
 
@@ -48,7 +48,7 @@ def grammar_words(count: int, *, seed: int) -> list[str]:
 
 
 def grammar_corpus(words: int = WORDS, held_out: int = HELD_OUT) -> Corpus:
-    """The text that the model learned from, and the one it was tested on."""
+    """The corpus of the model: the sentences that it learns from, and held-out ones."""
     train, tested = grammar_words(words, seed=0), grammar_words(held_out, seed=1)
     vocabulary = Vocabulary.of(train)
     return Corpus("grammar", vocabulary, vocabulary.encode(train), vocabulary.encode(tested))

@@ -1,4 +1,4 @@
-"""What a plan came to: for each setting how many seeds generalise, when they first did, and how sure that is."""
+"""The report of a plan: for each setting how many seeds generalise, when they first did, and a 95% interval."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.teaching.plan import Plan, Progress
 
-Z = 1.96  # 95 of 100
+Z = 1.96  # standard errors in a 95% interval
 Row = dict[str, Any]
 Columns = dict[str, Callable[[Row], str]]
 
@@ -24,9 +24,9 @@ class TeachingReport:
     def settings(self) -> list[dict[str, Any]]:
         """A row for each setting.
 
-        `generalised` is how many seeds do so at the last test and `interval` the 95% interval (Wilson) of the share;
-        `first_hit` is for each seed the iteration of the first test that it passed, or None; `diverged` names the seeds
-        whose loss stopped being a number.
+        `generalised` is the number of seeds that generalise at the last test, and `interval` the 95% interval (Wilson)
+        of their share. `first_hit` has for each seed the iteration of the first test that it passed, or None.
+        `diverged` lists the seeds whose loss became NaN or infinite.
         """
         return [self._row(n, setting) for n, setting in enumerate(self.plan.settings)]
 
@@ -72,9 +72,9 @@ class TeachingReport:
         ]
 
     def best_run(self, setting: int | None = None) -> int:
-        """The number of the run, of a setting or of all, that was most accurate in the last test.
+        """The index of the most accurate run of a setting, or of all, in the last test.
 
-        Of runs that are as accurate it is the one with the lowest loss; one that diverged is chosen only where all did.
+        Among equally accurate runs the one with the lowest loss is taken; a diverged run only where all diverged.
         """
         seeds, last = len(self.plan.seeds), self.progress.tests[-1]
         runs = range(self.plan.runs) if setting is None else range(setting * seeds, (setting + 1) * seeds)
@@ -82,7 +82,7 @@ class TeachingReport:
         return max(runs, key=lambda run: (bool(last["alive"][run]), float(accuracy[run]), -float(loss[run])))
 
     def title(self, run: int) -> str:
-        """The kind of hints of a run, density and strength where there are several, and the seed."""
+        """The kind of hints of a run, its density and strength where the kind has several, and its seed."""
         setting = self.plan.settings[run // len(self.plan.seeds)]
         shown = "no hints" if setting["kind"] == "none" else setting["kind"]
         alike = [other for other in self.plan.settings if other["kind"] == setting["kind"]]
@@ -96,7 +96,7 @@ class TeachingReport:
 
     @property
     def speed(self) -> str:
-        """How fast it was, in words."""
+        """The rate in words."""
         return f"{f'{self.rate:,.0f}' if self.rate >= 10 else f'{self.rate:g}'} seed·iterations a second"
 
     def __str__(self) -> str:
@@ -136,7 +136,7 @@ def _rounded(value: Any) -> Any:
 
 
 def interval(hits: int, of: int) -> tuple[float, float]:
-    """The 95% interval of a share, after Wilson: sensible for few seeds, and for none or all of them.
+    """The 95% interval of a share (Wilson), which is right for few seeds and for shares of 0 and 1 too.
 
     >>> low, high = interval(9, 10)
     >>> round(low, 2), round(high, 2)
@@ -149,7 +149,7 @@ def interval(hits: int, of: int) -> tuple[float, float]:
 
 
 def summary_of(test: Mapping[str, np.ndarray]) -> str:
-    """A test in one line: means over the runs that have not diverged, and how many have."""
+    """A test in one line: means over the runs that have not diverged, and the number of those that have."""
     alive = test["alive"]
     if not alive.any():
         return f"all {len(alive)} runs diverged"
@@ -159,10 +159,10 @@ def summary_of(test: Mapping[str, np.ndarray]) -> str:
 
 
 def table_of(results: Sequence[Mapping[str, Any]]) -> Any:
-    """A row for every setting of every result. Language models get no hints: what differs is the text they learn.
+    """A rich table with a row for every setting of every result. A language model has a text in place of hints.
 
-    Beside a perplexity is that of one who knows only how often each word is: a model above it has learned nothing.
-    "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
+    "unigrams" is the perplexity of a model that knows only the frequency of each word; a model above it has learned
+    nothing. "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
     from rich.markup import escape  # slow to import
     from rich.table import Table
@@ -180,9 +180,9 @@ def table_of(results: Sequence[Mapping[str, Any]]) -> Any:
     columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     for name in columns:
-        table.add_column(name, overflow="fold")  # in a narrow terminal nothing is cut off
+        table.add_column(name, overflow="fold")  # so that a narrow terminal cuts nothing off
     for row in rows:
-        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, and no colour
+        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, not markup
     return table
 
 
@@ -203,7 +203,7 @@ def _lesson(row: Row) -> str:
 
 
 def _median_hit(row: Row) -> str:
-    """The iteration by which half of the seeds had generalised; those that never did come last."""
+    """The median iteration at which seeds first generalised; a dot if half of them or more never did."""
     if "perplexity" in row:
         return "·"
     hits = sorted(hit for hit in row["first_hit"] if hit is not None)
@@ -211,7 +211,7 @@ def _median_hit(row: Row) -> str:
 
 
 def _generalised(row: Row) -> str:
-    """How many seeds do so, and the interval of the share; a dot for a language model."""
+    """The number of seeds that generalise, and the interval of their share; a dot for a language model."""
     if "perplexity" in row:
         return "·"
     low, high = row["interval"]

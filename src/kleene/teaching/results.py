@@ -1,7 +1,6 @@
-"""What teaching writes: the results store, and whether files can be written before hours are spent on them.
+"""The results store, and a check before training that all files can be written.
 
-The store has one JSON file for each plan that was run, with its config, versions and every measurement.
-
+The store has one JSON file for each plan, with its config, versions and every measurement.
 `pandas.DataFrame(json.load(open(file))["rows"])` is the whole table: a row for each test and run.
 """
 
@@ -24,7 +23,7 @@ from kleene.files import MOST_TEXT, check_seal, make_folder, read_bytes, sealed_
 from kleene.teaching.reports import TeachingReport, as_text, table_of
 
 FORMAT = "kleene.results/1"
-EXPERIMENT = {"name", "paper", "plans", "settings"}  # what a file of `kleene reproduce` has
+EXPERIMENT = {"name", "paper", "plans", "settings"}  # keys of a file of `kleene reproduce`
 NUMBER = (int, float)
 ROW: dict[str, Any] = {
     "hints": str,
@@ -37,20 +36,20 @@ ROW: dict[str, Any] = {
     "accuracy_by_length": dict,
     "loss": (*NUMBER, type(None)),
     "diverged": list,
-}  # what a table shows of a setting
+}  # the entries of a setting that a table shows
 PERPLEXITIES = ("perplexity", "unigram_perplexity")  # of language models
-LONGEST = 60  # characters of a lesson's name in a file's
+LONGEST = 60  # characters of a lesson's name in the name of its file
 
 
 def store(report: TeachingReport, folder: Any) -> Path:
-    """Save the report in the folder and return the path; the same plan has the same file."""
+    """Save the report in the folder and return the path; the same plan always has the same file."""
     facts = report.plan.facts()
     content = {"format": FORMAT, "plan": facts, "versions": versions()} | report.as_json() | {"rows": report.rows()}
     return write_atomically(Path(folder) / file_name(report.plan.lesson.name, facts), sealed_json(content))
 
 
 def file_name(name: str, facts: dict[str, Any]) -> str:
-    """The name of the file for a lesson: what of its name is plain, and a digest of all of it and of the plan.
+    """The name of the file for a lesson: the letters and digits of its name, and a digest of the name and the plan.
 
     >>> file_name("(a|b)*/../../evil rnn", {})
     'a-b-evil-rnn-1c2b946fdf.json'
@@ -61,14 +60,14 @@ def file_name(name: str, facts: dict[str, Any]) -> str:
 
 
 def versions() -> dict[str, str]:
-    """What the result was made with."""
+    """The versions of Kleene, Python and the libraries, and the kind of device."""
     packages = {name: version(name) for name in ("jax", "equinox", "optax", "numpy")}
     device = jax.local_devices()[0].device_kind
     return {"kleene": __version__, "python": platform.python_version(), "device": device} | packages
 
 
 def load(path: Any) -> dict[str, Any]:
-    """The content of a file of the store, or of one that an experiment wrote."""
+    """The content of a results file, of the store or of an experiment."""
     content = _json(path)
     if not _is_ours(content):
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote")
@@ -80,9 +79,9 @@ def load(path: Any) -> dict[str, Any]:
 
 
 def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:
-    """Every results file of a folder, by name, and what is wrong with those that cannot be read.
+    """The results files of a folder, sorted by name, and a message for each that is damaged.
 
-    A whole JSON file that holds something else is passed over.
+    JSON files of other kinds are skipped.
     """
     found, damaged = [], []
     for path in sorted(Path(folder).glob("*.json")):
@@ -96,7 +95,7 @@ def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:
 
 @dataclass(frozen=True)
 class Results:
-    """What was kept in a folder, side by side. `damaged` says what is wrong with files that were passed over."""
+    """The results in a folder, side by side. `damaged` has a message for each file that could not be read."""
 
     rows: tuple[dict[str, Any], ...]
     damaged: tuple[str, ...] = ()
@@ -115,12 +114,12 @@ class Results:
         return table_of(self.rows)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Every file but for its rows, one for each test and run."""
+        """The content of every file without its `rows`."""
         return [{key: value for key, value in row.items() if key != "rows"} for row in self.rows]
 
 
 def results(folder: Any = "results") -> Results:
-    """Every results file of a folder, of `kleene.teach` or of an experiment, whose name stands for the lesson's."""
+    """The results in a folder, of `kleene.teach` and of experiments; an experiment's name counts as its lesson's."""
     if not os.path.isdir(folder):
         raise InputError(
             f"there is no folder {str(folder)!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
@@ -150,7 +149,7 @@ def _is_ours(content: Any) -> bool:
 
 
 def _is_row(row: Any) -> bool:
-    """Whether there is all of a setting that a table shows."""
+    """Whether the row has all entries of a setting that a table shows."""
     if not isinstance(row, dict) or not all(_is_of(row.get(name), kind) for name, kind in ROW.items()):
         return False
     right, hits = row["accuracy_by_length"].values(), [hit for hit in row["first_hit"] if hit is not None]
@@ -163,9 +162,9 @@ def _is_of(value: Any, kind: Any) -> bool:
 
 
 def check_targets(folder: Any, files: dict[str, Any]) -> None:
-    """Refuse, before anything is taught, a folder or files that cannot be written or would overwrite each other.
+    """Refuse a folder or files that cannot be written or would overwrite each other; called before training.
 
-    `files` are by the options that name them.
+    `files` has each file by the option that names it. Folders are created here, so that a bad path fails early.
     """
     if folder is not None:
         _try_to_write(make_folder(folder) / "results.json")
@@ -180,10 +179,10 @@ def check_targets(folder: Any, files: dict[str, Any]) -> None:
 
 
 def _checked(file: str) -> Path:
-    """The file that the name leads to, which can be written."""
+    """The resolved path of the file, after checking that it can be written."""
     make_folder(Path(file).parent)
     try:
-        os.lstat(file)  # refuses a name that is too long, as `is_dir` does not
+        os.lstat(file)  # raises for a name that is too long, which `is_dir` does not
         target = Path(file).resolve()
     except FileNotFoundError:
         target = Path(file).resolve()
@@ -199,7 +198,7 @@ def _checked(file: str) -> Path:
 
 
 def _try_to_write(target: Path) -> None:
-    """Write an empty file beside it, and take that away."""
+    """Check that the folder can be written to, with an empty temporary file beside the target."""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".kleene-")
         os.close(descriptor)

@@ -1,6 +1,6 @@
 """Teaching an NTM sequence tasks, with hints on its heads and its tape (partial traces, §4.2, Appendices C, E and F).
 
-An example's loss is the mean cross-entropy over the steps of its answer, and equation 8 on top.
+An example's loss is the mean cross-entropy over the steps of its answer, plus the hints of equation 8.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,11 @@ from kleene.teaching.lesson import Lesson, Pupil, Trainable, UpToTwice
 from kleene.teaching.task import Examples, Record, Score, Task
 from kleene.traces import Trace
 
-SEEN = 0.05  # the least weight of a head that can be seen in a picture
+SEEN = 0.05  # the smallest weight of a head that is visible in a picture
 
 
 def corner(trace: ProgramTrace) -> Weights:
-    """Both heads at the first and the last step, and where they turn."""
+    """The policy that reveals both heads at the first and last step and where they turn."""
     return dict.fromkeys(("read", "write"), trace.marks["corner"])
 
 
@@ -42,7 +42,7 @@ POLICIES = {
 
 @dataclass(frozen=True)
 class TapeTask(Task):
-    """A sequence task as a lesson asks for it. The batch is the last axis of all arrays."""
+    """A sequence task as a `Task`. The batch is the last axis of all arrays."""
 
     task: SequenceTask
     name: str
@@ -58,22 +58,22 @@ class TapeTask(Task):
 
     def score(self, record: Record, examples: Examples) -> Score:
         """The mean cross-entropy over the steps of each answer, and which answers have no error."""
-        logits, asked = record.output, examples.inputs
-        expected = jax.nn.one_hot(asked.answers, logits.shape[1], axis=1)
+        logits, inputs = record.output, examples.inputs
+        expected = jax.nn.one_hot(inputs.answers, logits.shape[1], axis=1)
         entropies = -jnp.sum(jax.nn.log_softmax(logits, axis=1) * expected, axis=1)
-        losses = jnp.sum(entropies * asked.answering, axis=0) / jnp.sum(asked.answering, axis=0)
-        right = jnp.all((jnp.argmax(logits, axis=1) == asked.answers) | ~asked.answering, axis=0)
+        losses = jnp.sum(entropies * inputs.answering, axis=0) / jnp.sum(inputs.answering, axis=0)
+        right = jnp.all((jnp.argmax(logits, axis=1) == inputs.answers) | ~inputs.answering, axis=0)
         return Score(losses, right)
 
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
-        """`peak`, the reading head's largest weight, averaged over the steps in which it reads for an answer."""
+        """`peak`, the reading head's largest weight, averaged over the steps that read a symbol of the answer."""
         peaks = jnp.exp(jnp.max(record.channels["read"], axis=1))
         consulted = examples.inputs.consulted
         return {"peak": jnp.sum(peaks * consulted) / jnp.sum(consulted)}
 
 
 def program_trace(found: SequenceExamples) -> ProgramTrace:
-    """What the program states: where its heads are, and what the cell under the writing head holds after the write."""
+    """The program's trace: where its heads are, and the symbol in the cell under the writing head after the write."""
     targets = {"read": found.read, "write": found.write, "value": found.value}
     stated = {"read": found.live & found.read_known, "write": found.live, "value": found.live}
     return ProgramTrace(targets, stated, jnp.sum(found.live, axis=0), {"corner": found.corner})
@@ -81,7 +81,7 @@ def program_trace(found: SequenceExamples) -> ProgramTrace:
 
 @dataclass(frozen=True)
 class TapeMachine(Trainable):
-    """An NTM and the decoder φ that value hints look through. `decoder` is its hidden units; None for an affine one."""
+    """An NTM and the decoder φ of value hints. `decoder` is the number of its hidden units; None is an affine one."""
 
     task: SequenceTask
     cells: int
@@ -110,7 +110,7 @@ class TapeMachine(Trainable):
         return Record(machine.logits(recorded), found)
 
     def trace(self, model: Pupil, word: Sequence[int]) -> Trace:
-        """All that the machine does on a word; `task.program(word)` is what the program does."""
+        """The machine's trace on a word; `task.program(word)` is the program's."""
         self.task.check_word(word)
         cells = max(self.test_cells, self.task.cells(len(word)))
         blanks = self.task.steps(len(word)) - len(word) - 1
@@ -138,10 +138,10 @@ def ntm_lesson(
     """The lesson of one sequence task.
 
     `controller`, `rate` and `longest`, the longest word in training, are the paper's unless given. `cells` is the size
-    of the tape, in tests too unless they need more: enough that no head wraps around. The weights do not depend on it,
-    but what is learned does, because a head that looks for content shares its weight among all empty cells: get a
-    smaller tape by testing shorter words, not by `cells` alone. Value hints cost time for all runs: leave kinds with
-    them out of `kinds` where they are not needed.
+    of the tape, by default enough that no head wraps around; tests have a longer tape if they need one. The shapes of
+    the weights do not depend on it, but what is learned does, because content addressing shares a head's weight among
+    all empty cells. So test shorter words to get a smaller tape, instead of setting `cells` alone. Value hints cost
+    time in all runs: leave their kinds out of `kinds` where they are not needed.
 
     >>> lesson = ntm_lesson("copy")
     >>> lesson.machine.cells, lesson.machine.test_cells, lesson.iterations
@@ -151,7 +151,7 @@ def ntm_lesson(
     longest, lengths = longest or task.longest, tuple(lengths or range(1, task.tested + 1))
     rate, sizes = rate or task.learning_rate, controller or task.hidden
     _check(task, kinds, longest, lengths, batch, tests)
-    # A head that looks for its key looks at every cell: what it learns on a short tape does not hold on a long one.
+    # Content addressing compares the key with every cell, so what is learned on a short tape fails on a long one.
     test_cells = test_cells or max(cells or 0, task.cells(max(longest, *lengths)))
     cells = cells or test_cells
     task.check_cells(longest, cells)
@@ -203,10 +203,10 @@ def _check(
 def draw_heads(taught: Any, path: Any) -> Path:
     """Draw the program's heads, and for each setting those of its best run, on one word; return the path.
 
-    The word is as long as twice the longest in training, where that is tested: what was learned from hints shows there.
+    The word is twice as long as the longest in training, if such words are tested, because generalisation shows there.
     The tape is a ring, and its second half is drawn on the left, as cells below 0. Cells that no head visits are cut.
     """
-    from kleene.pictures.teaching import head_positions  # matplotlib is slow to import
+    from kleene.pictures.plots import head_positions  # matplotlib is slow to import
 
     lesson = taught.lesson
     task, length = lesson.task.task, min(2 * lesson.task.longest, max(lesson.lengths))
@@ -233,7 +233,7 @@ def _cropped(
 
 
 def one_hot(places: np.ndarray, cells: int) -> np.ndarray:
-    """A row for each step; of zeros where the program does not care where its head is.
+    """A row for each step, one-hot; zeros where the position of the program's head does not matter.
 
     >>> one_hot(np.array([1, -1]), 3).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]

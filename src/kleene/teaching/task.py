@@ -1,4 +1,4 @@
-"""A task: it draws examples, scores answers, tests machines, and says how a curriculum goes on."""
+"""A task: it draws examples, scores answers, tests machines, and advances a curriculum."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,9 +12,9 @@ from kleene.teaching.hints import Hints, ProgramTrace
 
 
 class Setting(eqx.Module):
-    """How one run is taught; a grid of runs has each of these as an array."""
+    """The setting of one run; in a grid of runs each field is an array over runs."""
 
-    kind: Int[Array, "*runs"]  # which kind of hint, counting along the lesson's `kinds`
+    kind: Int[Array, "*runs"]  # an index into the lesson's `kinds`
     density: Float[Array, "*runs"]  # the share of examples that get hints
     strength: Float[Array, "*runs"]  # λ of equation 8
 
@@ -25,7 +25,7 @@ class Setting(eqx.Module):
 
 
 class Examples(eqx.Module):
-    """What machines are given, what is asked of them, and the trace of a program that answers it, where one is known.
+    """Inputs, targets and, where a program for the task is known, its trace.
 
     In training, `hints` are what a policy reveals of that trace, and the trace itself is left out.
     """
@@ -37,16 +37,16 @@ class Examples(eqx.Module):
 
 
 class Record(NamedTuple):
-    """What a lesson needs of the runs of a batch: the outputs, and log-probabilities for the channels of hints."""
+    """The runs of a batch as a lesson needs them: outputs, and log-probabilities for the channels of hints."""
 
     output: PyTree
     channels: Mapping[str, Any]
 
 
 class Score(NamedTuple):
-    """The losses of a batch, whose mean is learned from, and which answers are right.
+    """The losses of a batch, whose mean is minimised, and which answers are right.
 
-    `progress`, where there is any, is what the task goes on from: what a language model remembers of its text.
+    `progress` is the task's next progress where the loss computes it, such as the state of a language model.
     """
 
     losses: Float[Array, "..."]
@@ -55,7 +55,7 @@ class Score(NamedTuple):
 
 
 class Task:
-    """What is to be learned. A task of one's own writes `draw`; all the rest has a default.
+    """What is to be learned. A task of your own needs only `draw`; everything else has a default.
 
     `longest` is the longest example in training and `lengths` are those of the tests; a length may be any measure of
     difficulty. A task with `variants`, such as several texts, gives each run one of them, and has no hints.
@@ -66,7 +66,7 @@ class Task:
     longest: int = 8
     lengths: Sequence[int] = (4, 8, 12, 16)
     variants: tuple[str, ...] = ()
-    epoch: int = 1  # updates in one pass through the data, where these have an end
+    epoch: int = 1  # updates in one pass through the data, where the data is finite
 
     def draw(self, key: PRNGKeyArray, length: Int[Array, ""], longest: int) -> Examples:
         """One random example of that length, in arrays with room for `longest`. Everything but `longest` is traced."""
@@ -85,11 +85,11 @@ class Task:
         return jax.vmap(one)(jax.random.split(key, len(lengths)), lengths)
 
     def beginning(self) -> PyTree:
-        """Where a curriculum begins: a pytree of arrays. The default has none."""
+        """Where the curriculum begins, a pytree of arrays; by default there is no curriculum."""
         return ()
 
     def training_lengths(self, key: PRNGKeyArray, progress: PyTree, count: int) -> Int[Array, " batch"]:
-        """The lengths of a batch: each as likely."""
+        """The lengths of a batch, uniform from `shortest` to `longest`."""
         return jax.random.randint(key, (count,), self.shortest, self.longest + 1)
 
     def training_examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting, count: int) -> Examples:
@@ -99,13 +99,13 @@ class Task:
         return self.examples(for_examples, lengths, self.longest, training=True)
 
     def advance(self, progress: PyTree, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> PyTree:
-        """The curriculum after an update; `score` tries the machine on any examples."""
+        """The curriculum after an update; `score` runs the machine on any examples."""
         return progress
 
     def score(self, record: Record, examples: Examples) -> Score:
-        """The mean cross-entropy over the steps of each example that have a target of 0 or more; all must be right.
+        """The mean cross-entropy over the steps of each example that have a target of 0 or more.
 
-        Outputs are logits [batch, step, classes], targets are [batch, step].
+        An example is right if all of these steps are. Outputs are logits [batch, step, classes], targets [batch, step].
         """
         asked = examples.targets >= 0
         chances = jax.nn.log_softmax(record.output)
@@ -114,15 +114,15 @@ class Task:
         return Score(losses, jnp.all((jnp.argmax(record.output, axis=-1) == examples.targets) | ~asked, axis=1))
 
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
-        """Further numbers that the tests measure for each length, by name."""
+        """Further measurements of the tests for each length, by name."""
         return {}
 
     def test(
         self, record: Callable[[Examples], Record], model: PyTree, key: PRNGKeyArray, setting: Setting, count: int
     ) -> dict[str, Array]:
-        """`accuracy_by_length`, the share of `count` examples of each length that are right, and what `measure` says.
+        """`accuracy_by_length`, the share of `count` examples of each length that are right, and what `measure` gives.
 
-        A measure has a value for each length, and its mean over lengths of at most twice the longest in training.
+        Each measure is given by length, and as its mean over lengths of at most twice the longest in training.
         """
         longest = max(self.lengths)
 

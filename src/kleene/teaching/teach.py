@@ -22,9 +22,9 @@ from kleene.traces import Trace
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Taught:
-    """What a grid of runs came to: the report, and every machine.
+    """The result of teaching a grid of runs: the report, and every machine.
 
-    `stored` is the file that the measurements were kept in, if they were; `failure` says what could not be kept.
+    `stored` is the file of the measurements, if they were saved; `failure` is an error if something was not saved.
     """
 
     plan: Plan
@@ -35,11 +35,11 @@ class Taught:
     failure: KleeneError | None = None
 
     def model(self, run: int) -> Any:
-        """What was trained in a run: the machine with its decoders."""
+        """The model of a run: the machine with its decoders."""
         return jax.tree.map(lambda leaf: leaf[run], self.learners.model)
 
     def machine(self, run: int) -> Any:
-        """The machine of a run; runs count the seeds of the first setting, then those of the next."""
+        """The machine of a run. Runs are numbered setting by setting: all seeds of the first, then of the next."""
         return self.lesson.machine.bare(self.model(run))
 
     @property
@@ -48,7 +48,7 @@ class Taught:
         return self.machine(self.report.best_run())
 
     def trace(self, word: Any, run: int | None = None) -> Trace:
-        """All that a machine does on an input: that of the best run, or of the one given."""
+        """The trace of the machine of a run, by default the best, on an input."""
         return self.lesson.machine.trace(self.model(self.report.best_run() if run is None else run), word)
 
     def save(self, path: Any) -> Path:
@@ -102,16 +102,16 @@ def teach(
     on_plan: Callable[[Plan], None] | None = None,
     **options: Any,
 ) -> Taught:
-    """Teach every kind of hint with every density and strength, and each of these with every seed, at once.
+    """Teach every kind of hint with every density and strength, each with every seed, all at once.
 
     The subject is a `Lesson`, a DFA, a circuit, a task, or a name as on the command line: "copy", "dfa:(ab)*",
-    "circuit:FILE.nram", "text:FILE", "FILE.py:NAME". `hints` are kinds of hints, or policies of one's own: a function
-    from a program's trace to weights, or several in a dict by name. What is not given is the lesson's own, and
+    "circuit:FILE.nram", "text:FILE", "FILE.py:NAME". `hints` are kinds of hints, or policies of your own: a function
+    from a program's trace to weights, or a dict of several by name. Other arguments default to the lesson's own.
     `options` are those that the lesson declares, such as `rate`, `batch` and `hidden`.
 
-    A `checkpoint` is a file to go on from; `results` a folder for the measurements, `model` a file for the machine of
-    the best run, `heads` one for the picture of an NTM's heads. All places are tried before anything is taught, and
-    what cannot be kept in the end does not keep the rest from it: it is the `failure` of what is returned.
+    `checkpoint` is a file to continue from, `results` a folder for the measurements, `model` a file for the machine of
+    the best run, and `heads` a file for the picture of an NTM's heads. All paths are checked before training. If one of
+    them cannot be written at the end, the others still are, and the error is the `failure` of the result.
 
     >>> taught = teach("dfa:tomita_1", hints="none,states", seeds=2, iterations=4, hidden=4, batch=4)
     >>> taught
@@ -153,7 +153,7 @@ def _check_numbers(options: dict[str, Any]) -> None:
 
 
 def _check_kept(taught: Lesson, model: Any, heads: Any) -> None:
-    """Refuse, before anything is taught, a machine that cannot be saved, and a picture that cannot be drawn."""
+    """Refuse a machine that cannot be saved and a picture that cannot be drawn; called before training."""
     if heads is not None:
         _picture(taught, "heads")
         check_picture(heads, "--heads")
@@ -177,7 +177,7 @@ def _saver(machine: Any) -> Callable[[Any], Any]:
 
 
 def _kept(taught: Taught, *, results: Any, model: Any, heads: Any) -> Taught:
-    """What was taught, kept where it was asked for; whatever goes wrong with one file, the others are kept."""
+    """Save model, results and picture where asked, and return `taught` with what was stored and what failed."""
     announce("stopped while what was learned was being kept", at_stake=True)
     steps = {"the model": (taught.save, model), "the results": (taught.store, results)}
     found, failures, cause = {}, [], None

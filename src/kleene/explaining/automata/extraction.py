@@ -91,7 +91,7 @@ class Extracted:
 
     def draw(self, path: str) -> Path:
         """Draw the automaton's diagram and return the path."""
-        from kleene.pictures.diagrams.diagram import diagram  # matplotlib is loaded for pictures only
+        from kleene.pictures.diagrams import diagram  # matplotlib is loaded for pictures only
 
         return diagram(self.dfa.graph()).save(path)
 
@@ -99,7 +99,7 @@ class Extracted:
         """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""
         if Path(path).suffix in ENDINGS:
             return replace(self, file=str(self.dfa.save(path)))
-        from kleene.pictures.diagrams.diagram import MANY  # matplotlib is loaded for pictures only
+        from kleene.pictures.diagrams import MANY  # matplotlib is loaded for pictures only
 
         if len(self.dfa.states) <= MANY:
             return replace(self, file=str(self.draw(path)))

@@ -8,7 +8,7 @@ from kleene.notation.graphs import StateGraph
 
 STEP = 126.0  # between two states that are joined, in pixels
 ROW = 100.0  # between two states in a column
-WORTH = 0.1  # what a move must save, where a crossing costs 1: a shape that is nearly regular is not to be spoiled
+WORTH = 0.1  # what a move must save, where a crossing costs 1, so that a nearly regular shape stays
 
 
 def layouts(graph: StateGraph, gap: float) -> Iterator[np.ndarray]:
@@ -28,7 +28,7 @@ def layouts(graph: StateGraph, gap: float) -> Iterator[np.ndarray]:
 
 
 def untangled(places: np.ndarray, tangle: "Tangle", rng: np.random.Generator) -> np.ndarray:
-    """The places after many small moves and exchanges, of which only those were kept that made it easier to read."""
+    """The places after many small moves and exchanges; only those that made the drawing easier to read were kept."""
     cost, size = tangle(places), len(places)
     rounds = max(3, min(4 + size, 3000 // size // 8))
     for reach in np.geomspace(1.5 * STEP, STEP / 8, rounds):
@@ -95,7 +95,7 @@ def _placed(columns: list[list[int]], gap: float) -> np.ndarray:
 
 
 def ring(graph: StateGraph) -> np.ndarray:
-    """All states on a circle, in the order in which a walk that goes deep first meets them."""
+    """All states on a circle, in the order of a depth-first search."""
     order, stack = [], [graph.start]
     while stack or len(order) < len(graph.nodes):
         node = stack.pop() if stack else next(n for n in range(len(graph.nodes)) if n not in order)
@@ -108,9 +108,9 @@ def ring(graph: StateGraph) -> np.ndarray:
 
 
 def stressed(places: np.ndarray, hops: np.ndarray, step: float, rounds: int = 300) -> np.ndarray:
-    """Places at which distances are as near as can be to the number of steps between states (stress majorisation)."""
+    """Places whose distances are as close as possible to the number of steps between states (stress majorisation)."""
     size = len(places)
-    wanted = hops * step * np.where(hops > 1, 0.94, 1.0)  # a little closer than a taut string
+    wanted = hops * step * np.where(hops > 1, 0.94, 1.0)  # a little closer than a straight line
     weights = np.where(hops > 0, 1 / np.maximum(hops, 1) ** 2, 0)
     laplacian = np.diag(weights.sum(1)) - weights
     inverse = np.linalg.pinv(laplacian + 1 / size)
@@ -123,7 +123,7 @@ def stressed(places: np.ndarray, hops: np.ndarray, step: float, rounds: int = 30
 
 
 def _hops(graph: StateGraph) -> np.ndarray:
-    """How many arrows lie between two states, whichever way they point."""
+    """The number of arrows between each two states, whatever their direction."""
     size = len(graph.nodes)
     hops = np.where(np.eye(size), 0, size).astype(float)
     for a in graph.arrows:
@@ -135,7 +135,7 @@ def _hops(graph: StateGraph) -> np.ndarray:
 
 
 def _turned(graph: StateGraph, places: np.ndarray) -> np.ndarray:
-    """The places turned so that the start is on the left and what is far from it on the right."""
+    """The places rotated so that the start is on the left and distant states are on the right."""
     places = places - places.mean(0)
     depths = np.array(graph.depths) - np.mean(graph.depths)
 
@@ -148,14 +148,16 @@ def _turned(graph: StateGraph, places: np.ndarray) -> np.ndarray:
 
 
 def _ends(graph: StateGraph) -> np.ndarray:
-    """The two ends of every arrow that is no loop, each pair of states once."""
+    """The two ends of every arrow but loops, each pair of states once."""
     pairs = {(min(a.source, a.target), max(a.source, a.target)) for a in graph.arrows if a.source != a.target}
     return np.array(sorted(pairs), dtype=int).reshape(-1, 2)
 
 
 class Tangle:
-    """How hard straight arrows would be to follow, for states at given places: crossings, arrows that pass near a
-    state, states close together, and length. A state left of the start counts too."""
+    """How hard straight arrows would be to follow, for states at given places.
+
+    It counts crossings, arrows that pass near a state, states close together, length, and states left of the start.
+    """
 
     def __init__(self, graph: StateGraph, step: float):
         self.ends, self.start, self.step = _ends(graph), graph.start, step

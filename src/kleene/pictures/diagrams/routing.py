@@ -1,7 +1,8 @@
 """How arrows run and where their labels stand, for states at given places.
 
-An arrow is a cubic Bézier curve, an array (4, 2). Each takes the best of its candidates, given all others, until none
-wants another. A candidate is charged for its bend and length, and for the states and other arrows close to it.
+An arrow is a cubic Bézier curve, an array (4, 2). In turn, each arrow takes the cheapest of its candidates, given all
+others, until none changes. A candidate costs more the more it bends, the longer it is, and the closer it comes to
+states and other arrows.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ LEAVING, ENTERING = 1.5, 3.5  # how far from its states an arrow begins and ends
 
 
 def half_widths(graph: StateGraph) -> np.ndarray:
-    """Half of how wide each state is; one with a long name is wider than high."""
+    """Half the width of each state; a state with a long name is wider than high."""
     return np.array([max(RADIUS, len(node.label) * 4.2 + 9) for node in graph.nodes])
 
 
@@ -35,7 +36,7 @@ def points_at(curve: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def outside(points: np.ndarray, centre: np.ndarray, half_width: float) -> np.ndarray:
-    """How far points lie outside a state, whose shape is a circle drawn out to its width."""
+    """How far points lie outside a state, whose shape is a circle stretched to its width."""
     offset = np.abs(points - centre)
     offset[..., 0] = np.maximum(offset[..., 0] - (half_width - RADIUS), 0)
     return np.linalg.norm(offset, axis=-1) - RADIUS
@@ -66,12 +67,12 @@ def _part(curve: np.ndarray, first: float, last: float) -> np.ndarray:
 
 
 def spacing(points: np.ndarray) -> np.ndarray:
-    """How far apart the samples of each candidate lie, so that long and short arrows are charged alike."""
+    """The distance between the samples of each candidate, so that long and short arrows cost alike."""
     return np.linalg.norm(np.diff(points, axis=1), axis=2).mean(1)
 
 
 BENDS = (0.0, 0.1, -0.1, 0.2, -0.2, 0.35, -0.35, 0.52, -0.52, 0.75, -0.75, 1.0, -1.0)
-DIRECTIONS = 16  # in which a loop may point, and from which the start's arrow may come
+DIRECTIONS = 16  # of a loop, and of the arrow into the start
 LOOP, START = 42.0, 38.0  # how far they reach
 
 Candidates = list[tuple[np.ndarray, float]]
@@ -123,9 +124,9 @@ def _into_start(centre: np.ndarray, half_width: float) -> Candidates:
     found = []
     for k in range(DIRECTIONS):
         angle = np.pi + k * 2 * np.pi / DIRECTIONS
-        way = np.array([np.cos(angle), np.sin(angle)])
-        anchor = centre + np.array([way[0] * (half_width - RADIUS), 0])
-        curve = anchor + np.linspace(RADIUS + START, RADIUS + ENTERING, 4)[:, None] * way
+        direction = np.array([np.cos(angle), np.sin(angle)])
+        anchor = centre + np.array([direction[0] * (half_width - RADIUS), 0])
+        curve = anchor + np.linspace(RADIUS + START, RADIUS + ENTERING, 4)[:, None] * direction
         found.append((curve, 0.5 * _turn(k)))
     return found
 
@@ -141,7 +142,7 @@ SPOTS = np.array([0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74])  # on its arrow; the
 def labelled(
     graph: StateGraph, curves: list[np.ndarray], drawn: np.ndarray, places: np.ndarray, widths: np.ndarray
 ) -> tuple[list[np.ndarray], float]:
-    """The middle of every label, and what is charged for what they cover. `drawn` has points of all arrows."""
+    """The middle of every label, and the cost of what labels cover. `drawn` has points of all arrows."""
     halves = label_sizes(graph) / 2
     spots, fixed = [], []
     for n, (arrow, curve) in enumerate(zip(graph.arrows, curves)):
@@ -176,11 +177,11 @@ def _states_covered(spots: np.ndarray, half: np.ndarray, places: np.ndarray, wid
 
 
 def _outside_loop(curve: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """A loop's label stands outside it."""
+    """The middle of a loop's label, which stands outside the loop."""
     top = points_at(curve, np.array([0.5]))
     out = top - curve[[0, 3]].mean(0)
-    way = out / np.linalg.norm(out)
-    return top + way * (np.abs(way) @ half + 1)
+    direction = out / np.linalg.norm(out)
+    return top + direction * (np.abs(direction) @ half + 1)
 
 
 SAMPLES = 20  # points that stand for a curve
@@ -188,7 +189,7 @@ SAMPLES = 20  # points that stand for a curve
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything has a place: states, the curves of arrows from edge to edge, the middles of their labels.
+    """Where everything is drawn: states, the curves of arrows from edge to edge, the middles of their labels.
 
     `start` is the arrow into the start state, and `cost` is how hard the drawing is to read.
     """
@@ -221,8 +222,8 @@ def routed(graph: StateGraph, places: np.ndarray) -> Drawing:
 
 
 def _shape_cost(graph: StateGraph, places: np.ndarray) -> float:
-    """What a drawing is charged for its size, for being much wider or higher than a page, for states left of the
-    start, and for arrows of uneven length."""
+    """The cost of a drawing's size, of being much wider or higher than a page, of states left of the start, and of
+    arrows of uneven length."""
     spread = np.ptp(places, axis=0) + 150
     page = 4 * max(0.0, abs(np.log(spread[0] / spread[1] / 1.7)) - 0.8) + np.sqrt(spread.prod()) / 150
     behind = (places[graph.start, 0] - places[:, 0].min()) / 80
@@ -237,7 +238,7 @@ def _samples(curves: np.ndarray) -> np.ndarray:
 
 
 def _near_states(points: np.ndarray, places: np.ndarray, widths: np.ndarray, own: set[int]) -> np.ndarray:
-    """What each candidate is charged for passing close to states, its own excepted."""
+    """The cost of each candidate for passing close to states other than its own."""
     others = [n for n in range(len(places)) if n not in own]
     if not others:
         return np.zeros(len(points))
@@ -246,7 +247,7 @@ def _near_states(points: np.ndarray, places: np.ndarray, widths: np.ndarray, own
 
 
 def _settled(points: list[np.ndarray], fixed: list[np.ndarray]) -> tuple[list[int], float]:
-    """Which candidate each arrow takes, and what all of them are charged in the end."""
+    """Which candidate each arrow takes, and the total cost."""
     taken = [int(np.argmin(cost)) for cost in fixed]
     order = sorted(range(len(points)), key=lambda n: -float(fixed[n].min()))
     drawn = np.stack([p[t] for p, t in zip(points, taken)])
@@ -270,8 +271,7 @@ def _settled(points: list[np.ndarray], fixed: list[np.ndarray]) -> tuple[list[in
 
 
 def _near_arrows(points: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """What each candidate is charged for points of other arrows close by: little for a crossing, much for running
-    along one."""
+    """The cost of each candidate for points of other arrows close by: low for a crossing, high for running along."""
     if not len(others):
         return np.zeros(len(points))
     flat = points.reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""A drawing written as SVG: where it stands on its page with its caption, and every part of it.
+"""A drawing as SVG: the size of its page, its caption, and all of its parts.
 
 Colours follow the reader's light or dark theme; the SVG needs no script, font or other file.
 """
@@ -30,7 +30,7 @@ class Page:
 
 
 def page_of(graph: StateGraph, drawing: Drawing) -> Page:
-    """A page that is as large as the drawing and its caption need."""
+    """A page just large enough for the drawing and its caption."""
     low, high = _extent(graph, drawing)
     width, height = (float(side) for side in high - low)
     lines = [
@@ -45,10 +45,10 @@ def page_of(graph: StateGraph, drawing: Drawing) -> Page:
 def head_of(curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The three corners of an arrow's head, and the point in it at which the arrow's line ends."""
     tip = curve[3]
-    way = tip - _before(curve, HEAD)
-    way = way / max(float(np.hypot(*way)), 1e-6)
-    side = np.array([-way[1], way[0]]) * HEAD * 0.42
-    return np.stack([tip, tip - way * HEAD + side, tip - way * HEAD - side]), tip - way * HEAD * 0.7
+    along = tip - _before(curve, HEAD)
+    along = along / max(float(np.hypot(*along)), 1e-6)
+    side = np.array([-along[1], along[0]]) * HEAD * 0.42
+    return np.stack([tip, tip - along * HEAD + side, tip - along * HEAD - side]), tip - along * HEAD * 0.7
 
 
 def _extent(graph: StateGraph, drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
@@ -72,8 +72,8 @@ def _before(curve: np.ndarray, distance: float) -> np.ndarray:
     return found[int(np.argmin(np.abs(away - distance)))]
 
 
-# Written without variables, which many programs that show SVG do not know. They ignore the dark theme as well, and
-# show the light one on its own white card.
+# There are no CSS variables, because many SVG viewers do not know them. These ignore the dark theme as well, and show
+# the light one on its own white card.
 LIGHT = {
     ".card": "fill:#ffffff",
     ".edge": "fill:none;stroke:#64748b;stroke-width:1.6;stroke-linecap:round",

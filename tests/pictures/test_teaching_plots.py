@@ -1,12 +1,12 @@
-"""Pictures of what was taught."""
+"""Plots of what was taught."""
 
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
-from kleene.pictures import figures, teaching
-from kleene.pictures.teaching import against_size, generalisation_grids, grouped_bars, head_positions, until_reached
+from kleene.pictures import figures, plots
+from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, head_positions, until_reached
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def figure_of(monkeypatch, tmp_path):
         return figures.save_figure(figure, path)
 
     def draw(picture, *given, **options):
-        monkeypatch.setattr(teaching, "save_figure", keep)
+        monkeypatch.setattr(plots, "save_figure", keep)
         picture(*given, tmp_path / "drawn.png", **options)
         kept[-1].draw_without_rendering()  # saving was at another number of dots
         return kept[-1]
@@ -89,8 +89,8 @@ def test_runs_that_did_not_get_there_are_open_at_the_cap_and_never_data(figure_o
 
 
 def test_the_legend_says_what_was_not_reached_where_there_is_such(tmp_path):
-    said = words(until_reached(SERIES, tmp_path / "a.svg", cap=320_000, across="", up=""))
-    assert {"median not reached within 320,000", "90% not reached within 320,000", "some", "all"} <= set(said)
+    shown = words(until_reached(SERIES, tmp_path / "a.svg", cap=320_000, across="", up=""))
+    assert {"median not reached within 320,000", "90% not reached within 320,000", "some", "all"} <= set(shown)
     reached = {"all": SERIES["all"]}
     assert not [w for w in words(until_reached(reached, tmp_path / "b.svg", cap=9, across="", up="")) if "not re" in w]
 

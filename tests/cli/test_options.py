@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kleene.cli.completion import complete_program, complete_transformer
+from kleene.cli.options import complete_program, complete_transformer
 from kleene.programs.alta.library import entries
 
 

@@ -23,7 +23,7 @@ def shell(line: str, **options) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("$K list > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
         ("$K list --json > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
@@ -32,9 +32,9 @@ def shell(line: str, **options) -> subprocess.CompletedProcess:
         ("$K --help > /dev/full", "kleene: the output cannot be written: No space left on device\n"),
     ],
 )
-def test_an_output_that_cannot_be_written_is_one_line_and_status_two(line, told):
+def test_an_output_that_cannot_be_written_is_one_line_and_status_two(line, message):
     done = shell(line)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
 def test_an_output_that_is_no_longer_read_ends_without_a_word():

@@ -1,10 +1,62 @@
-"""What `make demo` shows: a program becomes a network, and the two do the same."""
+"""Commands that show Kleene itself: bench (speed, memory and size) and demo (programs beside their networks)."""
 
+import sys
 import time
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+
+from kleene.cli.options import JsonOption
+from kleene.cli.printing import new_console, print_json
+
+commands = typer.Typer()
 
 
-def demo(console: Any) -> None:
+@commands.command()
+def bench(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Which benchmark: alta, scan, automata, teach, interdependence or cold."),
+    ] = "alta",
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a quick look.")] = False,
+    plot: Annotated[
+        str | None, typer.Option(help="Draw how the cost grows with the size into this .svg, .png or .pdf.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure speed, memory and size, and print them as a table.
+
+    Only benchmarks of Kleene's own checkout are run, from any folder.
+    """
+    from kleene.benchmarking import run_benchmark
+    from kleene.pictures.figures import check_picture
+
+    if plot is not None:
+        check_picture(plot, "--plot")  # a bad name fails before the measurements begin
+    rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
+    if plot is not None:
+        from kleene.pictures.plots import cost_curves
+
+        cost_curves(rows, plot, title=f"kleene bench {name}")
+    if as_json:
+        return print_json(rows)
+    from rich.table import Table
+
+    table = Table("measurement", "value", "unit", "remark", box=None, header_style="bold")
+    for row in rows:
+        value = row["value"]
+        shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+        table.add_row(row["name"], shown, row["unit"], row.get("remark", ""))
+    new_console().print(table)
+
+
+@commands.command()
+def demo() -> None:
+    """Show programs and their networks run side by side."""
+    show_demo(new_console())
+
+
+def show_demo(console: Any) -> None:
     """Compile programs of every kind, run program and network side by side, and print a certificate."""
     import kleene
     from kleene.programs.alta.library import get
@@ -72,7 +124,7 @@ def demo(console: Any) -> None:
 
 
 def _recurrent(console: Any) -> bool:
-    """Show an automaton and a Turing machine inside recurrent networks; whether both do what they should."""
+    """Show an automaton and a Turing machine inside recurrent networks; returns whether both are right."""
     import kleene
     from kleene.programs.turing.library import get
 
@@ -99,7 +151,7 @@ def _recurrent(console: Any) -> bool:
 
 
 def _language_model(console: Any) -> bool:
-    """Show what a subject contributes to a language model's choice of the verb; whether it is as it should be."""
+    """Show what a subject contributes to a language model's choice of the verb; returns whether it is as expected."""
     import numpy as np
 
     from kleene.explaining import decompose_batch
@@ -109,9 +161,9 @@ def _language_model(console: Any) -> bool:
     console.rule("5. A language model taken apart: which noun decides between 'laughs' and 'laugh'?")
     model, pairs = grammar_model(), [(noun.singular, noun.plural) for noun in nouns(PEOPLE) if not noun.after]
     sentences = [f"the {noun} near the houses".split() for pair in pairs for noun in pair]
-    said = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]
+    relevant = [found.logits[-1] for found in decompose_batch(model, sentences, [1] * len(sentences))]
     laughs, laugh = (model.vocabulary.index(form) for form in ("laughs", "laugh"))
-    adds = np.array([logits[laughs] - logits[laugh] for logits in said]).reshape(-1, 2)
+    adds = np.array([logits[laughs] - logits[laugh] for logits in relevant]).reshape(-1, 2)
     singular, plural = pairs[0]
     console.print(
         f"the {singular} near the houses, or the {plural}: in a small LSTM, by contextual decomposition,\n"
