@@ -97,7 +97,8 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     from matplotlib import rc_context
 
     stream = io.BytesIO()
-    # Without a date and with a fixed salt, the same figure gives the same SVG.
+    # Without a date and with a fixed salt, the same figure gives the same file.
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "kleene"}):
-        figure.savefig(stream, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+        figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))
     return stream.getvalue()
