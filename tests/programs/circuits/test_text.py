@@ -6,8 +6,7 @@ from kleene.errors import ProgramError
 from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import HOLE
-from kleene.programs.circuits.console import read
-from kleene.programs.circuits.library import entries
+from kleene.programs.circuits.library import entries, read
 
 HEAD = "registers 2\nmodules def+R\n"
 

@@ -26,7 +26,7 @@ from kleene.machines.transformer.steps import (
 )
 from kleene.notation.tokens import padded
 from kleene.traces import TraceBatch
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 LARGE = 1 << 27  # multiplications a layer above which jax's compilation pays for itself
 

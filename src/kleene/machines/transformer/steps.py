@@ -10,7 +10,7 @@ from kleene.machines.transformer.layer import between, features_of, mlp, select,
 from kleene.machines.transformer.layout import Layout, Segment, is_clean, read_segment
 from kleene.machines.transformer.parameters import Array, Parameters, Probe
 from kleene.machines.transformer.plan import LookupPlan, plan_of
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 
 @pytree

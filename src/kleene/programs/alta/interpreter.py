@@ -16,7 +16,7 @@ from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import TraceBatch
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 

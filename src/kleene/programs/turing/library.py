@@ -1,10 +1,16 @@
-"""A shelf of Turing machines by name; most are texts in `machines/`, easy to read and to start from."""
+"""Turing machines for the command line: a shelf of examples, how a word is typed, and how a run is shown.
 
+Most of the machines are files in `machines/`, easy to read and to start from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import resources
 from itertools import pairwise
+from typing import Any
 
 from kleene.errors import InputError
-from kleene.notation.console import Entry, Shelf
+from kleene.notation.console import Entry, Shelf, Telling, typed_word
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
 
@@ -160,3 +166,32 @@ entries, get = _SHELF.entries, _SHELF.get
 def spelled(text: str) -> TuringMachine | None:
     """The machine in a .tm file; None for any other text."""
     return TuringMachine.load(text) if text.endswith(".tm") else None
+
+
+def read(words: Sequence[str], subject: Any) -> str | list[str]:
+    """The word that a person typed, over the input alphabet."""
+    return typed_word(words, subject.input_alphabet)
+
+
+def telling(outcome: Any) -> Telling:
+    """The verdict and the tape that was left."""
+    done = outcome.trace
+    tape = done.tape if isinstance(done.tape, str) else list(done.tape)
+    facts = {"output": done.verdict, "verdict": done.verdict, "steps": done.steps, "state": done.state}
+    facts |= {"head": done.head, "tape": tape} | ({"ticks": done.ticks} if outcome.compiled else {})
+    remark = f", {done.ticks} ticks of the network" if outcome.compiled else ""
+    remark += "; it has not halted: give more with --max-steps" if done.verdict == "running" else ""
+    left = (tape if isinstance(tape, str) else " ".join(tape)) or "(blank)"
+    return Telling(
+        facts,
+        f"{done.verdict}  tape: {left}",
+        f"took {done.steps} steps",
+        remark,
+        table=lambda: "\n".join(done.lines(most=200)),
+        stored=lambda: {"configurations": [asdict(configuration) for configuration in done.configurations]},
+    )
+
+
+def sizes(network: Any) -> dict[str, Any]:
+    """How large a compiled network is, and whether its weights are exact."""
+    return {"exact": network.rnn.is_exact, "activation": network.rnn.activation} | asdict(network.size)
