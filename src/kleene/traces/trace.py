@@ -40,12 +40,12 @@ class Trace:
 
     @property
     def steps(self) -> int:
-        """How many steps were run; the start is not counted."""
+        """The number of steps; the start is not counted."""
         return len(next(iter(self.data.values()))) - 1
 
     @property
     def layers(self) -> int:
-        """How many layers were run: a step of a Transformer is a layer."""
+        """The number of layers: a step of a Transformer is a layer."""
         return self.steps
 
     @cached_property
@@ -57,9 +57,9 @@ class Trace:
 
     @property
     def labelled_output(self) -> Any:
-        """The output in the labels of its channel: a text where each is a letter, else a list of them.
+        """The output in the labels of its channel: a string where each label is a letter, else a list of labels.
 
-        It is `output` where the channel has no labels.
+        Where the channel has no labels it is `output`.
         """
         labels = None if self.output_name is None else self.channel(self.output_name).labels
         if labels is None or not isinstance(self.output, list):
@@ -84,7 +84,7 @@ class Trace:
     def sublayers(self) -> Iterator[dict[str, np.ndarray]]:
         """Every channel at the start, after each attention and after each MLP: `2 * steps + 1` of them.
 
-        The heads' channels are defined after attention alone, the others change in the MLP alone.
+        The heads' channels are defined only after attention, and the others change only in the MLP.
         """
         kept = {c.name for c in self.channels if not c.per_step}
         undefined = {c.name: np.full_like(self.data[c.name][0], c.empty) for c in self.channels if c.per_step}
@@ -95,7 +95,7 @@ class Trace:
             yield {name: self.data[name][step] for name in kept} | undefined
 
     def difference(self, other: "Trace") -> str | None:
-        """The first place where the other trace is not this one, in words; None where they are equal."""
+        """The first place where the other trace differs, in words; None where they are equal."""
         mine, theirs = self.source or "the first", other.source or "the second"
         if self.output_name != other.output_name:
             return f"the output is {self.output_name!r} in {mine} but {other.output_name!r} in {theirs}"
@@ -222,9 +222,9 @@ class TraceBatch:
 
 
 class Recorder:
-    """Takes the entries of each step for the rows still running, and lays them out as one `TraceBatch`.
+    """Collects the entries of each step for the rows still running into one `TraceBatch`.
 
-    Without `record` only the newest value of the output channel is kept, whatever the number of steps.
+    Without `record` only the newest value of the output channel is kept.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ class Recorder:
         return np.full(shape, channel.empty, dtype=channel.dtype)
 
     def add(self, step: int, rows: np.ndarray, entries: Mapping[str, np.ndarray]) -> None:
-        """Take the entries, of shape (rows, position, …), that the rows had after this step."""
+        """Add the entries, of shape (rows, position, …), that the rows had after this step."""
         if self._record:
             assert step == len(self._kept)
             self._kept.append((rows, entries))
@@ -255,7 +255,7 @@ class Recorder:
         array[rows, step, :width] = entry[:, :width]
 
     def finish(self, rows: np.ndarray, step: int, *, halted: bool) -> None:
-        """Note that these rows end after this step."""
+        """Record that these rows end after this step."""
         self._steps[rows] = step
         self._halted[rows] = halted
 

@@ -92,7 +92,7 @@ class CachedInterpreter:
         return halt is not None and bool((here[halt.variable] == halt.value).all())
 
     def _keep(self, layer: int, here: State) -> None:
-        """Cache the newest position's values before a layer; in a new deepest layer, the others keep their last values."""
+        """Cache the newest position's values before a layer; in a new deepest layer, the others keep their last."""
         for name, layers in self.history.items():
             if layer == len(layers):
                 layers.append(list(layers[-1][: self.length - 1]) if layers else [])

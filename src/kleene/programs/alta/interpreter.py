@@ -64,7 +64,7 @@ class Matches:
         self._answered: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
 
     def of(self, query: str, key: str) -> tuple[np.ndarray, np.ndarray]:
-        """The one matching place, as an index into the flat (batch, position), or the reason why there is none (else 0)."""
+        """The one matching place, as an index into the flat (batch, position), or the reason for none (else 0)."""
         if (query, key) not in self._answered:
             count, place = asked(self._program.variables[query], self._state[query], *self._places(key))
             several = np.where(count == 0, np.int8(Reason.NO_MATCH), np.int8(Reason.SEVERAL))

@@ -63,7 +63,7 @@ class RuleTable:
         return found if found is not None and self._agrees(found) else None
 
     def _looks_at_what_it_adds(self, c: Case) -> bool:
-        """Whether rules look at every head of a sum wherever the case would; an undefined head makes the sum unknown."""
+        """Whether rules look at every head of a sum wherever the case would; an undefined head makes it unknown."""
         features = [f for f, _ in c.where] + ([c.action.feature] if isinstance(c.action, Lookup) else [])
         added = {name for f in features if isinstance(f, Sum) for name in f.variables}
         for head in added & set(self.looked):

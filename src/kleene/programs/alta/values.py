@@ -184,7 +184,7 @@ class Scribe(Protocol):
 
 
 class TracedAssignment(MutableMapping):
-    """The traced `z`: reads give the value from before the MLP, writes are kept apart, all else that a dict does is refused."""
+    """The traced `z`: reads give the value from before the MLP, writes are kept apart, attributes are refused."""
 
     __slots__ = ("_scribe",)
 

@@ -22,7 +22,7 @@ def stored(name: str) -> TuringMachine:
 
 
 def walk_right(cells: int, *, name: str = "") -> TuringMachine:
-    """A machine that goes so many cells to the right, whatever is there, and accepts."""
+    """A machine that goes `cells` cells to the right over any symbols, and accepts."""
     if cells < 1:
         raise InputError(f"walk_right({cells}): give 1 cell or more")
     states = [*(f"w{number}" for number in range(cells)), "there"]
@@ -41,14 +41,14 @@ BEAVER = {
     ("D", "_"): ("D", "1", "R"),
     ("D", "1"): ("A", "_", "R"),
 }
-BEAVER_ROOM = 10  # how far to the left of its first cell it comes
+BEAVER_ROOM = 10  # how many cells it moves to the left of its first one
 
 
 def busy_beaver_4() -> TuringMachine:
     """The busiest machine of four states and two symbols: 107 steps from an empty tape, and 13 ones left.
 
-    In the literature the tape has no left end. Here the machine first walks far enough to the right to never feel
-    one: 10 cells in 10 steps, so that it halts after 117.
+    In the literature the tape has no left end. Here the machine first walks far enough to the right to never reach
+    it: 10 cells in 10 steps, so that it halts after 117.
     """
     states = [*(f"walk{number}" for number in range(BEAVER_ROOM)), "A"]
     walk = {(q, a): (r, a, "R") for q, r in pairwise(states) for a in ("1", "_")}
@@ -62,7 +62,7 @@ def busy_beaver_4() -> TuringMachine:
 
 
 def ping_pong_word(cells: int) -> str:
-    """A word on which `ping_pong` runs to and fro over so many cells."""
+    """A word on which `ping_pong` runs to and fro over `cells` cells."""
     if cells < 2:
         raise InputError(f"ping_pong_word({cells}): two marks need 2 cells or more")
     return "x" + "1" * (cells - 2) + "x"
@@ -83,7 +83,7 @@ _SHELF = Shelf(
     (
         Entry(
             "sipser",
-            "1s, as many as a power of two (Sipser's example, and the chapter's)",
+            "1s, as many as a power of two (the example of Sipser and of Chiang's notes)",
             lambda: stored("sipser"),
             ("1111",),
             reference=lambda word: len(word).bit_count() == 1,

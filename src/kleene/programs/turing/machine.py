@@ -41,7 +41,7 @@ class TuringMachine(TuringTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; one that is too long to be read is cut."""
+        """The table for a notebook; a long one is cut."""
         return html_table(self._table_rows())
 
     def _table_rows(self) -> list[list[str]]:
@@ -56,7 +56,7 @@ class TuringMachine(TuringTable):
     def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
         """What the machine does on the word, up to `max_steps` steps; then the verdict is "running".
 
-        With `record=False` only the last configuration is kept: faster, and no memory but the tape.
+        With `record=False` only the last configuration is kept, which is faster and needs memory only for the tape.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         whose = f"the input alphabet of {self.name}"
@@ -64,9 +64,9 @@ class TuringMachine(TuringTable):
         return _run(self, self._linked, codes, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:
-        """The computation taken up to `max_steps` steps further; one that has halted comes back as it is.
+        """The computation continued by up to `max_steps` steps; one that has halted is returned unchanged.
 
-        What was recorded before stays recorded, and what comes after is recorded only then.
+        The new steps are recorded if the earlier ones were.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         if (computation.states, computation.symbols) != (self.states, self.tape_alphabet):
@@ -108,20 +108,20 @@ class TuringMachine(TuringTable):
 
     @classmethod
     def from_text(cls, text: str, name: str = "the machine") -> "TuringMachine":
-        """The machine that a text describes; see `kleene.programs.turing.table` for the format."""
+        """The machine in a string; see `kleene.programs.turing.table` for the format."""
         return cls.of(parse(text, name))
 
     def to_text(self) -> str:
-        """The machine as a text that `from_text` reads."""
+        """The machine as a string that `from_text` reads."""
         return as_text(self)
 
     @classmethod
     def load(cls, path: Any) -> "TuringMachine":
-        """The machine in a text file, usually one that ends in `.tm`; it has the file's name."""
+        """The machine in a text file, usually one that ends in `.tm`; it is named after the file."""
         return cls.of(load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """Save the machine as a text with its checksum and return the path."""
+        """Save the machine as a text file with its checksum and return the path."""
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))
 
 
@@ -201,7 +201,7 @@ def _advance(table: LinkedTable, at: _Progress, max_steps: int) -> int:
     row, head, cells, blank, state = table.rows[at.state], at.head, at.cells, table.blank, at.state
     taken = 0
     if row is not None:
-        for taken in range(1, max_steps + 1):  # noqa: B007 - how far the loop came is the answer
+        for taken in range(1, max_steps + 1):  # noqa: B007 - the last value is the result
             row, cells[head], move, state = row[cells[head]]
             head += move
             if head < 0:

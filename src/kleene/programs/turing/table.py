@@ -34,7 +34,7 @@ Move = Literal["L", "R"]
 
 @dataclass(frozen=True, kw_only=True)
 class TuringTable:
-    """States, symbols, and what to do on each pair of them; `TuringMachine` adds what one does with it."""
+    """States, symbols, and what to do on each pair of them; `TuringMachine` adds runs, graphs and files."""
 
     transitions: Mapping[tuple[str, str], tuple[str, str, Move]]
     start: str
@@ -105,7 +105,7 @@ def checked_name(name: Any, role: str) -> str:
 
 
 def checked_transitions(transitions: Any) -> dict[tuple[str, str], tuple[str, str, Any]]:
-    """The table as a dict of its own: (state, symbol) to (state, symbol, move)."""
+    """A copy of the table, checked: (state, symbol) to (state, symbol, move)."""
     if not isinstance(transitions, Mapping) or not transitions:
         raise ProgramError(
             f"transitions is {transitions!r}; give a dict that maps (state, symbol) to (state, symbol, 'L' or 'R')"
@@ -148,7 +148,7 @@ def checked_alphabet(symbols: Iterable[str] | None, blank: str) -> tuple[str, ..
 
 
 def missing(table: Mapping[tuple[str, str], Any], states: Iterable[str], symbols: Iterable[str]) -> str:
-    """The complaint about missing transitions; empty where all are there."""
+    """The error message about missing transitions; empty where there are none."""
     gaps = [(q, a) for q in states for a in symbols if (q, a) not in table]
     if not gaps:
         return ""
@@ -163,7 +163,7 @@ HEADERS = ("start", "accept", "reject", "blank", "input", "otherwise")
 
 
 def parse(text: str, name: str = "the machine") -> TuringTable:
-    """The machine that the text describes; a ProgramError names the line where it cannot be read."""
+    """The machine in the content of a file; a ProgramError names the line that cannot be read."""
     headers: dict[str, tuple[int, list[str]]] = {}
     transitions: dict[tuple[str, str], tuple[str, str, Any]] = {}
     lines: dict[tuple[str, str], int] = {}
@@ -191,7 +191,7 @@ def parse(text: str, name: str = "the machine") -> TuringTable:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """The words of every line that has any, with its number; comments are dropped."""
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # a mark that some editors write
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # byte-order mark
         words = line.split("//")[0].split()
         if words:
             yield number, words
@@ -230,7 +230,7 @@ def _single(role: str, headers: dict[str, tuple[int, list[str]]]) -> str:
 
 
 def _completed(transitions: dict, inputs: tuple[str, ...], plain: dict[str, str]) -> dict:
-    """The table with what is missing sent to the reject state, the symbol left as it is and the head moved right."""
+    """The table with missing transitions added: to the reject state, the symbol unchanged, the head to the right."""
     halting = (plain["accept"], plain["reject"])
     targets = [(r, b) for r, b, _ in transitions.values()]
     states = dict.fromkeys([plain["start"], *(q for q, _ in transitions), *(r for r, _ in targets)])
@@ -254,7 +254,7 @@ def as_text(machine: TuringTable) -> str:
 
 
 def load(path: Path) -> TuringTable:
-    """The machine in the file, under the file's name."""
+    """The machine in the file, named after the file."""
     content = read_bytes(path, MOST_TEXT)
     check_seal(path, content, by_hand=True)
     try:

@@ -201,11 +201,11 @@ def decoders() -> dict[str, DecoderEntry]:
     induction = get("induction_head")
     found = (
         DecoderEntry(
-            "addition_decoded", "writes out a sum digit by digit, one layer each, the carry told from what is written",
+            "addition_decoded", "writes out a sum digit by digit, one layer each, the carry found from earlier digits",
             lambda: addition_decoded.build(DIGITS), _read_sum, addition_decoded.number, DIGITS + 1, ("789", "456"),
         ),
         DecoderEntry(
-            "induction_decoded", "goes on with a text as it went on the last time", induction.build, induction.read,
+            "induction_decoded", "continues a string as it continued the last time", induction.build, induction.read,
             _letters, 8, ("abcdab",),
         ),
     )  # fmt: skip
