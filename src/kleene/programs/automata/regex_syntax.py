@@ -1,7 +1,7 @@
 """A reader of regular expressions whose errors name the position of a mistake.
 
     ab        a, then b                      a*  a+  a?       any number, at least one, at most one
-    a|b       either                         a{3}  a{2,4}     so many times; also a{2,} and a{,4}
+    a|b       either                         a{3}  a{2,4}     3 times, 2 to 4; also a{2,} and a{,4}
     ( )       groups; () is the empty word   .                any symbol of the alphabet
     ε         the empty word                 [abc] [a-f] [^a] one of these symbols; any symbol but these
     \\x        the character x itself      ^a  a$          the same as a: ^ and $ are the word's ends

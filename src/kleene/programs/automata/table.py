@@ -144,7 +144,7 @@ def _listed(things: Any, name: str, what: str) -> tuple[Any, ...]:
 def checked_transitions(
     transitions: Any, states: tuple[Hashable, ...], alphabet: tuple[str, ...]
 ) -> dict[tuple[Hashable, str], Hashable]:
-    """The table as a dict of its own, an entry for every state and symbol, in their order."""
+    """A copy of the table, checked: an entry for every state and symbol, in their order."""
     if not isinstance(transitions, Mapping):
         raise ProgramError(f"transitions is {transitions!r}; give a dict that maps (state, symbol) to the next state")
     known, symbols = set(states), set(alphabet)

@@ -215,7 +215,7 @@ def _advance(table: LinkedTable, at: _Progress, max_steps: int) -> int:
 
 
 def _advance_recorded(table: LinkedTable, at: _Progress, max_steps: int) -> int:
-    """The same steps, each one recorded: a loop of its own, because recording takes twice the time."""
+    """The same steps, each one recorded: a separate loop, because recording takes twice the time."""
     row, head, cells, blank, state = table.rows[at.state], at.head, at.cells, table.blank, at.state
     states, heads, writes = at.states.append, at.heads.append, at.writes.append
     taken = 0
