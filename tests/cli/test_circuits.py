@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import kleene
-from kleene.programs.circuits.console import read
-from kleene.programs.circuits.library import entries, get
+from kleene.programs.circuits.library import entries, get, read
 from kleene.traces import Trace
 from tests.command_line import assert_refused
 

@@ -81,7 +81,7 @@ def test_the_order_in_which_states_and_symbols_are_listed_makes_no_difference(st
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ([(1, 1, 2), (1, 1, 1), (2, -1, 1)], "step 2: back, head 2, tape 'b' in the first but back, head 2, tape 'ba'"),
         ([(0, 1, 2), (1, 1, 0), (2, -1, 1)], "step 1: back, head 1, tape 'bb' in the first but go, head 1"),
@@ -89,10 +89,10 @@ def test_the_order_in_which_states_and_symbols_are_listed_makes_no_difference(st
         ([(1, 1, 2), (1, 1, 0)], "the first took 3 steps, the second 2"),
     ],
 )
-def test_the_first_difference_is_said_in_words(change, said):
+def test_the_first_difference_is_said_in_words(change, expected):
     difference = computation(RUN[0]).difference(computation(moves(change)[0]))
     assert difference is not None
-    assert said in difference
+    assert expected in difference
 
 
 def test_the_verdict_counts_and_the_source_does_not():

@@ -21,7 +21,7 @@ def test_truth_values_are_tokens_too():
 
 
 @pytest.mark.parametrize(
-    ("sequence", "told"),
+    ("sequence", "message"),
     [
         ([], r"parity: the input is empty; give at least one token in 0\.\.9"),
         ([1, 10], r"parity: token 1 is 10, and tokens are in 0\.\.9"),
@@ -36,8 +36,8 @@ def test_truth_values_are_tokens_too():
         ([1] * 5, "parity: the input has 5 tokens, but the program was built for at most 4 positions"),
     ],
 )
-def test_a_bad_sequence_is_refused_and_the_message_says_what_is_wrong(sequence, told):
-    with pytest.raises(InputError, match=told):
+def test_a_bad_sequence_is_refused_and_the_message_says_what_is_wrong(sequence, message):
+    with pytest.raises(InputError, match=message):
         checked_input(sequence, "parity", 10, 4)
 
 

@@ -25,7 +25,7 @@ def test_symbols_may_have_several_characters():
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "message"),
     [
         ("aXb", "symbol 1 of the word is 'X', which is not in the alphabet: a b"),
         (["a", 1], "symbol 1 of the word is 1"),
@@ -35,8 +35,8 @@ def test_symbols_may_have_several_characters():
         (None, "the word is None; give a text"),
     ],
 )
-def test_what_is_no_word_is_named(word, said):
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_word_is_named(word, message):
+    with pytest.raises(InputError, match=message):
         word_codes(word, ("a", "b"))
 
 

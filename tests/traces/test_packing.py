@@ -40,8 +40,8 @@ def test_an_archive_that_unpacks_to_more_than_the_bound_is_refused_by_its_direct
 
 
 def test_the_bound_of_a_trace_is_a_gibibyte(tmp_path):
-    said = (1_600_000_000).to_bytes(4, "little")  # as its directory says; all that comes is refused by that
-    bomb = archive(as_npy(np.zeros(100_000, np.uint8))).replace((100_128).to_bytes(4, "little"), said)
+    size = (1_600_000_000).to_bytes(4, "little")  # as its directory says; all that comes is refused by that
+    bomb = archive(as_npy(np.zeros(100_000, np.uint8))).replace((100_128).to_bytes(4, "little"), size)
     (tmp_path / "bomb.npz").write_bytes(bomb)
     with pytest.raises(ModelFileError, match="it unpacks to 1,600,000,000 bytes, and at most 1,073,741,824 are read"):
         Trace.load(tmp_path / "bomb.npz")

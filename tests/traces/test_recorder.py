@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kleene.traces import Channel
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 CHANNELS = (Channel("code", "category", 10), Channel("read", "number", per_step=True), Channel("members", "set", 2))
 LENGTHS = np.array([2, 3, 1])

@@ -111,7 +111,7 @@ def spoiled(**changes) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (spoiled(format="kleene.trace/2"), "the format is 'kleene.trace/2', expected 'kleene.trace/1'"),
         (spoiled(data={"code": [[1, 2], [3, 4]]}), "the data of channel 'tenth' is missing"),
@@ -127,10 +127,10 @@ def spoiled(**changes) -> dict:
         (spoiled(output_name="parity"), "the output 'parity' is not one of its channels"),
     ],
 )
-def test_what_is_wrong_inside_a_json_file_is_said(tmp_path, content, told):
+def test_what_is_wrong_inside_a_json_file_is_said(tmp_path, content, message):
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         Trace.load(path)
 
 

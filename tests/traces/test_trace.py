@@ -70,8 +70,8 @@ def test_a_difference_names_channel_step_position_and_both_values():
 
 def test_a_difference_without_sources_speaks_of_the_first_and_the_second():
     first = small_trace(CODES)
-    told = first.difference(changed(first, "tenth", (0, 0), np.nan))
-    assert told == "step 0, position 0: 'tenth' is 0.1 in the first but · in the second"
+    difference = first.difference(changed(first, "tenth", (0, 0), np.nan))
+    assert difference == "step 0, position 0: 'tenth' is 0.1 in the first but · in the second"
 
 
 def test_the_earliest_difference_is_told_and_the_others_in_its_channel_are_counted():
@@ -101,13 +101,13 @@ def test_traces_of_an_automaton_are_compared_step_by_step():
 
 
 def test_traces_of_unequal_steps_are_told_apart_by_them():
-    told = small_trace(CODES).difference(small_trace(CODES[:2]))
-    assert told == "the first ran 2 steps, the second ran 1"
+    difference = small_trace(CODES).difference(small_trace(CODES[:2]))
+    assert difference == "the first ran 2 steps, the second ran 1"
 
 
 def test_traces_of_which_one_halted_are_told_apart_by_it():
-    told = small_trace(CODES).difference(small_trace(CODES, halted=False))
-    assert told == "the first halted, the second the other way round"
+    difference = small_trace(CODES).difference(small_trace(CODES, halted=False))
+    assert difference == "the first halted, the second the other way round"
 
 
 def test_traces_with_other_channels_are_told_apart_by_their_names():
@@ -118,13 +118,13 @@ def test_traces_with_other_channels_are_told_apart_by_their_names():
 
 def test_traces_with_another_output_are_told_apart_by_it():
     first = small_trace(CODES)
-    told = first.difference(replace(first, output_name="tenth"))
-    assert told == "the output is 'code' in the first but 'tenth' in the second"
+    difference = first.difference(replace(first, output_name="tenth"))
+    assert difference == "the output is 'code' in the first but 'tenth' in the second"
 
 
 def test_traces_of_unequal_lengths_are_told_apart_by_their_shapes():
-    told = small_trace(CODES).difference(small_trace([row[:2] for row in CODES]))
-    assert told == "channel 'code' has another kind or shape: (3, 3) in the first, (3, 2) in the second"
+    difference = small_trace(CODES).difference(small_trace([row[:2] for row in CODES]))
+    assert difference == "channel 'code' has another kind or shape: (3, 3) in the first, (3, 2) in the second"
 
 
 def test_a_channel_of_another_kind_is_not_compared_entry_by_entry():

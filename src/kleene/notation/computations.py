@@ -1,4 +1,4 @@
-"""What a Turing machine did, or a network that simulates one: its configurations, and how it ended."""
+"""The run of a Turing machine, or of a network that simulates one: its configurations and its verdict."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -18,18 +18,18 @@ from kleene.traces.channels import Channel
 from kleene.traces.trace import Trace
 
 Verdict = Literal["accept", "reject", "running"]
-WIDEST = 80  # cells shown in a line; of a longer tape those around the head
+WIDEST = 80  # cells shown in a line; a longer tape is cut around the head
 
 
 class Computation(Trace):
     """A run: its `verdict` ("running" when the steps ran out first), its `steps` and its `configurations`.
 
     There are `steps + 1` configurations, or only the last one where nothing was recorded. `states` and `symbols` are
-    all that the machine has, in its own order. `ticks` is how many steps a network took from the end of the word on.
+    those of the machine, in its own order. `ticks` is how many steps a network took after the end of the word.
     Two computations are equal when verdict, steps and all configurations are.
 
     It is a trace whose `output` is the verdict. Its channels, `state` and `head` at every step and `tape` at every
-    step and cell, are made when they are first looked at: they are as large as all tapes together, and the
+    step and cell, are made on first access, because they are as large as all tapes together, while the
     configurations take a few bytes a step.
     """
 
@@ -68,7 +68,7 @@ class Computation(Trace):
 
     @property
     def recorded(self) -> bool:
-        """Whether all configurations are there, not the last one alone."""
+        """Whether all configurations were kept, not only the last one."""
         return len(self.configurations) == self.steps + 1
 
     @cached_property
@@ -101,7 +101,7 @@ class Computation(Trace):
 
     @cached_property
     def _width(self) -> int:
-        """How many cells the tape has in the channels: as many as it ever had."""
+        """The number of cells in the tape channel: the most that the tape ever had."""
         if not self.recorded:
             raise ValueError("this computation kept its last configuration alone; run it with record=True")
         return max(max(c.head + 1, len(c.tape)) for c in self.configurations)
@@ -129,7 +129,7 @@ class Computation(Trace):
         return {"state": states, "head": heads, "tape": tape}
 
     def difference(self, other: Trace) -> str | None:
-        """The first step at which the other computation is not this one, in words; None where they are equal.
+        """The first step at which the other computation differs, in words; None where they are equal.
 
         Another trace, such as one from a file, is compared channel by channel.
         """
@@ -191,7 +191,7 @@ class Computation(Trace):
 
 
 def accepted(done: Computation, who: str, word: Any, max_steps: int) -> bool:
-    """Whether the run accepts; a RunError where it has not halted, because then nobody knows."""
+    """Whether the run accepts; a RunError where it has not halted, because then the answer is unknown."""
     if done.verdict == "running":
         raise RunError(
             f"{who} has not halted on {word!r} after {max_steps} steps; give a larger max_steps, or use run and resume "

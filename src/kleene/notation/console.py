@@ -1,4 +1,4 @@
-"""What the command line needs of every kind: shelves of examples, typed words, and how a run is told."""
+"""What the command line needs from every kind: shelves of examples, typed words, and how a run is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from kleene.errors import InputError, did_you_mean
 
 @dataclass(frozen=True)
 class Entry:
-    """One program: how to build it, an input to type, and in plain Python what it should answer.
+    """One program of a shelf: how to build it, an example input, and its expected output in plain Python.
 
-    An input is the program's own: tokens, a word, a memory. Only the first four fields are always there.
+    The kind of input is the program's own: tokens, a word, a memory. Only the first four fields are always given.
 
     >>> double = Entry("double", "twice a number", lambda: None, ("21",), reference=lambda number: 2 * number)
     >>> double.reference(21)
@@ -26,7 +26,7 @@ class Entry:
     # Functions, each None where the program has none of its own.
     reference: Any = None  # (input) -> the output, computed without the program
     leaves: Any = None  # (word) -> the tape that a Turing machine ends with
-    read: Any = None  # (typed words) -> input, if the kind's way of reading is not its own
+    read: Any = None  # (typed words) -> input, where the kind's own `read` does not fit
     show: Any = None  # (input, output) -> what a person wants to see
     sample: Any = None  # (random.Random, size) -> an input of about that size
     every: Any = None  # (size) -> all inputs of up to that size
@@ -34,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Entries in their order; `what` names one of them in errors."""
+    """Entries in their order; errors call one of them a `what`."""
 
     what: str
     rows: tuple[Entry, ...]
@@ -44,7 +44,7 @@ class Shelf:
         return {entry.name: entry for entry in self.rows}
 
     def get(self, name: str) -> Entry:
-        """The entry of that name; an InputError suggests another where there is none."""
+        """The entry of that name; where there is none, an InputError suggests another."""
         found = self.entries().get(name)
         if found is None:
             raise InputError(f"no {self.what} {name!r} on the shelf; {did_you_mean(name, self.entries())}")
@@ -53,18 +53,18 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Telling:
-    """What a kind says of a run: facts for JSON, the answer for a person, and what was done ("read 3 symbols")."""
+    """How a kind reports a run: facts for JSON, the answer for a person, and what was done ("read 3 symbols")."""
 
     facts: Mapping[str, Any]
     answer: str
     deed: str
-    remark: str = ""  # what a person should know besides
+    remark: str = ""  # what else a person should know
     table: Callable[[], Any] | None = None  # the trace for the terminal, if not as a table of all channels
     stored: Callable[[], dict[str, Any]] | None = None  # the trace for JSON, if not as `kleene.Trace` stores it
 
 
 def typed_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]:
-    """The word that a person typed: one text, or symbols with spaces between them where they are longer.
+    """The word that a person typed: a string, or a list of symbols where some are longer than one character.
 
     >>> typed_word(["11", "0"], ("0", "1")), typed_word(["one two"], ("one", "two"))
     ('110', ['one', 'two'])

@@ -20,8 +20,8 @@ class ExactMatrix:
     """A matrix whose entry (rows[k], columns[k]) is numerators[k] / denominator, all others being 0.
 
     Entries are in row-major order without zeros, and the denominator is the least common one, so that equal
-    matrices have equal parts. Build one with `from_entries`, `from_rows`, `column` or `from_parts`, which see to
-    that. A vector is a matrix of one column.
+    matrices have equal parts. Build one with `from_entries`, `from_rows`, `column` or `from_parts`, which make
+    sure of that. A vector is a matrix of one column.
 
     >>> m = ExactMatrix.from_rows([[1, Fraction(1, 3)], [0, -2]])
     >>> m.denominator, m.numerators
@@ -39,7 +39,7 @@ class ExactMatrix:
 
     @classmethod
     def from_entries(cls, shape: tuple[int, int], entries: Mapping[tuple[int, int], Rational | int]) -> "ExactMatrix":
-        """The matrix with these entries, and 0 elsewhere. A float is refused: it is not known to be exact."""
+        """The matrix with these entries, and 0 elsewhere. A float is refused, because it may not be exact."""
         for place, value in entries.items():
             if not isinstance(value, Rational):
                 raise CompileError(
@@ -58,7 +58,7 @@ class ExactMatrix:
         numerators: Sequence[int] | np.ndarray,
         denominator: int = 1,
     ) -> "ExactMatrix":
-        """The matrix with numerators[k] / denominator at (rows[k], columns[k]); what falls on one place is added."""
+        """The matrix with numerators[k] / denominator at (rows[k], columns[k]); entries at the same place are added."""
         height, width = int(shape[0]), int(shape[1])
         rows, columns = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
         if height < 0 or width < 0 or height * width > LARGEST:
@@ -124,7 +124,7 @@ class ExactMatrix:
         return [n * factor for n in self.numerators]
 
     def without_first(self, rows: int, columns: int) -> "ExactMatrix":
-        """What is left without the first rows and columns."""
+        """The matrix without its first rows and columns."""
         kept = np.flatnonzero((self.rows >= rows) & (self.columns >= columns))
         return self.from_parts(
             (self.shape[0] - rows, self.shape[1] - columns),
@@ -210,21 +210,21 @@ class ExactMatrix:
 
     @cached_property
     def by_column(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The entries by column: where each column starts (and the last ends), their rows, and which ones they are."""
+        """The entries by column: where each column starts (and the last ends), their rows, and their indices."""
         order = np.argsort(self.columns, kind="stable")
         starts = np.searchsorted(self.columns[order], np.arange(self.shape[1] + 1))
         return starts, self.rows[order], order
 
     @cached_property
     def largest_row_sum(self) -> int:
-        """The most that a row's numerators add up to without their signs."""
+        """The largest sum of a row's numerators without their signs."""
         sums: dict[int, int] = {}
         for i, n in zip(self.rows.tolist(), self.numerators):
             sums[i] = sums.get(i, 0) + abs(n)
         return max(sums.values(), default=0)
 
     def to_float(self, dtype: Any = np.float64, *, round: bool = False, name: str = "entry") -> np.ndarray:
-        """The whole matrix in a floating type. A value that this would change is refused, unless it may `round`."""
+        """The whole matrix in a floating type. A value that would change is refused, unless `round` is True."""
         whole = np.zeros(self.shape, dtype=dtype)
         for k, (i, j) in enumerate(zip(self.rows.tolist(), self.columns.tolist())):
             exact = Fraction(self.numerators[k], self.denominator)

@@ -1,6 +1,6 @@
-"""What automata and Turing machines show of themselves: a graph of states for diagrams, and rows for tables.
+"""Graphs of states for diagrams, and rows for tables: how automata and Turing machines are shown.
 
-Pictures draw any `StateGraph`, so that programs and pictures need not know each other.
+Pictures draw any `StateGraph`, so that programs and pictures do not import each other.
 """
 
 import html
@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 
 LONGEST = 16  # characters of a state's name that are drawn; the whole name is in its tooltip
-MOST_ROWS = 60  # of a table in a notebook, and as many columns
-SHOWN = 14  # states of a walk that are written out
+MOST_ROWS = 60  # of a table in a notebook, and also the most columns
+SHOWN = 14  # states of a walk in its caption
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """All transitions from one state to another: the lines of its label, and every one of them for its tooltip."""
+    """All transitions from one state to another: the lines of the label, and every transition for the tooltip."""
 
     source: int
     target: int
@@ -52,7 +52,7 @@ class Walk:
 class StateGraph:
     """States and the arrows between them, by number; `note` is written below the drawing, and `walk` is drawn bold.
 
-    `total` is how many states the machine has, those that are not shown included.
+    `total` is the number of states of the machine, hidden ones included.
     """
 
     title: str
@@ -96,7 +96,7 @@ class StateGraph:
 
 
 def marks(**holding: bool) -> tuple[str, ...]:
-    """The names of those marks that hold."""
+    """The names of the marks that are true."""
     return tuple(mark for mark, holds in holding.items() if holds)
 
 
@@ -112,7 +112,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """The rows as an HTML table, the first being its head; of more than `most` rows or columns the rest is left out.
+    """The rows as an HTML table, the first being its head; beyond `most` rows or columns the rest is left out.
 
     >>> html_table([["a"], ["1"], ["2"]], most=1)
     '<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>… 1 more</td></tr></table>'

@@ -1,7 +1,7 @@
 """The configurations of a Turing machine: state, head and tape between two steps.
 
-A run may have millions of steps, so that configurations are not kept but rebuilt: from the state and the head after
-every step and the symbol that each step wrote, a few bytes a step.
+A run may have millions of steps, so configurations are not stored. They are rebuilt from the state and the head after
+every step and the symbol that each step wrote, which take a few bytes a step.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ Tape = str | tuple[str, ...]
 class Configuration:
     """A machine between two steps. The tape runs from cell 0 and ends with its last symbol that is not blank.
 
-    It is a text where every symbol of the machine is one character, and a tuple of symbols otherwise.
+    The tape is a string where every symbol of the machine is one character, and a tuple of symbols otherwise.
     """
 
     state: str
@@ -32,11 +32,11 @@ class Configuration:
 
 @dataclass(frozen=True, eq=False)
 class Configurations(Sequence[Configuration]):
-    """Configurations as compact arrays, each rebuilt when it is looked at.
+    """Configurations as compact arrays, each rebuilt on access.
 
     `state_codes` and `heads` have an entry for every configuration, `writes` the code of the symbol that each step
-    left in the cell where the head had stood: one entry fewer. Codes count along `states` and `symbols`. Going
-    through them in order costs a step each (and its tape); one in the middle costs all the steps before it.
+    left in the cell where the head had stood: one entry fewer. Codes are indices into `states` and `symbols`.
+    Reading them in order costs one step (and its tape) each; one in the middle costs all the steps before it.
 
     >>> run = Configurations(("q", "halt"), ("_", "1"), "_", [1], state_codes=[0, 0, 1], heads=[0, 1, 0], writes=[1, 1])
     >>> list(run)[1:]
@@ -88,11 +88,11 @@ class Configurations(Sequence[Configuration]):
             first = min(steps[0], steps[-1])
             replayed = list(islice(self._replay(first), abs(steps[-1] - steps[0]) + 1))
             return [replayed[step - first] for step in steps]
-        step = range(len(self))[index]  # as a list does it: negative from the end, IndexError outside
+        step = range(len(self))[index]  # as in a list: negative from the end, IndexError outside
         return next(self._replay(step))
 
     def cells(self, step: int) -> list[int]:
-        """The codes on the tape after that step, trailing blanks perhaps among them."""
+        """The codes on the tape after that step, perhaps with trailing blanks."""
         # The first write to each cell, looking back from the step: numpy does not promise which of several wins.
         heads, writes = np.asarray(self.heads)[:step][::-1], np.asarray(self.writes)[:step][::-1]
         written, last = np.unique(heads, return_index=True)
@@ -103,9 +103,9 @@ class Configurations(Sequence[Configuration]):
         return cells.tolist()
 
     def first_difference(self, other: "Configurations") -> int | None:
-        """The first step at which the two are not the same configuration, as far as both go.
+        """The first step at which the two configurations differ, within the shorter of both runs.
 
-        As long as all before was the same, tapes differ only where the last step wrote something else.
+        Up to the first difference, tapes can differ only in the cell that the last step wrote.
         """
         apart = _first(list(self[0].tape) != list(other[0].tape))
         both = min(len(self), len(other))
@@ -117,12 +117,12 @@ class Configurations(Sequence[Configuration]):
 
 
 def as_tape(symbols: tuple[str, ...]) -> Callable[[Iterable[str]], Tape]:
-    """How cells become a tape: one text where every symbol of the machine is one character, else a tuple."""
+    """A function from cells to a tape: a string where every symbol of the machine is one character, else a tuple."""
     return "".join if all(len(symbol) == 1 for symbol in symbols) else tuple
 
 
 def _used(cells: list[str], blank: str, end: int) -> int:
-    """How many cells there are up to the last that is not blank, looking back from `end`."""
+    """The number of cells up to the last that is not blank, looking back from `end`."""
     while end and cells[end - 1] == blank:
         end -= 1
     return end
@@ -134,6 +134,6 @@ def _first(differs: bool | np.ndarray) -> int | None:
 
 
 def _renamed(names: tuple[str, ...], codes: Sequence[int] | np.ndarray, others: tuple[str, ...]) -> np.ndarray:
-    """Codes along `names` as codes along `others`; -1 for a name that is not there."""
+    """Indices into `names` as indices into `others`; -1 for a name that is missing there."""
     table = np.array([others.index(name) if name in others else -1 for name in names], dtype=np.int64)
     return table[np.asarray(codes)]

@@ -1,8 +1,8 @@
-"""Input sequences, checked and laid out as one array, and decoder-only runs that write tokens one after the other.
+"""Input sequences, checked and padded to one array, and decoder-only runs that write tokens one after the other.
 
-In a decoder no position looks to its right, so what happened at a position never changes as the sequence grows, and
-can be kept. Each position runs its own layers. It is done when its own halting variable says so (or after the program's
-fixed number of layers), and stays as it is from then on; later positions see it at the layer that they are at.
+In a decoder no position looks to its right, so the values at a position never change as the sequence grows, and can be
+cached. Each position runs its own layers. It is done when its own halting variable says so (or after the program's
+fixed number of layers), and does not change from then on; a later position in layer n sees its values in layer n.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +22,9 @@ def checked_input(
     position_range: int | None,
     alphabet: tuple[str, ...] | None = None,
 ) -> list[int]:
-    """The sequence as plain integers; refuses what is empty, too long, not whole or out of range.
+    """The sequence as plain integers; refuses one that is empty or too long, and tokens that are no integers in range.
 
-    With an alphabet it may be a text, or a list of symbols.
+    With an alphabet it may be a string, or a list of symbols.
     """
     try:
         tokens = list(sequence) if alphabet is None else read_symbols(sequence, alphabet, name)
@@ -46,7 +46,7 @@ def checked_input(
 
 
 def padded(sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Sequences of unequal length as one array (batch, position), filled up with zeros, and their lengths.
+    """Sequences of unequal length as one array (batch, position), padded with zeros, and their lengths.
 
     >>> padded([[1, 2], [3]])[0].tolist()
     [[1, 2], [3, 0]]
@@ -60,7 +60,7 @@ def padded(sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Decoding:
-    """What was written: the tokens after the prompt, the layers that each position took, what each holds at last."""
+    """The result of decoding: the tokens after the prompt, the layers that each position took, and its final values."""
 
     tokens: list[int]
     layers: list[int]

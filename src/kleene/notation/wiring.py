@@ -1,4 +1,4 @@
-"""What circuits are made of: the modules and what they compute, what each argument may be wired to, and the steps.
+"""The wiring of circuits: modules and what they compute, what each argument may be wired to, the number of steps.
 
 Programs (circuits that people write) and machines (the NRAM, which learns them) share these names, so that their traces
 have the same channels.
@@ -33,8 +33,8 @@ ARITIES = {
     "MAX": 2,
     "WRITE": 2,
 }
-# What the other modules return for their arguments a and b, before it is taken modulo the memory's size M. Operators
-# alone, so that Python's, numpy's and jax's integers all go in.
+# What the other modules return for their arguments a and b, before it is taken modulo the memory's size M. They use
+# operators only, so that they work on integers of Python, numpy and jax.
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "ZERO": lambda a, b: 0,
     "ONE": lambda a, b: 1,
@@ -119,7 +119,7 @@ class Wiring:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each module is called."""
+        """The name of each module."""
         return tuple(
             kind + str(self.modules[: place + 1].count(kind)) if self.modules.count(kind) > 1 else kind
             for place, kind in enumerate(self.modules)
@@ -153,7 +153,7 @@ class Wiring:
         return np.arange(len(self.sources)) < choices[:, None]
 
     def channels(self, size: int) -> tuple[Channel, ...]:
-        """What a run on a memory of that size records: memory, registers, and each step's connections."""
+        """The channels of a run on a memory of that size: memory, registers, and each step's connections."""
         kept = [Channel("memory", "category", size)]
         kept += [Channel(f"r{number}", "category", size) for number in range(self.registers)]
         labels = self.sources
@@ -171,7 +171,7 @@ class Wiring:
         return found | {c.name: chosen[:, place] for place, c in enumerate(self.connections)}
 
 
-MOST_STEPS = 100_000  # of one run, each of which is recorded
+MOST_STEPS = 100_000  # of one run; each is recorded
 TERM = re.compile(r"([0-9]+)|(M)|memory\[([0-9]+)\]")
 
 
@@ -223,7 +223,7 @@ class Steps:
 
 
 def check_steps(steps: Sequence[int] | None, runs: int) -> None:
-    """Refuse numbers of steps, where they are given, that are not one for each run, or less than 0."""
+    """Refuse numbers of steps that are negative, or not one for each run; None is allowed."""
     if steps is not None and len(steps) != runs:
         raise InputError(f"steps has {len(steps)} numbers for {runs} memories; give one for each, or leave it out")
     for taken in steps or ():
@@ -232,9 +232,9 @@ def check_steps(steps: Sequence[int] | None, runs: int) -> None:
 
 
 def check_run(taken: Sequence[int], entries: int) -> None:
-    """Refuse, before it begins, a run of too many steps, or one whose record would not fit into memory.
+    """Refuse a run of too many steps, or one whose record would not fit into memory, before it begins.
 
-    `entries` is how many numbers are recorded at each step of all runs together.
+    `entries` is the count of numbers recorded at each step of all runs together.
     """
     longest = max(taken, default=0)
     if longest > MOST_STEPS:

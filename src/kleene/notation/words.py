@@ -1,4 +1,4 @@
-"""Words over an alphabet, checked and as codes that count along it; and alphabets that people can type and read."""
+"""Words over an alphabet, checked and turned into codes, which are indices into it; alphabets for people to type."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ Word = str | Sequence[str]
 
 
 def word_codes(word: Word, alphabet: tuple[str, ...], whose: str = "the alphabet") -> list[int]:
-    """The place of each symbol in the alphabet. A word is a text, one symbol a character, or a sequence of symbols.
+    """The index of each symbol in the alphabet. A word is a string, one symbol a character, or a sequence of symbols.
 
     >>> word_codes("abba", ("a", "b"))
     [0, 1, 1, 0]
@@ -24,7 +24,7 @@ def word_codes(word: Word, alphabet: tuple[str, ...], whose: str = "the alphabet
 
 
 def whole_word(word: Any) -> Any:
-    """The word as something that can be gone through more than once: a list where it was an iterator."""
+    """The word as a sequence that can be read more than once: a list where it was an iterator."""
     return list(word) if isinstance(word, Iterable) and not isinstance(word, Sequence) else word
 
 
@@ -38,9 +38,9 @@ def _complaint(word: object, places: dict[str, int], whose: str) -> str:
 
 
 def padded_codes(words: Iterable[Word], alphabet: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Words of unequal length as one array of codes (batch, position), filled up with zeros, and their lengths.
+    """Words of unequal length as one array of codes (batch, position), padded with zeros, and their lengths.
 
-    Texts over one-character alphabets are looked up all at once: 10,000 words of 20 symbols take a few milliseconds.
+    Strings over one-character alphabets are looked up together: 10,000 words of 20 symbols take a few milliseconds.
 
     >>> padded_codes(["ab", "b"], ("a", "b"))[0].tolist()
     [[0, 1], [1, 0]]
@@ -64,7 +64,7 @@ def _row(number: int, word: Word, alphabet: tuple[str, ...]) -> list[int]:
 
 
 def _text_codes(text: str, alphabet: tuple[str, ...]) -> np.ndarray | None:
-    """The codes through one table of characters; None where a character is not in the alphabet."""
+    """The codes, looked up in a table of characters; None where a character is not in the alphabet."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     table = np.full(max(map(ord, alphabet), default=0) + 2, -1, dtype=np.int32)  # the last entry: any other character
     table[[ord(symbol) for symbol in alphabet]] = np.arange(len(alphabet))
@@ -73,7 +73,7 @@ def _text_codes(text: str, alphabet: tuple[str, ...]) -> np.ndarray | None:
 
 
 def checked_alphabet(symbols: Any, size: int, name: str, of: str) -> tuple[str, ...] | None:
-    """The symbols of an alphabet, a text or a sequence of texts: as many as there are tokens, and all different.
+    """The symbols of an alphabet, a string or a sequence of strings: as many as there are tokens, and all different.
 
     >>> checked_alphabet("abc", 3, "alphabet", "input_range")
     ('a', 'b', 'c')
@@ -92,9 +92,9 @@ def checked_alphabet(symbols: Any, size: int, name: str, of: str) -> tuple[str, 
 
 
 def read_symbols(sequence: Any, alphabet: tuple[str, ...], name: str) -> list[Any]:
-    """The tokens of a text, or of a list of symbols; integers are tokens already.
+    """The tokens of a string, or of a list of symbols; integers are already tokens.
 
-    A text is read letter by letter; where a symbol is longer than a letter, symbols have spaces between them.
+    A string is read letter by letter; where a symbol is longer than a letter, symbols have spaces between them.
 
     >>> read_symbols("cab", ("a", "b", "c"), "program"), read_symbols("up down", ("down", "up"), "program")
     ([2, 0, 1], [1, 0])
@@ -118,6 +118,6 @@ def is_plain(alphabet: Sequence[str]) -> bool:
 
 
 def shown_alphabet(alphabet: Sequence[str], most: int = 30) -> str:
-    """The symbols for a person, the first ones if there are many."""
+    """The symbols for an error message; of many, only the first."""
     between = "" if is_plain(alphabet) else " "
     return between.join(alphabet[:most]) + (" …" if len(alphabet) > most else "")

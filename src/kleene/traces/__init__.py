@@ -1,4 +1,4 @@
-"""Traces: what a program or a network did at each step, in named channels that know how to be read."""
+"""Traces: what a program or a network did at each step, in named channels that know how to show their entries."""
 
 from kleene.traces.channels import Channel as Channel
 from kleene.traces.trace import Trace as Trace

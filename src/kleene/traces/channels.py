@@ -1,4 +1,4 @@
-"""One named quantity that a run records: what its numbers mean, and when two of them are the same."""
+"""A named quantity that a run records: what its numbers mean, and when two of them are equal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Channel:
     - `set`: booleans with a last axis of length `size`;
     - `distribution` and `vector`: floats with a last axis of length `size`.
 
-    `per_step` channels hold what was computed *during* a step (what a head read), so that their entry
-    at step 0, before anything ran, is undefined.
+    `per_step` channels hold what was computed *during* a step (what a head read), so their entry at step 0, before
+    anything ran, is undefined.
 
     >>> Channel("parity", "category", 2).show(1)
     '1'
@@ -55,11 +55,11 @@ class Channel:
 
     @property
     def empty(self) -> float | int | bool:
-        """What stands where nothing was recorded."""
+        """The entry where nothing was recorded."""
         return {"category": NOTHING, "set": False}.get(self.kind, float("nan"))
 
     def show(self, entry: Any) -> str:
-        """One entry as a short text, `·` where it is undefined."""
+        """One entry as a short string, `·` where it is undefined."""
         if self.kind == "category":
             if entry < 0:
                 return "·"
@@ -73,9 +73,8 @@ class Channel:
     def differs(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Where two arrays of this channel's entries differ (one boolean an entry).
 
-        Numbers with declared values are the same when they are nearest to the same value, or as near to each
-        other as bfloat16 can tell: a network holds 1/3 as well as its number type can. Other floats are compared
-        to a relative 1e-5.
+        Numbers with declared values are equal when they are nearest to the same value, or equal within the precision
+        of bfloat16, because a network may hold 1/3 in that type. Other floats are compared to a relative 1e-5.
         """
         if self.kind in ("category", "set"):
             unequal = a != b
@@ -103,7 +102,7 @@ def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
 
 @runtime_checkable
 class RecordedRun(Protocol):
-    """What storage and tables ask of a trace."""
+    """The part of a trace that storage and tables use."""
 
     @property
     def channels(self) -> tuple[Channel, ...]: ...

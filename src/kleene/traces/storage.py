@@ -1,6 +1,6 @@
 """Traces on disk: JSON for people and other programs, npz for size. Neither can carry code.
 
-An .npz file has arrays without names and a checksum; it is unpacked only where its headers say that the arrays fit.
+An .npz file has arrays without names and a checksum; it is unpacked only if the sizes in its headers fit.
 """
 
 import io
@@ -47,7 +47,7 @@ def load(path: Any) -> dict[str, Any]:
             described = json.loads(header.tobytes())
             names = [c["name"] for c in described["channels"]]
             trace = _build(described, dict(zip(names, arrays)))
-    except Exception as error:  # a file that is none can raise anything in zipfile, zlib, numpy or json
+    except Exception as error:  # a damaged file can raise anything in zipfile, zlib, numpy or json
         raise ModelFileError(f"{str(path)!r} does not hold a trace that Kleene wrote ({error})") from None
     if not has_seal:
         warn_unsealed(path)
@@ -128,8 +128,8 @@ MOST_UNPACKED = 1 << 30  # bytes of all arrays together
 def pack(arrays: Sequence[np.ndarray]) -> bytes:
     """The arrays as an .npz file, which `numpy.load` reads as well; the checksum is the archive's comment.
 
-    They are numbered, not named: a channel may be called "file", or anything else that numpy or zip would trip over.
-    The same arrays give the same file: it has no times.
+    They are numbered, not named, because a channel may have a name such as "file", which numpy or zip cannot take. The
+    same arrays give the same file, because it holds no times.
     """
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -144,7 +144,7 @@ def pack(arrays: Sequence[np.ndarray]) -> bytes:
 def unpack(content: bytes, most: int = MOST_UNPACKED) -> list[np.ndarray]:
     """The arrays of an .npz file, by number; a ValueError where they would take more than `most` bytes.
 
-    What the archive's directory and each array's header say is added up before anything is unpacked.
+    The sizes in the archive's directory and in each array's header are checked before anything is unpacked.
 
     >>> [array.tolist() for array in unpack(pack([np.arange(3), np.ones(1)]))]
     [[0, 1, 2], [1.0]]
@@ -160,7 +160,7 @@ def unpack(content: bytes, most: int = MOST_UNPACKED) -> list[np.ndarray]:
 
 
 def _check_end(content: bytes) -> None:
-    """Refuse an archive whose comment, where the checksum is, is not as long as it says; zipfile takes it."""
+    """Refuse an archive whose comment, the checksum, is shorter than it says, because zipfile accepts that."""
     end = content.rfind(b"PK\5\6")
     if end < 0 or end + END + int.from_bytes(content[end + END - 2 : end + END], "little") != len(content):
         raise ValueError("it is no .npz file, or cut short")
@@ -171,12 +171,12 @@ def _arrays(archive: zipfile.ZipFile, parts: dict[str, zipfile.ZipInfo], count: 
         part = parts[f"arr_{number}.npy"]
         with archive.open(part) as stream:
             _check_header(stream, part)
-        # The archive gives no more than the size that its directory says.
+        # The archive yields no more bytes than its directory says.
         yield np.lib.format.read_array(io.BytesIO(archive.read(part)), allow_pickle=False)
 
 
 def _check_header(stream, part: zipfile.ZipInfo) -> None:
-    """Refuse an array whose header says another size than the directory: numpy makes it before it reads it."""
+    """Refuse an array whose header and directory differ in size, because numpy allocates before it reads."""
     version = np.lib.format.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"{part.filename} is of version {version}, and 1.0 or 2.0 was expected")

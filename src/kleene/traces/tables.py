@@ -16,11 +16,11 @@ WIDEST = 24  # positions shown; a longer trace is cut in the middle
 
 
 def as_table(trace: RecordedRun, *others: RecordedRun, title: str = "") -> Table:
-    """A table with a row for each step and channel and a column for each position; channels are the columns of a trace
-    without positions.
+    """A table with a row for each step and channel and a column for each position.
 
-    What changed since the step before is bold. Other traces of the same run stand beside the first, so that
-    program and network can be read together; where one differs from the first it is marked ≠.
+    A trace without positions has a row for each step and a column for each channel. What changed since the step before
+    is bold. Other traces of the same run stand beside the first, so that program and network can be compared; an entry
+    that differs from the first is marked ≠.
     """
     traces = (trace, *others)
     if trace.axes == ("step",):
@@ -58,9 +58,9 @@ def _row_a_step(traces: Sequence[RecordedRun], title: str) -> Table:
 
 
 def as_text(trace: RecordedRun) -> str:
-    """The table without colours, as it stands in a log."""
+    """The table without colours, for a log."""
     stream = io.StringIO()
-    # Whatever the surroundings say: FORCE_COLOR would put escape codes here, and a notebook would print it elsewhere.
+    # Not as the environment says: FORCE_COLOR would add escape codes, and a notebook would print it elsewhere.
     console = Console(file=stream, width=200, no_color=True, force_terminal=False, force_jupyter=False)
     console.print(as_table(trace))
     lines = [line.rstrip() for line in stream.getvalue().splitlines()]

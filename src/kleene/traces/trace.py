@@ -1,7 +1,8 @@
 """The trace of a run: every channel at every step, and how two traces compare.
 
-A trace is what ties Kleene together. Compiling is right when the decoded trace of the network equals
-the trace of the program; a hint is one entry of a trace; a picture is a view of one.
+Traces tie Kleene together. Compiling is right when the decoded trace of the network equals the trace of the program;
+a hint is one entry of a trace; a picture is a view of one. A `Recorder` collects the traces of a batch step by step,
+while rows drop out as they halt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,12 +40,12 @@ class Trace:
 
     @property
     def steps(self) -> int:
-        """How many steps were run; the start is not counted."""
+        """The number of steps; the start is not counted."""
         return len(next(iter(self.data.values()))) - 1
 
     @property
     def layers(self) -> int:
-        """How many layers were run: a step of a Transformer is a layer."""
+        """The number of layers: a step of a Transformer is a layer."""
         return self.steps
 
     @cached_property
@@ -56,9 +57,9 @@ class Trace:
 
     @property
     def labelled_output(self) -> Any:
-        """The output in the labels of its channel: a text where each is a letter, else a list of them.
+        """The output in the labels of its channel: a string where each label is a letter, else a list of labels.
 
-        It is `output` where the channel has no labels.
+        Where the channel has no labels it is `output`.
         """
         labels = None if self.output_name is None else self.channel(self.output_name).labels
         if labels is None or not isinstance(self.output, list):
@@ -83,7 +84,7 @@ class Trace:
     def sublayers(self) -> Iterator[dict[str, np.ndarray]]:
         """Every channel at the start, after each attention and after each MLP: `2 * steps + 1` of them.
 
-        The heads' channels are defined after attention alone, the others change in the MLP alone.
+        The heads' channels are defined only after attention, and the others change only in the MLP.
         """
         kept = {c.name for c in self.channels if not c.per_step}
         undefined = {c.name: np.full_like(self.data[c.name][0], c.empty) for c in self.channels if c.per_step}
@@ -94,7 +95,7 @@ class Trace:
             yield {name: self.data[name][step] for name in kept} | undefined
 
     def difference(self, other: "Trace") -> str | None:
-        """The first place where the other trace is not this one, in words; None where they are equal."""
+        """The first place where the other trace differs, in words; None where they are equal."""
         mine, theirs = self.source or "the first", other.source or "the second"
         if self.output_name != other.output_name:
             return f"the output is {self.output_name!r} in {mine} but {other.output_name!r} in {theirs}"
@@ -218,3 +219,61 @@ class TraceBatch:
         array = self.data[self.output_name or self.channels[0].name]
         last = self.steps if self.recorded else np.zeros_like(self.steps)
         return [array[(i, s, *self._positions(i))].tolist() for i, s in enumerate(last)]
+
+
+class Recorder:
+    """Collects the entries of each step for the rows still running into one `TraceBatch`.
+
+    Without `record` only the newest value of the output channel is kept.
+    """
+
+    def __init__(
+        self, channels: tuple[Channel, ...], lengths: np.ndarray, output_name: str, *, record: bool, source: str
+    ):
+        self._lengths, self._output_name, self._record, self._source = lengths, output_name, record, source
+        self._channels = tuple(c for c in channels if record or c.name == output_name)
+        self._steps = np.zeros(len(lengths), dtype=np.int64)
+        self._halted = np.zeros(len(lengths), dtype=bool)
+        self._kept: list[tuple[np.ndarray, Mapping[str, np.ndarray]]] = []
+        self._newest = self._empty(next(c for c in channels if c.name == output_name), 1)
+
+    def _empty(self, channel: Channel, steps: int) -> np.ndarray:
+        shape = (len(self._lengths), steps, int(self._lengths.max(initial=0)), *channel.entry_shape)
+        return np.full(shape, channel.empty, dtype=channel.dtype)
+
+    def add(self, step: int, rows: np.ndarray, entries: Mapping[str, np.ndarray]) -> None:
+        """Add the entries, of shape (rows, position, …), that the rows had after this step."""
+        if self._record:
+            assert step == len(self._kept)
+            self._kept.append((rows, entries))
+        else:
+            self._place(self._newest, rows, 0, entries[self._output_name])
+
+    @staticmethod
+    def _place(array: np.ndarray, rows: np.ndarray, step: int, entry: np.ndarray) -> None:
+        width = min(entry.shape[1], array.shape[2])  # a step may have been run with more or fewer positions
+        array[rows, step, :width] = entry[:, :width]
+
+    def finish(self, rows: np.ndarray, step: int, *, halted: bool) -> None:
+        """Record that these rows end after this step."""
+        self._steps[rows] = step
+        self._halted[rows] = halted
+
+    def batch(self) -> TraceBatch:
+        data = {} if self._record else {self._output_name: self._newest}
+        for channel in self._channels if self._record else ():
+            array = self._empty(channel, len(self._kept))
+            for step, (rows, entries) in enumerate(self._kept):
+                if channel.name in entries:
+                    self._place(array, rows, step, entries[channel.name])
+            data[channel.name] = array
+        return TraceBatch(
+            self._channels,
+            data,
+            self._steps,
+            self._lengths,
+            self._halted,
+            self._output_name,
+            self._source,
+            self._record,
+        )

@@ -28,10 +28,10 @@ def compare(generated: GeneratedProgram, sequence: list[int]):
     """The reference's trace, or None where both runs raised; fails where the two interpreters disagree."""
     expected, stopped = attempt(reference_run, generated.program, sequence)
     found, stopped_too = attempt(generated.program.run, sequence)
-    told = f"seed {generated.seed}, input {sequence}\n\n{generated.source}"
-    assert stopped == stopped_too, f"the reference: {stopped}, the interpreter: {stopped_too}; {told}"
+    context = f"seed {generated.seed}, input {sequence}\n\n{generated.source}"
+    assert stopped == stopped_too, f"the reference: {stopped}, the interpreter: {stopped_too}; {context}"
     if expected is not None and found is not None:
-        assert expected.difference(found) is None, f"{expected.difference(found)}; {told}"
+        assert expected.difference(found) is None, f"{expected.difference(found)}; {context}"
     return expected
 
 

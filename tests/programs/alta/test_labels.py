@@ -46,7 +46,7 @@ def test_a_symbol_outside_the_alphabet_is_named_with_its_position():
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "message"),
     [
         (
             {"alphabet": "abc"},
@@ -59,8 +59,8 @@ def test_a_symbol_outside_the_alphabet_is_named_with_its_position():
         ({"output_alphabet": "a"}, "output_alphabet has 1 symbols, and the range of 'bit' is 2"),
     ],
 )
-def test_labels_that_do_not_fit_are_refused_when_the_program_is_built(labels, told):
-    with pytest.raises(ProgramError, match=told):
+def test_labels_that_do_not_fit_are_refused_when_the_program_is_built(labels, message):
+    with pytest.raises(ProgramError, match=message):
         flipping(**labels)
 
 

@@ -42,9 +42,9 @@ def test_an_out_of_range_value_is_refused_with_its_line_and_an_example():
     def mlp(z):
         z["a"] = z["a"] + 1
 
-    told = refusal(mlp, line=1)
-    assert "is 4 where a = 3" in told
-    assert "np.int64" not in told
+    message = refusal(mlp, line=1)
+    assert "is 4 where a = 3" in message
+    assert "np.int64" not in message
 
 
 @pytest.mark.parametrize(("name", "value"), [("n", 0.5), ("s", {3}), ("a", 1.0), ("a", None), ("a", "1"), ("n", "0")])
@@ -120,9 +120,9 @@ def test_an_exception_on_a_path_that_is_reached_is_refused_with_its_line():
         if z["a"] == 2:
             raise ValueError("no rule for two")
 
-    told = refusal(mlp, line=2, kind=TracingError)
-    assert "ValueError: no rule for two" in told
-    assert "a = 2" in told
+    message = refusal(mlp, line=2, kind=TracingError)
+    assert "ValueError: no rule for two" in message
+    assert "a = 2" in message
 
 
 def test_a_division_by_zero_that_is_reached_is_refused():
@@ -162,10 +162,10 @@ def test_an_error_of_the_users_arithmetic_is_not_reported_as_a_range():
     def mlp(z):
         z["a"] = 3 // z["b"]
 
-    told = refusal(mlp, line=1)
-    assert "raises ZeroDivisionError" in told
-    assert "b = 0" in told
-    assert "0..3" not in told
+    message = refusal(mlp, line=1)
+    assert "raises ZeroDivisionError" in message
+    assert "b = 0" in message
+    assert "0..3" not in message
 
 
 def test_an_attribute_of_z_is_refused_with_the_way_to_write_it():
@@ -211,9 +211,9 @@ def test_a_loop_that_waits_for_a_write_ends_in_a_refusal_that_says_what_a_read_g
         while z["a"] < 3:
             z["a"] += 1
 
-    told = refusal(mlp, kind=TracingError)
-    assert "steps" in told
-    assert "the value from before the layer" in told
+    message = refusal(mlp, kind=TracingError)
+    assert "steps" in message
+    assert "the value from before the layer" in message
 
 
 @pytest.mark.parametrize("caught", [Exception, BaseException])
@@ -241,9 +241,9 @@ def test_an_error_never_names_what_the_tracer_is_made_of(operation):
     def mlp(z):
         z["a"] = operation(z)
 
-    told = refusal(mlp)
-    assert "TypeError" in told
-    assert not any(word in told for word in ("Symbol", "Assignment", "Value'", "Tracer"))
+    message = refusal(mlp)
+    assert "TypeError" in message
+    assert not any(word in message for word in ("Symbol", "Assignment", "Value'", "Tracer"))
 
 
 def test_an_error_in_a_helper_file_names_that_file(tmp_path, monkeypatch):

@@ -28,10 +28,10 @@ def test_a_test_of_identity_of_two_values_is_refused_naming_line_assignment_and_
         if x is y:
             z["a"] = 0
 
-    told = refusal(mlp, line=3, kind=TracingError)
-    assert "is 0 after the function is run on plain values" in told
-    assert "a = " in told
-    assert "say " in told
+    message = refusal(mlp, line=3, kind=TracingError)
+    assert "is 0 after the function is run on plain values" in message
+    assert "a = " in message
+    assert "say " in message
 
 
 def test_a_test_of_the_very_type_is_refused():
@@ -72,9 +72,9 @@ def test_a_function_that_raises_only_on_plain_values_is_refused():
         if type(z["a"]) is int and z["a"] == 2:
             raise ValueError("two")
 
-    told = refusal(mlp, line=2, kind=TracingError)
-    assert "ValueError: two" in told
-    assert "a = 2" in told
+    message = refusal(mlp, line=2, kind=TracingError)
+    assert "ValueError: two" in message
+    assert "a = 2" in message
 
 
 def test_cases_that_are_not_the_functions_are_refused():

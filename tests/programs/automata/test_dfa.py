@@ -116,7 +116,7 @@ def test_it_prints_as_a_table():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"states": ()}, "there are no states"),
         ({"states": 3}, "states is 3; list the names"),
@@ -140,8 +140,8 @@ def test_it_prints_as_a_table():
         ({"accept": None}, "accept is None"),
     ],
 )
-def test_a_bad_table_is_refused_with_the_entry_named(change, said):
-    with pytest.raises(ProgramError, match=said):
+def test_a_bad_table_is_refused_with_the_entry_named(change, message):
+    with pytest.raises(ProgramError, match=message):
         DFA(**PARITY | change)
 
 

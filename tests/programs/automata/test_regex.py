@@ -42,13 +42,13 @@ anchored = st.recursive(atoms | st.sampled_from(["^", "$"]), bracketed, max_leav
 
 @given(anchored | st.lists(anchored, max_size=3).map(lambda parts: f"^{''.join(parts)}$"))
 def test_anchors_mean_what_they_mean_to_pythons_re_or_are_refused(regex):
-    dfa, told = None, ""
+    dfa, message = None, ""
     try:
         dfa = DFA.from_regex(regex, alphabet="abc")
     except ProgramError as error:
-        told = str(error)
+        message = str(error)
     if dfa is None:
-        assert re.search(r"'[\^$]' is the|no symbol to repeat|second repetition", told)
+        assert re.search(r"'[\^$]' is the|no symbol to repeat|second repetition", message)
         return
     tried = list(words(("a", "b", "c"), 4))
     pattern = re.compile(regex.replace("{,", "{0,"))
@@ -104,7 +104,7 @@ def test_any_character_can_be_a_symbol(symbol):
 
 
 @pytest.mark.parametrize(
-    ("regex", "said"),
+    ("regex", "message"),
     [
         ("(ab", r"'\(ab' cannot be read: there is a \( that is never closed at position 0"),
         ("ab)", r"there is no partner for '\)' .* at position 2"),
@@ -146,8 +146,8 @@ def test_any_character_can_be_a_symbol(symbol):
         (7, r"the regular expression is 7, and a string was expected"),
     ],
 )
-def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, said):
-    with pytest.raises(ProgramError, match=said):
+def test_an_expression_that_does_not_parse_is_shown_with_the_place(regex, message):
+    with pytest.raises(ProgramError, match=message):
         DFA.from_regex(regex)
 
 

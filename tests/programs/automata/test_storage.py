@@ -106,7 +106,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": "other"}, "the format is 'other'"),
         ({"states": None}, "'states' is None in the JSON; it must be a list"),
@@ -119,9 +119,9 @@ GOOD = {
         ({"transitions": [["a", "x", "a"], [["a"], "x", "a"]]}, "row 1 of the table"),
     ],
 )
-def test_json_that_is_no_automaton_is_refused(change, said):
+def test_json_that_is_no_automaton_is_refused(change, message):
     assert DFA.from_json(GOOD).states == ("a",)
-    with pytest.raises(ProgramError, match=said):
+    with pytest.raises(ProgramError, match=message):
         DFA.from_json(GOOD | change)
 
 
@@ -213,7 +213,7 @@ def test_a_learned_automaton_is_read_from_what_aalpy_writes():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "the end where digraph was expected"),
         ("graph { a -- b }", "line 1: 'graph' where digraph was expected"),
@@ -229,8 +229,8 @@ def test_a_learned_automaton_is_read_from_what_aalpy_writes():
         ('digraph { i [shape=none]; i -> a; a -> a [label="x"]; a -> b [label=x] }', "ambiguous"),
     ],
 )
-def test_dot_that_draws_no_automaton_is_refused(text, said):
-    with pytest.raises(ProgramError, match=said):
+def test_dot_that_draws_no_automaton_is_refused(text, message):
+    with pytest.raises(ProgramError, match=message):
         DFA.from_dot(text)
 
 

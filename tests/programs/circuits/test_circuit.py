@@ -45,8 +45,8 @@ def test_the_trace_names_every_connection_and_has_the_start_at_step_0():
     trace = get("increment").build().run([1, 2, 0])
     assert trace["memory"].tolist()[:3] == [[1, 2, 0], [2, 2, 0], [2, 0, 0]]
     assert (trace["r0"].tolist(), trace["r1"].tolist()) == ([0, 1, 2, 2, 2, 2], [1, 2, 0, 0, 0, 0])
-    said = trace.channel("READ2.a")
-    assert [said.show(entry) for entry in trace["READ2.a"][:2]] == ["·", "INC"]
+    channel = trace.channel("READ2.a")
+    assert [channel.show(entry) for entry in trace["READ2.a"][:2]] == ["·", "INC"]
     assert "WRITE.b" in str(trace)
     assert trace.source == "program"
 
@@ -67,12 +67,12 @@ def test_registers_that_match_no_block_stop_the_run_and_are_named():
 
 
 @pytest.mark.parametrize(
-    ("memory", "said"),
+    ("memory", "message"),
     [([1], "two or more"), ([0.5, 1.0], "whole numbers"), ([0, 3, 1], "cell 1 of the memory is 3"),
      ([0, -1], "cell 1 of the memory is -1"), ([[0, 1]], "two or more")],
 )  # fmt: skip
-def test_a_memory_that_cannot_be_one_is_refused(memory, said):
-    with pytest.raises(InputError, match=said):
+def test_a_memory_that_cannot_be_one_is_refused(memory, message):
+    with pytest.raises(InputError, match=message):
         get("increment").build().run(memory)
 
 
@@ -94,9 +94,9 @@ def test_blocks_that_do_not_fit_the_wiring_are_refused():
         Circuit(WIRING, (Block(("-", "-"), (2,) * len(WIRING.connections)),))
 
 
-@pytest.mark.parametrize(("steps", "said"), [([2], "1 numbers for 2 memories"), ([2, -1], "steps is -1")])
-def test_numbers_of_steps_that_do_not_fit_the_memories_are_refused(steps, said):
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize(("steps", "message"), [([2], "1 numbers for 2 memories"), ([2, -1], "steps is -1")])
+def test_numbers_of_steps_that_do_not_fit_the_memories_are_refused(steps, message):
+    with pytest.raises(InputError, match=message):
         random_circuit(0).run_batch([[1, 0], [0, 1]], steps)
 
 

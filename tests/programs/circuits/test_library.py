@@ -7,8 +7,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.programs.circuits import Circuit
-from kleene.programs.circuits.console import read
-from kleene.programs.circuits.library import entries, get
+from kleene.programs.circuits.library import entries, get, read
 from tests.programs.circuits import instances
 
 NAMES = list(entries())

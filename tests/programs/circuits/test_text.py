@@ -6,8 +6,7 @@ from kleene.errors import ProgramError
 from kleene.notation.wiring import Steps
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import HOLE
-from kleene.programs.circuits.console import read
-from kleene.programs.circuits.library import entries
+from kleene.programs.circuits.library import entries, read
 
 HEAD = "registers 2\nmodules def+R\n"
 
@@ -20,9 +19,9 @@ def test_statements_may_stand_on_one_line_or_on_many_in_any_order():
 
 def test_what_is_not_said_is_a_hole_like_a_question_mark():
     circuit = Circuit.from_text(HEAD + "when - -: ADD(?, r1) r0 = ?")
-    said = dict(zip((c.name for c in circuit.wiring.connections), circuit.blocks[0].choices))
-    assert said.pop("ADD.b") == 1
-    assert set(said.values()) == {HOLE}
+    choices = dict(zip((c.name for c in circuit.wiring.connections), circuit.blocks[0].choices))
+    assert choices.pop("ADD.b") == 1
+    assert set(choices.values()) == {HOLE}
 
 
 def test_a_module_that_is_the_only_one_may_be_numbered():
@@ -31,7 +30,7 @@ def test_a_module_that_is_the_only_one_may_be_numbered():
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ("when - -:\n INC(WRITE)", "line 4: INC uses WRITE, which is a later module"),
         ("when - -:\n INC(INC)", "line 4: INC uses INC, which is that module itself"),
@@ -57,13 +56,13 @@ def test_a_module_that_is_the_only_one_may_be_numbered():
         ("steps 7", "the text has no block"),
     ],
 )
-def test_a_fault_is_named_with_its_line(lines, said):
-    with pytest.raises(ProgramError, match=f"mine.*{said}"):
+def test_a_fault_is_named_with_its_line(lines, message):
+    with pytest.raises(ProgramError, match=f"mine.*{message}"):
         Circuit.from_text(HEAD + lines, "mine")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("modules def\nwhen -: r0 = r0", "line 2: there is no registers line"),
         ("registers 2\nwhen - -: r0 = r0", "line 2: there is no modules line"),
@@ -72,8 +71,8 @@ def test_a_fault_is_named_with_its_line(lines, said):
         ("registers 2\nmodules JUMP", "line 2: the module sequence"),
     ],
 )
-def test_a_faulty_heading_is_named_with_its_line(text, said):
-    with pytest.raises(ProgramError, match=said):
+def test_a_faulty_heading_is_named_with_its_line(text, message):
+    with pytest.raises(ProgramError, match=message):
         Circuit.from_text(text)
 
 

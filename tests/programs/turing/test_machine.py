@@ -61,11 +61,11 @@ def test_a_run_taken_up_again_is_the_run_that_was_not_interrupted(rng, before, a
         assert resumed == whole
 
 
-def test_a_run_told_by_plain_configurations_can_be_taken_up_again():
+def test_a_run_given_as_plain_configurations_can_be_resumed():
     machine = get("ping_pong").build()
     half = machine.run("x1x", max_steps=5)
-    told = Computation("running", 5, tuple(half.configurations), half.states, half.symbols, half.blank)
-    assert machine.resume(told, max_steps=5) == machine.run("x1x", max_steps=10)
+    given = Computation("running", 5, tuple(half.configurations), half.states, half.symbols, half.blank)
+    assert machine.resume(given, max_steps=5) == machine.run("x1x", max_steps=10)
 
 
 def test_a_run_that_has_not_halted_is_running_and_one_that_has_stays_as_it_is():
@@ -131,7 +131,7 @@ def test_a_batch_is_a_run_for_each_word():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"accept": None}, "the machine has no accept state; name one with accept="),
         ({"reject": None}, "the machine has no reject state"),
@@ -158,8 +158,8 @@ def test_a_batch_is_a_run_for_each_word():
         ({"reject": "even"}, r"from \('even', '1'\), but 'even' is the reject state"),
     ],
 )
-def test_a_bad_table_is_refused_with_the_entry_named(change, said):
-    with pytest.raises(ProgramError, match=said):
+def test_a_bad_table_is_refused_with_the_entry_named(change, message):
+    with pytest.raises(ProgramError, match=message):
         TuringMachine(**ODD | change)
 
 

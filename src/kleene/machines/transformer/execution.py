@@ -36,7 +36,7 @@ from kleene.machines.transformer.layer import (
 from kleene.machines.transformer.parameters import Parameters
 from kleene.notation.tokens import Decoding, padded, write
 from kleene.traces import TraceBatch
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 LARGE = 1 << 27  # multiplications a layer, above which compiling in jax is worth its time
 

@@ -30,7 +30,7 @@ from kleene.machines.transformer.layer import (
     refuse_unclean,
     undefined_error,
 )
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 keep_compiled_programs_unless_jax_came_first()
 

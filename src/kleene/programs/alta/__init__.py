@@ -1,7 +1,7 @@
 """Transformer programs in the ALTA language: variables, attention heads, and an MLP as a Python function.
 
-The names are those that ALTA's users know, so that a program comes over by changing the import line. From a function
-to a program (each step in the module named beside it):
+The names are those of ALTA, so that a program can be moved by changing the import line. From a function to a program,
+each step with its modules:
 
     function ─ explore ───▶ tree of decisions   values.py, tracing.py, exploring.py, joining.py, trees.py
              ─ cases_of ──▶ cases               trees.py, cases.py (from given rules: rules.py, rule_tables.py)

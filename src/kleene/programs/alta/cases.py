@@ -1,8 +1,8 @@
-"""The intermediate form: for each variable, disjoint cases that say when it is written and what with.
+"""The intermediate form of an MLP: for each variable, disjoint cases that say when it is written and with which value.
 
-A case tests *features*: a variable's code, or a sum of terms over several variables. From cases come the interpreter's
-tables, the paper's transition rules and the compact units of the compiler. A `View` says where cases hold on arrays of
-codes; it looks every feature up once, for all cases that test it.
+A case tests *features*: a variable's code, or a sum of terms over several variables. The interpreter's tables, ALTA's
+transition rules and the compact units of the compiler are all made from cases. A `View` says where cases hold on arrays
+of codes; it looks up every feature once, for all cases that test it.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Write the code that stands against the feature's value."""
+    """Write the code that the feature's value maps to."""
 
     feature: Feature
     codes: tuple[tuple[int, int], ...]
@@ -40,7 +40,7 @@ class Lookup:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """The codes by the feature's value; -1 where there is none, and at the end, for what is undefined."""
+        """The codes by the feature's value; -1 where there is none, and in the last entry, for undefined values."""
         size = self.feature.largest + 2 if isinstance(self.feature, Sum) else max(k for k, _ in self.codes) + 2
         table = np.full(size, -1, dtype=np.int16 if size < 32767 else np.int32)
         table[[k for k, _ in self.codes]] = [v for _, v in self.codes]
@@ -65,7 +65,7 @@ Action = Constant | Lookup | CodeTable
 
 @dataclass(frozen=True)
 class Case:
-    """Where all features are in their sets, the action says what is written. `line` is the source line."""
+    """Where all features are in their sets, the action is done. `line` is the source line."""
 
     where: tuple[tuple[Feature, frozenset[int]], ...]
     action: Action
@@ -128,7 +128,7 @@ def _object_isin(table: np.ndarray, wanted: list[Any]) -> np.ndarray:
 
 
 def _with(where: dict, feature: Feature, allowed: frozenset[int], sizes: Sizes) -> list[dict]:
-    """The conditions with one more; none where that leaves nothing."""
+    """The conditions with one more, as a list; empty where nothing satisfies them."""
     possible = domain_of(feature, where, sizes)
     kept = allowed & where.get(feature, possible) & possible
     if not kept:
@@ -140,7 +140,7 @@ def _with(where: dict, feature: Feature, allowed: frozenset[int], sizes: Sizes) 
 
 
 def domain_of(feature: Feature, where: Where, sizes: Sizes) -> frozenset[int]:
-    """The values that a feature can have at all; for a sum, under the conditions on its variables."""
+    """All values that a feature can have; for a sum, under the conditions on its variables."""
     if isinstance(feature, str):
         return frozenset(range(sizes[feature]))
     return feature.reachable({f: s for f, s in where.items() if isinstance(f, str)})
@@ -255,7 +255,7 @@ def _as_lookup(group: list[Case], feature: Feature) -> Action:
 
 @dataclass(frozen=True)
 class Chosen(Mapping[str, np.ndarray]):
-    """Codes at chosen places (indices into the flat arrays), picked out as they are asked for."""
+    """Codes at chosen places (indices into the flat arrays), picked out on demand."""
 
     codes: Mapping[str, np.ndarray]
     at: np.ndarray
@@ -272,13 +272,13 @@ class Chosen(Mapping[str, np.ndarray]):
 
 @dataclass
 class View:
-    """Codes, and which conditions hold on them. With `undefined` given, a condition on an undefined head holds:
-    whoever asks wants to know whether the head may be looked at."""
+    """Codes, and which conditions hold on them. With `undefined` given, a condition on an undefined head holds, because
+    the question is then whether the head may be looked at."""
 
     codes: Mapping[str, np.ndarray]
     undefined: Mapping[str, np.ndarray] = field(default_factory=dict)
     tables: dict = field(default_factory=dict)  # may be shared from layer to layer
-    defined: "View | None" = None  # a view of the same codes that knows of nothing undefined
+    defined: "View | None" = None  # a view of the same codes without `undefined`
 
     @cached_property
     def _known(self) -> dict:
@@ -315,7 +315,7 @@ class View:
         return self._known[feature]
 
     def _among(self, values: np.ndarray, allowed: frozenset[int], top: int) -> np.ndarray:
-        """Where values are among the allowed ones: by comparison with the ends of a few runs, else by lookup."""
+        """Where values are allowed: compared with the ends of a few runs, or looked up where there are more runs."""
         runs = self.tables.get(allowed)
         if runs is None:
             runs = self.tables[allowed] = _runs(allowed)

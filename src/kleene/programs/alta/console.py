@@ -1,4 +1,4 @@
-"""Transformer programs and their networks at the console: what is typed, and what is told of a run."""
+"""Transformer programs and their networks at the console: how tokens are typed, and how a run is shown."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def read_tokens(words: Sequence[str]) -> list[int]:
 
 
 def run(subject: Any, tokens: Any, *, name: str, max_layers: int | None = None) -> Trace:
-    """The trace; where a network fails whose weights were changed, the error does not blame the program."""
+    """The trace of a run. If a network with changed weights fails, the error names the weights, not the program."""
     if max_layers is not None and max_layers < 0:
         raise InputError(f"max_layers is {max_layers}; it must be 0 or more")
     try:
@@ -49,7 +49,7 @@ def run(subject: Any, tokens: Any, *, name: str, max_layers: int | None = None) 
 
 
 def is_edited(subject: Any) -> bool:
-    """Whether it is a network whose weights are not those that it was compiled to."""
+    """Whether this is a network whose weights were changed after compiling."""
     return getattr(subject, "is_edited", False)
 
 

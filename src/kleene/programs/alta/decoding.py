@@ -1,4 +1,4 @@
-"""The interpreter as a decoder: position after position, with what was computed before kept or computed anew."""
+"""The interpreter as a decoder: position after position, with earlier results cached or computed again."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from kleene.programs.alta.variables import Categorical
 
 
 def decode(program: Definition, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
-    """What the program writes after the prompt."""
+    """The tokens that the program writes after the prompt."""
     if not isinstance(program.variables[program.output_name], Categorical):
         raise InputError(f"{program.name}: its outputs are numbers, and decoding feeds them back as tokens")
     decoder = CachedInterpreter(program) if cached else PlainInterpreter(program)
@@ -55,7 +55,7 @@ class PlainInterpreter:
 
 
 class CachedInterpreter:
-    """Runs only the newest position; what earlier ones held before every layer is kept.
+    """Runs only the newest position, and caches the values that earlier ones had before every layer.
 
     `history[n][layer]` has the value of variable n at every earlier position before that layer.
     """
@@ -92,14 +92,14 @@ class CachedInterpreter:
         return halt is not None and bool((here[halt.variable] == halt.value).all())
 
     def _keep(self, layer: int, here: State) -> None:
-        """Note what the newest position holds before a layer; deeper than anyone was, the others are at their last."""
+        """Cache the newest position's values before a layer; in a new deepest layer, the others keep their last."""
         for name, layers in self.history.items():
             if layer == len(layers):
                 layers.append(list(layers[-1][: self.length - 1]) if layers else [])
             layers[layer].append(here[name][0, 0].item())
 
     def _fill(self, last: int, here: State) -> None:
-        """From its last layer on, the position stays as it is."""
+        """Keep the position as it is in all layers after its last."""
         for name, layers in self.history.items():
             for layer in range(last + 1, len(layers)):
                 layers[layer].append(here[name][0, 0].item())

@@ -1,4 +1,4 @@
-"""What a program is: variables, heads and halting, checked as a whole, and the cases that its MLP stands for."""
+"""The parts of a program: variables, heads and halting, checked as a whole, and the cases that its MLP amounts to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,19 +31,19 @@ class Halt:
 def halt_spec(
     variable: str | None = None, value: int = 1, *, halt_var: str | None = None, halt_value: int | None = None
 ) -> Halt:
-    """The halting condition: done when the variable has the value at every position. ALTA's names are taken, too."""
+    """The halting condition: done when the variable has the value at every position. ALTA's names work too."""
     tested = either("halt_spec", "variable", variable, "halt_var", halt_var)
     return Halt(tested, value if halt_value is None else halt_value)
 
 
 def default_layers(max_layers: int | None, halt: Halt | None) -> int:
-    """How many layers a program runs if nobody says otherwise: one, or with a halting condition many."""
+    """How many layers a program runs by default: one, or with a halting condition at most 1,000."""
     return max_layers if max_layers is not None else (LAYERS_TO_HALT if halt else 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Specification:
-    """What every program has, however its MLP is given."""
+    """The parts that every program has, whether its MLP is a function or a set of rules."""
 
     name: str
     variables: Mapping[str, Variable]
@@ -104,9 +104,12 @@ class Specification:
 
 @dataclass(frozen=True, kw_only=True)
 class Definition(Specification):
-    """A program before anybody runs it. `updates` holds the cases that write each variable; `reads`, the cases in which
-    the MLP looks at each head, where an undefined reading is an error. `faults` holds cases in which a variable would
-    be written as it may not be; only programs in ALTA's own meaning have any, and a run that meets one is an error."""
+    """A whole program, without the means to run it.
+
+    `updates` holds the cases that write each variable; `reads`, the cases in which the MLP looks at each head, where an
+    undefined reading is an error. `faults` holds the cases in which a variable would be written out of range or twice;
+    only `compat` programs have any, and a run that meets one is an error.
+    """
 
     updates: Mapping[str, Sequence[Case]]
     reads: Mapping[str, Sequence[Case]]
@@ -152,7 +155,7 @@ class Definition(Specification):
         return replace(self, alphabet=symbols, output_alphabet=shown)
 
     def rules(self) -> RuleSet:
-        """The paper's transition rules, counted out."""
+        """ALTA's transition rules, written out one by one."""
         return paper_rules(self.updates, self.outputs, self.sizes)
 
     def check_input(self, sequence: Sequence[Any]) -> list[int]:

@@ -44,7 +44,7 @@ def explore(
     joined: int = PATHS_BEFORE_JOINING,
     most: int = MOST_PATHS,
 ) -> Exploration:
-    """The tree of the function's decisions. After `joined` paths it begins anew and joins branches; after `most` it
+    """The tree of the function's decisions. After `joined` paths it starts again and joins branches; after `most` it
     gives up."""
     line = identity_test(function)
     if line is not None:
@@ -61,7 +61,7 @@ def explore(
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """While a function is run to see what it does, nothing that it prints is shown."""
+    """Hide what a function prints while it is traced."""
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         yield
 
@@ -91,7 +91,7 @@ def _junctions(code: CodeType | None) -> Junctions | None:
         junctions = Junctions(code) if code is not None else None
         if junctions is not None:
             junctions.after(0)
-    except (ValueError, KeyError):  # bytecode that a newer Python writes otherwise
+    except (ValueError, KeyError):  # bytecode of a newer Python
         return None
     return junctions
 
@@ -104,7 +104,7 @@ class _Apart(BaseException):
 
 
 class _Met(BaseException):
-    """A branch has come to where it meets the others, which have still to be run."""
+    """A branch has reached the point where it meets the others, which are still to be run."""
 
 
 class _Explorer:
@@ -126,7 +126,7 @@ class _Explorer:
         tracer.on_fork = self._forked
 
     def explored(self) -> Exploration | None:
-        """The whole tree; None where there are more paths than may be run."""
+        """The whole tree; None where there are too many paths."""
         script: list[Decision | Join] = []
         try:
             for _ in range(self.most):
@@ -147,7 +147,7 @@ class _Explorer:
         try:
             leaf = self.tracer.run(self.function, script)
             for index, decision in enumerate(self.tracer.open):
-                # A path that no assignment takes need not arrive, unless it was to be the last that does.
+                # A path that no assignment takes need not arrive, unless it is the last.
                 if decision.join is not None and not (leaf.dead and _more(self.tracer.open[index:])):
                     raise _Apart(self.forked_at[decision])
         except _Met:
@@ -177,7 +177,7 @@ class _Explorer:
         scripted, offset = self.tracer.scripted, frame.f_lasti
         again = isinstance(scripted, Join) and scripted.offset == offset
         if event == "line" and (again or (scripted is None and self._meeting(offset) is not None)):
-            local = frame.f_locals  # asked for once: asking again would undo what is written here
+            local = frame.f_locals  # read once, because reading it again would undo what is written here
             while isinstance(scripted, Join) and scripted.offset == offset:
                 self.tracer.join(scripted)
                 local.update(scripted.local)
@@ -191,7 +191,7 @@ class _Explorer:
         return next((d for d in reversed(self.tracer.open) if d.join == offset), None)
 
     def _meet(self, decision: Decision, local: Any) -> None:
-        """Note that a branch has arrived; go on where it was the last."""
+        """Record that a branch has arrived; continue if it was the last."""
         assert self.junctions is not None
         assert decision.join is not None
         assert decision.fork is not None

@@ -1,4 +1,4 @@
-"""Attention heads: which positions are read, by equality of key and query or by distance, and what is read."""
+"""Attention heads: which positions they read, by equality of key and query or by distance, and which variable."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -50,11 +50,11 @@ def v_relative(
     return Head(None, None, value, frozenset({int(distance)}), output_spec)
 
 
-relative_v = v_relative  # the paper's own name for it
+relative_v = v_relative  # the name in the ALTA paper
 
 
 def resolve_heads(program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head]) -> dict[str, Variable]:
-    """The output variable of every head; refuses heads that name what is not there or does not fit."""
+    """The output variable of every head; refuses heads whose query, key or value is missing or does not fit."""
     outputs: dict[str, Variable] = {}
     for name, head in heads.items():
         where = f"program {program!r}, head {name!r}"

@@ -1,7 +1,7 @@
 """The interpreter: a program run symbolically on a whole batch at once.
 
-Attention is a lookup (count the keys, then look the queries up), rules are tables, and a sequence that has halted
-leaves the batch. Undefined readings carry a reason and are an error only where the MLP looks at them.
+Attention is a lookup (count the keys, then look up the queries), rules are tables, and a sequence that has halted
+leaves the batch. An undefined reading carries its reason, and is an error only where the MLP looks at it.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import TraceBatch
-from kleene.traces.recorder import Recorder
+from kleene.traces.trace import Recorder
 
 State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 
@@ -30,9 +30,9 @@ def attend(
     inside: np.ndarray,
     matches: "Matches",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What a head reads at every position, and why it is undefined where it is (0 where it is not).
+    """What a head reads at every position, and the reason where that is undefined (0 where it is not).
 
-    `matches` knows what the queries of this layer find.
+    `matches` has the results of this layer's queries.
     """
     value, numeric = state[head.value], isinstance(program.outputs[name], Numeric)
     if head.query is None and len(head.offsets) == 1 and not numeric:
@@ -64,7 +64,7 @@ class Matches:
         self._answered: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
 
     def of(self, query: str, key: str) -> tuple[np.ndarray, np.ndarray]:
-        """The one place that matches, as an index into the flat (batch, position), and why there is none (else 0)."""
+        """The one matching place, as an index into the flat (batch, position), or the reason for none (else 0)."""
         if (query, key) not in self._answered:
             count, place = asked(self._program.variables[query], self._state[query], *self._places(key))
             several = np.where(count == 0, np.int8(Reason.NO_MATCH), np.int8(Reason.SEVERAL))
@@ -77,7 +77,7 @@ class Matches:
         if key not in self._counted:
             batch, width = self._inside.shape
             keys = self._program.sizes[key]
-            # What lies outside a sequence has one value more, which is counted and then forgotten.
+            # Padding counts as one extra key, which is dropped afterwards.
             cell = np.where(self._inside, self._state[key], keys) + np.arange(batch)[:, None] * (keys + 1)
             place = np.zeros(batch * (keys + 1), dtype=np.intp)
             place[cell.reshape(-1)] = np.arange(batch * width)
@@ -88,7 +88,7 @@ class Matches:
 
 
 def asked(variable: Any, query: np.ndarray, *by_key: np.ndarray) -> list[np.ndarray]:
-    """Sums over the keys that a query names, of arrays (batch, key): the key itself, or every member of a set."""
+    """Sums of arrays (batch, key) over the keys that a query names: one key, or every member of a set."""
     keys = by_key[0].shape[1]
     if isinstance(variable, SetValued):
         by_key = tuple(a @ members_of(variable, keys).T for a in by_key)
@@ -99,7 +99,7 @@ def asked(variable: Any, query: np.ndarray, *by_key: np.ndarray) -> list[np.ndar
 
 
 def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What stands `offset` to the right of every position."""
+    """The value `offset` to the right of every position, and the reason where there is none (else 0)."""
     width = value.shape[1]
     read = np.full_like(value, -1)
     if 0 <= offset < width:
@@ -113,7 +113,7 @@ def _shifted(value: np.ndarray, offset: int, lengths: np.ndarray) -> tuple[np.nd
 
 
 def _average_anywhere(program: Definition, head: Head, state: State, inside: np.ndarray) -> list[np.ndarray]:
-    """How many positions each query selects, and the total of their numbers: counted once for each key."""
+    """The number of positions that each query selects, and the total of their values, counted once for each key."""
     keys = program.sizes[head.key or ""]
     batch = len(inside)
     cell = (np.arange(batch)[:, None] * keys + state[head.key or ""])[inside]
@@ -124,7 +124,7 @@ def _average_anywhere(program: Definition, head: Head, state: State, inside: np.
 
 
 def _select_near(program: Definition, head: Head, state: State, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The same for a head that reads only at given distances: one shifted comparison for each."""
+    """The same for a head that reads only at given distances: one shifted comparison for each distance."""
     value = state[head.value]
     batch, width = value.shape
     count, total = np.zeros((batch, width), dtype=np.int64), np.zeros((batch, width))
@@ -171,7 +171,7 @@ def interpret(
 
 
 def blocks_of(lengths: np.ndarray) -> list[np.ndarray]:
-    """The rows in blocks small enough for the processor's cache, those of like length together."""
+    """The rows in blocks that fit into the processor's cache, rows of similar length together."""
     ordered = np.argsort(lengths, kind="stable")
     ends = np.flatnonzero(np.diff(np.cumsum(lengths[ordered]) // BLOCK)) + 1
     return [rows for rows in np.split(ordered, ends) if len(rows)]
@@ -210,11 +210,11 @@ def _run(
 
 
 class Engine:
-    """A program made ready to run: its conditions as lookup tables."""
+    """A program ready to run: its conditions as lookup tables."""
 
     def __init__(self, program: Definition):
         self.program = program
-        self._tables: dict = {}  # every condition as a lookup table, made when it is first asked for
+        self._tables: dict = {}  # every condition as a lookup table, made on first use
         self._starts = {
             n: (by, table if isinstance(program.variables[n], Numeric) else table.astype(_narrow(program.sizes[n])))
             for n, (by, table) in program.starts.items()
@@ -286,7 +286,7 @@ class Engine:
                 where = view.holds(c)
                 if isinstance(c.action, Constant):
                     np.copyto(new, c.action.code, where=where)
-                else:  # few positions, as a rule: look up there alone
+                else:  # usually few positions: look up only there
                     at = np.flatnonzero(where)
                     new.reshape(-1)[at] = act(c, Chosen(codes, at))
             if isinstance(variable, Numeric):
@@ -321,5 +321,5 @@ class Engine:
 
 
 def _narrow(size: int) -> type:
-    """The smallest type for codes 0..size-1 and -1: small arrays are quick to look through."""
+    """The smallest integer type for codes 0..size-1 and -1, because small arrays are faster to search."""
     return np.int8 if size < 127 else (np.int16 if size < 32767 else np.int32)

@@ -1,8 +1,8 @@
 """Where the branches of a function meet again, and what becomes of its local variables there.
 
-A junction, read off the bytecode, is an instruction that every branch must pass, at which Python holds nothing of the
-function but its local variables and the iterators of the loops around it. Two runs that agree in those go on alike.
-Local variables in which the branches differ become tables.
+A junction, found in the bytecode, is an instruction that every branch must pass, at which Python holds nothing of the
+function but its local variables and the iterators of the loops around it. Two runs that agree in those do the same from
+there on. Local variables in which the branches differ become tables.
 """
 
 import dis
@@ -38,7 +38,7 @@ class Junctions:
 
     @cached_property
     def following(self) -> dict[int, tuple[int, ...]]:
-        """The offsets that may come after each; errors that are raised and caught are left out."""
+        """The offsets that may follow each instruction; errors that are raised and caught are left out."""
         offsets = list(self.instructions)
         after = dict(zip(offsets, [*offsets[1:], END]))
         return {offset: self._targets(i, after[offset]) for offset, i in self.instructions.items()}
@@ -51,13 +51,13 @@ class Junctions:
         return target if instruction.opname in JUMPS else (after, *target)
 
     def after(self, offset: int) -> int | None:
-        """The junction at which what forks at this instruction meets again; None where that is only the end."""
-        # While Python calls, the offset may lie behind the instruction, among what the interpreter caches.
+        """The junction where the branches of a fork at this instruction meet again; None where that is only the end."""
+        # During a call the offset may lie behind the instruction, among the interpreter's inline caches.
         offset = max((o for o in self.instructions if o <= offset), default=0)
         if offset not in self._reached or self._hides_state:
-            return None  # in a handler, or in a function whose state is not in its local variables alone
+            return None  # in a handler, or in a function with state beyond its local variables
         for candidate in self._behind(offset):
-            # A loop that begins after the fork goes through something that may depend on it.
+            # A loop that begins after the fork iterates over something that may depend on it.
             if candidate in self._clean and self._around(candidate) <= self._around(offset):
                 return candidate
         return None
@@ -67,13 +67,13 @@ class Junctions:
         return self._live[offset]
 
     def _behind(self, offset: int) -> Iterable[int]:
-        """The instructions that every way from here passes, the nearest first."""
+        """The instructions that every path from here passes, the nearest first."""
         passed = self._passed[offset] - {offset, END}
         return sorted(passed, key=lambda o: len(self._passed[o]), reverse=True)
 
     @cached_property
     def _passed(self) -> dict[int, frozenset[int]]:
-        """For every instruction, those that each way from it to the end passes, itself included."""
+        """For every instruction, those that each path from it to the end passes, itself included."""
         every = frozenset(self._reached) | {END}
         passed = dict.fromkeys(self._reached, every) | {END: frozenset({END})}
         changed = True
@@ -105,7 +105,7 @@ class Junctions:
 
     @cached_property
     def _hides_state(self) -> bool:
-        """Whether the function changes what outlives it, or reads its local variables by another way than by name."""
+        """Whether the function changes state that outlives it, or reads its local variables other than by name."""
         stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"}
         outer = set(self.code.co_freevars)
         changes = any(
@@ -123,9 +123,9 @@ class Junctions:
 
     @cached_property
     def _clean(self) -> frozenset[int]:
-        """Where a line begins, or a loop goes round, with nothing on the stack but the iterators of the loops.
+        """Where a line begins, or a loop repeats, with nothing on the stack but the iterators of the loops.
 
-        In a loop that handles errors, a branch may come to the same instruction with an iterator that is further on.
+        In a loop that handles errors, a branch may reach the same instruction with an iterator that is further on.
         """
         starts = {i.offset for i in self.instructions.values() if _starts_line(i)}
         starts |= {t for o, targets in self.following.items() for t in targets if 0 <= t <= o}
@@ -164,7 +164,7 @@ class Junctions:
 
     @cached_property
     def _live(self) -> dict[int, frozenset[str]]:
-        # Inner functions may read these at any time; and where errors are handled, a handler may read any.
+        # Inner functions may read these at any time, and where errors are handled a handler may read any variable.
         shared = frozenset(self.code.co_varnames if self._guarded else ()) | frozenset(self.code.co_cellvars)
         live = dict.fromkeys(self._reached, shared) | {END: frozenset()}
         changed = True
@@ -206,11 +206,11 @@ Branch = tuple[list[Decision], frozenset[str], dict[str, Any]]  # decisions, hea
 
 
 def merged_locals(tracer: Tracer, branches: Sequence[Branch]) -> dict[str, Any] | None:
-    """The local variables that differ, each as one value for all branches; None where one cannot be."""
+    """The local variables that differ, each merged into one value; None where one cannot be merged."""
     names = set().union(*(local for *_, local in branches))
     looked_at = frozenset.intersection(*(heads for _, heads, _ in branches))
     if any(names != set(local) for *_, local in branches):
-        return None  # one is bound in some of the branches only
+        return None  # one is bound in only some of the branches
     if len({_aliases(local) for *_, local in branches}) > 1:
         return None
     merged = {}
@@ -226,7 +226,7 @@ def merged_locals(tracer: Tracer, branches: Sequence[Branch]) -> dict[str, Any] 
 
 
 def outside(function: Any) -> dict[str, Any]:
-    """A copy of what the function can change beyond its local variables: what it names, and its own object."""
+    """A copy of what the function can change beyond its local variables: objects that it names, and its own object."""
     plain = getattr(function, "__func__", function)
     code, known = getattr(plain, "__code__", None), getattr(plain, "__globals__", {})
     found = {n: known[n] for n in getattr(code, "co_names", ()) if n in known}
@@ -243,7 +243,7 @@ def _full(cell: Any) -> bool:
 
 
 def _copied(thing: Any) -> Any:
-    """What an object holds now; None for what cannot change."""
+    """The current content of an object; None for one that cannot change."""
     if type(thing) in CONTAINERS:
         return type(thing)(thing)
     fixed = isinstance(thing, (type, FunctionType, BuiltinFunctionType, ModuleType)) or is_value(thing)
@@ -251,7 +251,7 @@ def _copied(thing: Any) -> Any:
 
 
 def _aliases(local: Mapping[str, Any]) -> tuple[int, ...]:
-    """Which of the containers in these variables are one and the same, in the order in which they are met."""
+    """Which of the containers in these variables are the same object, in the order in which they are met."""
     order: dict[int, int] = {}
     return tuple(order.setdefault(thing, len(order)) for name in sorted(local) for thing in _containers(local[name], 0))
 
@@ -265,7 +265,7 @@ def _containers(thing: Any, depth: int) -> Iterator[int]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two runs hold the same here, as far as what follows can tell."""
+    """Whether two runs hold the same value here, as far as the rest of the function can distinguish."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -286,9 +286,9 @@ def _same(a: Any, b: Any) -> bool:
 def _one(
     tracer: Tracer, name: str, branches: list[tuple[list[Decision], Any]], looked_at: frozenset[str]
 ) -> tuple[Any] | None:
-    """A value that is, under the decisions of each branch, what the branch has; None where it cannot be tabulated.
+    """One value that equals each branch's value under that branch's decisions; None where it cannot be tabulated.
 
-    Only numbers of one kind are: `is None` or `is True` would not see what has become a table.
+    Only numbers of one kind can be: `is None` or `is True` would not work on a table.
     """
     values = [value for _, value in branches]
     if all(type(v) is tuple and len(v) == len(values[0]) for v in values):
@@ -301,7 +301,7 @@ def _one(
     symbols += [symbol_of(v) for v in values if is_value(v)]
     support = tuple(sorted({v for s in symbols for v in s.support}))
     if not looked_at.issuperset(v for v in support if v in tracer.heads):
-        return None  # the table would look at a head in branches that did not, where it may be undefined
+        return None  # the table would look at a head in branches that did not, and there it may be undefined
     shape = tuple(len(tracer.domains[v].domain) for v in support)
     if math.prod(shape) > LARGEST_MERGED:
         return None
@@ -322,11 +322,11 @@ def _item(
 
 
 def _table(branches: list[tuple[list[Decision], Any]], support: tuple[str, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """What each branch has, where its decisions lead; anything where none of them leads."""
+    """The value of each branch, where its decisions hold; any value where none of them holds."""
     table = np.empty(shape, dtype=object)
     for index, (conditions, value) in enumerate(branches):
         here = np.ones(shape, dtype=bool)
-        for decision in conditions if index else []:  # the first branch also stands where none leads
+        for decision in conditions if index else []:  # the first branch also fills the entries where none holds
             here &= equals(aligned(decision.symbol, support), decision.outcome)
         if is_value(value):
             table[here] = np.broadcast_to(aligned(symbol_of(value), support), shape)[here]

@@ -30,7 +30,7 @@ class Program(Definition):
         return f"<Program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads, {cases} cases>"
 
     def run(self, sequence: Sequence[Any], *, max_layers: int | None = None) -> Trace:
-        """The trace of the program on one input: tokens, or a text or symbols if the program has an alphabet.
+        """The trace of the program on one input: tokens, or a string or symbols if the program has an alphabet.
 
         >>> from kleene.programs.alta.library import parity
         >>> parity.absolute().run([1, 0, 1]).output
@@ -66,13 +66,13 @@ def program_spec(
 ) -> Program:
     """A program whose MLP is an ordinary Python function of a dict-like `z`.
 
-    The function is traced, not called for every combination of values. A read gives the value from before
-    the MLP, whatever was written meanwhile. `max_layers` is how long the program runs if nobody says
-    otherwise: by default one layer, or with a halting condition at most 1,000. `generate_rules` is ALTA's, and changes
-    nothing: rules are only counted out when they are asked for.
+    The function is traced, not called for every combination of values. A read gives the value from before the MLP,
+    even after a write. `max_layers` is how long the program runs unless a run gives its own limit: by default one
+    layer, or with a halting condition at most 1,000. `generate_rules` is a parameter of ALTA's and changes nothing,
+    because rules are listed only when they are asked for.
 
     `alphabet` has a symbol for every input token, such as "abc", and `output_alphabet` for every value of the output,
-    by default the same where there are as many: then `program.run("cab").labelled_output` is a text.
+    by default the same where there are as many: then `program.run("cab").labelled_output` is a string.
     """
     spec = Specification(
         name=name or _name_of(ffn_fn), variables=dict(variables), heads=dict(heads),
@@ -133,13 +133,13 @@ def program_of(
     faults: Cases | None = None,
     validation: Validation | None = None,
 ) -> Program:
-    """The program of a specification and the cases that its MLP stands for, its initial values checked."""
+    """The program of a specification and the cases of its MLP, its initial values checked."""
     updates, reads, faults = (
         {name: tuple(cases) for name, cases in group.items() if cases} for group in (updates, reads, faults or {})
     )
     given = {f.name: getattr(spec, f.name) for f in fields(Specification)}
     program = Program(**given, mlp=mlp, updates=updates, reads=reads, faults=faults, validation=validation)
-    assert program.starts  # computed now, so that a bad initial value is met when the program is built
+    assert program.starts  # computed now, so that a bad initial value is an error when the program is built
     return program
 
 

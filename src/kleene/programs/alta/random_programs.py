@@ -31,7 +31,7 @@ def mix(x, y):
     return 2 * x - y
 """
 
-# What holes are filled with: {i} is an integer, {c} a condition, {n} a number, {s} a set, {k} a small constant.
+# The holes in the expressions below: {i} is an integer, {c} a condition, {n} a number, {s} a set, {k} a small constant.
 # The second list of each has forms that decide, and so multiply the paths of the function.
 FORMS = {
     "i": (
@@ -68,7 +68,7 @@ class GeneratedProgram:
 def generate(seed: int, *, averaging: bool = False) -> GeneratedProgram:
     """The random program of this seed. All are meant to be accepted: an error shows the source that was refused.
 
-    An `averaging` program looks at the mean of nasty numbers over all its input, or over a part of it.
+    An `averaging` program reads the mean of numbers that floats hold inexactly, over all or a part of its input.
 
     >>> generate(1).source == generate(1).source
     True
@@ -92,7 +92,7 @@ def build(source: str) -> Program:
     """The `program` that a source defines; the source is kept where `inspect` and tracebacks find it."""
     file = f"<random program {zlib.crc32(source.encode()):08x}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    if len(_kept) == _kept.maxlen:  # a million programs would not fit
+    if len(_kept) == _kept.maxlen:  # memory would not hold a million programs
         linecache.cache.pop(_kept[0], None)
     _kept.append(file)
     namespace: dict = {"__name__": "random_program"}
@@ -106,8 +106,8 @@ def build(source: str) -> Program:
 
 @dataclass(frozen=True)
 class Slot:
-    """A variable or a head's output: how it is declared, the texts of its values, and a condition under which it
-    may be read (empty for always, None where no simple condition is known)."""
+    """A variable or a head's output: its declaration, the source of its values, and a condition under which it may be
+    read (empty for always, None where no simple condition is known)."""
 
     name: str
     kind: str
@@ -185,11 +185,11 @@ class Writer:
             self.fixed.add(name)
             starts = [f"{v} + 0.01" for v in values]
         table = ", ".join(self.rng.choices(starts, k=4))
-        ways = [f"default={self.rng.choice(starts)}", f"input_init_fn=lambda x: [{table}][x]"]
-        ways += [f"position_init_fn=lambda i: [{table}][i % 4]"] * bool(self.position_range)
+        starting = [f"default={self.rng.choice(starts)}", f"input_init_fn=lambda x: [{table}][x]"]
+        starting += [f"position_init_fn=lambda i: [{table}][i % 4]"] * bool(self.position_range)
         listed = f"[{', '.join(values)}]"
         maker = {"category": f"var({len(values)}", "number": f"numeric_var({listed}", "set": f"set_var(4, {listed}"}
-        declared = f"alta.{maker[kind]}, {start or self.rng.choice(ways)})"
+        declared = f"alta.{maker[kind]}, {start or self.rng.choice(starting)})"
         self.variables[name] = Slot(name, kind, tuple(values), declared)
 
     def average(self, name: str) -> Slot:

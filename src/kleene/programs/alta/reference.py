@@ -1,7 +1,7 @@
 """The reference interpreter: slow, plain Python, one dict for each position.
 
-It shares nothing with the tracer, the cases and the vectorised interpreter: it calls the MLP function itself, or
-goes through the rules as they were given. What they compute is right when it is what this computes.
+It is what the tracer, the cases and the vectorised interpreter are checked against, so it shares nothing with them: it
+calls the MLP function itself, or goes through the rules as they were given.
 """
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
@@ -85,7 +85,7 @@ def _complaint(program: Definition, head: str, reason: Reason, layer: int, posit
 
 
 def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, Reason | None]:
-    """What a head reads at one position (None where nothing), and why that is undefined (None where it is not)."""
+    """What a head reads at one position, and the reason where that is undefined; the other of the two is None."""
     places = [j for j in range(len(state)) if not head.offsets or j - position in head.offsets]
     if not places:
         return None, Reason.EDGE
@@ -103,7 +103,7 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
 
 
 def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complaint]) -> Values:
-    """What the MLP writes at one position, `undefined` giving the error for every head that read nothing."""
+    """What the MLP writes at one position; `undefined` has the error for every head that read nothing."""
     seen: Values = {n: Undefined(error, type(program.outputs[n].domain[0])) for n, error in undefined.items()}
     for name, value in values.items():
         variable = program.domains[name]
@@ -116,14 +116,14 @@ def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complai
 
 
 class Used(BaseException):
-    """An undefined reading was used; not an Exception, so that no handler of the user's takes it for its own."""
+    """An undefined reading was used. It is not an Exception, so that no `except` in the user's function catches it."""
 
     def __init__(self, error: Exception):
         self.error = error
 
 
 def _called(function: Callable, z: "ReferenceAssignment") -> Values:
-    """What the function writes; the error of an undefined reading that it used, whatever it caught."""
+    """What the function writes; raises if it used an undefined reading, even where it caught the error."""
     used: list[Exception] = []
     for reading in (value for value in z.seen.values() if type(value) is Undefined):
         reading.used = used
@@ -140,7 +140,7 @@ def _called(function: Callable, z: "ReferenceAssignment") -> Values:
 
 
 def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Values) -> Values:
-    """What the rules that hold write; an error where one looks at an undefined head, or two disagree."""
+    """What the rules that hold write; raises where one looks at an undefined head, or two disagree."""
     written, disputed = {}, []
     for rule in rules:
         tests = [(seen[name], _declared(domains[name], value)) for name, value in rule.antecedent]
@@ -156,7 +156,7 @@ def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Va
 
 
 def _declared(variable: Variable, value: Any) -> Any:
-    """The value of the variable's domain that was meant; only a program in ALTA's own meaning may write another."""
+    """The written value as one of the variable's domain; only a `compat` program can write a value outside it."""
     code = variable.code(value)
     if code is None:
         raise WriteError(f"{value!r} was written, but the variable takes {variable.expected}")
@@ -189,7 +189,7 @@ class ReferenceAssignment(MutableMapping):
 
 
 class Undefined:
-    """What a head holds that read nothing: may be computed with, but raises its error where its value matters."""
+    """The reading of a head that read nothing: it can be computed with, but raises where its value matters."""
 
     def __init__(self, error: Complaint, kind: type = int):
         self.error, self._kind = error, kind
@@ -219,7 +219,7 @@ class Undefined:
 
 
 def _install_operators() -> None:
-    """Let arithmetic and comparison hand the undefined value on, and everything else raise."""
+    """Let arithmetic and comparison pass the undefined value on, and everything else raise."""
     asked = "bool index int float complex hash len contains iter str repr format"
     binary = "add sub mul floordiv truediv mod divmod pow xor and or lshift rshift matmul"
     other = "eq ne lt le gt ge neg pos abs invert floor ceil trunc round getitem"

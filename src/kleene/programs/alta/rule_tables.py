@@ -1,8 +1,8 @@
-"""Sums in rules that are given by hand: the rules of one variable as a table, and the few cases that stand for it.
+"""Sums in rules that are given by hand: the rules of one variable as a table, and a few cases equivalent to it.
 
-Rules that loop over the values of several variables spell out a table. Often it is a function of a sum of one term a
-variable (`carry + a + b`), or of whether such a sum has a value (`position == pointer`). What is found is compared with
-every entry.
+Rules that loop over the values of several variables spell out a table. Often it is a function of a sum with one term
+for each variable (`carry + a + b`), or of whether such a sum has a value (`position == pointer`). The cases found are
+compared with every entry.
 """
 
 import itertools
@@ -26,22 +26,22 @@ Entries = Mapping[tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class RuleTable:
-    """What the rules with one set of conditions write to one variable: an entry for each combination of `axes`.
+    """What the rules that test one set of variables write to one variable: an entry for each combination of `axes`.
 
-    Where the old value of the target is among the conditions, writing nothing is as good as writing that.
+    Where the old value of the target is among the conditions, writing nothing is the same as writing that value.
     """
 
     target: str
     names: tuple[str, ...]
     axes: tuple[tuple[int, ...], ...]
     entries: np.ndarray
-    looked: Mapping[str, np.ndarray]  # where rules look at each head, its axis having the length 1
+    looked: Mapping[str, np.ndarray]  # where rules look at each head; its own axis has length 1
 
     @staticmethod
     def of(
         target: str, names: tuple[str, ...], rules: Entries, heads: Collection[str] = (), among: Entries | None = None
     ) -> "RuleTable | None":
-        """The table of rules, which are `among` others with the same conditions; None where it would be too large."""
+        """The table of rules, some of those in `among` with the same conditions; None where it would be too large."""
         codes = np.array(list(rules), dtype=np.int64).reshape(len(rules), len(names))
         axes = [np.unique(column) for column in codes.T]
         if math.prod(len(axis) for axis in axes) > LARGEST:
@@ -57,13 +57,13 @@ class RuleTable:
         return RuleTable(target, names, tuple(tuple(axis.tolist()) for axis in axes), entries, looked)
 
     def cases(self, sizes: Sizes) -> list[Case] | None:
-        """Few disjoint cases that write exactly what the rules do, or None where none were found."""
+        """A few disjoint cases that write exactly what the rules do; None where none were found."""
         search = _TableSearch(self.target, sizes, self._looks_at_what_it_adds)
         found = search.cases(self.names, self.axes, self.entries, {})
         return found if found is not None and self._agrees(found) else None
 
     def _looks_at_what_it_adds(self, c: Case) -> bool:
-        """Whether rules look at every head of a sum wherever the case would: an undefined one adds anything to it."""
+        """Whether rules look at every head of a sum wherever the case would; an undefined head makes it unknown."""
         features = [f for f, _ in c.where] + ([c.action.feature] if isinstance(c.action, Lookup) else [])
         added = {name for f in features if isinstance(f, Sum) for name in f.variables}
         for head in added & set(self.looked):
@@ -101,7 +101,7 @@ def _grid(names: Sequence[str], axes: Sequence[Sequence[int]]) -> dict[str, np.n
 def _looked(
     names: tuple[str, ...], axes: list[np.ndarray], heads: Collection[str], rules: Entries
 ) -> dict[str, np.ndarray]:
-    """Where one of the rules looks at each head: for some value of that, it has just these other conditions."""
+    """Where a rule looks at each head: where its other conditions hold, for some value of the head."""
     codes = np.array(list(rules), dtype=np.int64).reshape(len(rules), len(names))
     within = [np.isin(column, axis) for column, axis in zip(codes.T, axes)]
     places = [np.searchsorted(axis, column) for column, axis in zip(codes.T, axes)]
@@ -116,7 +116,7 @@ def _looked(
 
 
 def cost(cases: Sequence[Case]) -> int:
-    """About how many hidden units the cases come to."""
+    """About how many hidden units the cases need."""
     return sum(_writes(c) + 2 * sum(isinstance(f, Sum) for f, _ in c.where) for c in cases)
 
 
@@ -132,7 +132,7 @@ def _writes(c: Case) -> int:
 
 @dataclass(frozen=True)
 class _TableSearch:
-    """Looks for few cases that stand for a table, from the whole of it to its parts."""
+    """Searches for a few cases that are equivalent to a table, from the whole table to its parts."""
 
     target: str
     sizes: Sizes
@@ -155,7 +155,7 @@ class _TableSearch:
         return best
 
     def _trimmed(self, names, axes, table: np.ndarray):
-        """The table without the codes at which nothing is written: there no head need be looked at."""
+        """The table without the codes at which nothing is written, because there no head need be looked at."""
         nothing = self._nothing(names, axes, table)
         kept = []
         for axis in range(table.ndim):
@@ -176,7 +176,7 @@ class _TableSearch:
         return tuple(names[a] for a in kept), tuple(axes[a] for a in kept), table[chosen], where
 
     def _nothing(self, names, axes, table: np.ndarray) -> np.ndarray:
-        """Where nothing is written, or what is there already."""
+        """Where nothing is written, or the value that is already there."""
         if self.target not in names:
             return table < 0
         at = names.index(self.target)
@@ -205,7 +205,7 @@ class _TableSearch:
         return [case(where, Constant(written.pop()) if len(written) == 1 else Lookup(total, codes))]
 
     def _by_pair(self, names, axes, table: np.ndarray, where: Where) -> list[Case] | None:
-        """The table divided by a sum of two variables that decides what the others do."""
+        """The table divided by a sum of two variables that decides how it depends on the others."""
         best: list[Case] | None = None
         for pair in itertools.combinations(range(table.ndim), 2):
             rest = tuple(a for a in range(table.ndim) if a not in pair)
@@ -272,5 +272,5 @@ def _classes(table: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, list
 
 
 def _boxes(labels: np.ndarray) -> int:
-    """About how many boxes the classes of two variables come to: the distinct rows of each class."""
+    """About how many boxes the classes of two variables need: the distinct rows of each class."""
     return sum(len({row.tobytes() for row in labels == label if row.any()}) for label in np.unique(labels))

@@ -1,6 +1,6 @@
-"""Transition rules in the paper's form: written by hand, counted out from a function's cases, or turned into cases.
+"""ALTA's transition rules: written by hand, listed from a function's cases, or turned into cases.
 
-Rules that are given become disjoint cases, few of them where the rules spell out sums.
+Rules that are given become disjoint cases, only a few where the rules spell out sums.
 """
 
 import itertools
@@ -52,7 +52,7 @@ class MLPBuilder:
         self.rules: list[Rule] = []
 
     def get(self, *names: str) -> Iterator[Any]:
-        """Every combination of the variables' values, each in scope while the loop is at it."""
+        """Every combination of the variables' values; each is in scope during its turn of the loop."""
         known = self._variables | self._outputs
         for name in names:
             if name not in known:
@@ -68,7 +68,7 @@ class MLPBuilder:
                 self._scope.pop(name, None)
 
     def set(self, name: str, value: Any) -> None:
-        """Add the rule that sets a variable where the scope is as it is now."""
+        """Add a rule that sets a variable, with the current scope as its antecedent."""
         if name in self._outputs:
             raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it.")
         if name not in self._variables:
@@ -86,7 +86,7 @@ _ABSENT = object()
 
 @dataclass(frozen=True)
 class RuleSet:
-    """The paper's transition rules as arrays.
+    """ALTA's transition rules as arrays.
 
     `antecedents[r, v]` is the code that rule r asks of variable v, or -1; the rule's own target is always among
     them. `targets[r]` is the index of the variable that it sets, `results[r]` the new code, or -1 for null.
@@ -122,7 +122,7 @@ class RuleSet:
 
 
 def paper_rules(updates: Mapping[str, Sequence[Case]], heads: Iterable[str], sizes: Sizes) -> RuleSet:
-    """Every transition rule that the cases stand for, those that empty the heads' outputs included."""
+    """Every transition rule that the cases amount to, including those that empty the heads' outputs."""
     names = tuple(sizes)
     blocks = [_count_out(target, c, names, sizes) for target, cases in updates.items() for c in cases]
     for head in heads:
@@ -155,8 +155,8 @@ Groups = dict[tuple[str, ...], dict[tuple[int, ...], int]]  # by the names that 
 
 @dataclass(frozen=True)
 class RuleCases:
-    """What rules stand for: the cases that write each variable, those in which each head is looked at, and those in
-    which a rule fires that may not, by variable."""
+    """The cases of a set of rules: `updates` write each variable, `reads` look at each head, and in `faults` a rule
+    fires that must not, by variable."""
 
     updates: dict[str, list[Case]]
     reads: dict[str, list[Case]]
@@ -166,9 +166,9 @@ class RuleCases:
 def cases_from_rules(
     rules: Iterable[Rule], domains: Mapping[str, Variable], heads: Collection[str], *, strict: bool = True
 ) -> RuleCases:
-    """The disjoint cases that a set of rules stands for, with the sums that are found in them.
+    """The disjoint cases of a set of rules, with the sums that are found in them.
 
-    A rule looks at a head where everything else that it asks for holds. Rules that conflict or write outside a range
+    A rule looks at a head where all its other conditions hold. Rules that conflict or write outside a range
     are refused; unless `strict`, they are faults where they fire.
     """
     sizes = {name: len(v.domain) for name, v in domains.items()}
@@ -196,7 +196,7 @@ def cases_from_rules(
 def _target_cases(
     target: str, groups: Groups, domains: Mapping[str, Variable], heads: Collection[str], sizes: Sizes, strict: bool
 ) -> tuple[list[Case], list[Case]]:
-    """The cases of one variable, and its faults. Rules that meet no others are looked through for sums."""
+    """The cases of one variable, and its faults. Rules that overlap no others are searched for sums."""
     cases, faults, others = [], [], {}
     for names, rules in groups.items():
         bad = {codes: 1 for codes, new in rules.items() if new == FREE}
@@ -211,7 +211,7 @@ def _target_cases(
 
 
 def _meet(names: tuple[str, ...], rules: Mapping, other_names: tuple[str, ...], other_rules: Mapping) -> bool:
-    """Whether a rule of one group and one of another may both hold: no variable that both ask for tells them apart."""
+    """Whether a rule of one group and one of another may both hold, because no variable that both test excludes it."""
     for name in set(names) & set(other_names):
         mine = {codes[names.index(name)] for codes in rules}
         if not mine & {codes[other_names.index(name)] for codes in other_rules}:
@@ -227,13 +227,13 @@ def _fewest(
     sizes: Sizes,
     among: Mapping[tuple[int, ...], int] | None = None,
 ) -> list[Case]:
-    """The cases of rules that ask for the same variables: one by one and merged, or with sums where that is less."""
+    """The cases of rules that test the same variables: one by one and merged, or with sums where these are fewer."""
     if not rules:
         return []
     table = RuleTable.of(target, names, rules, heads, among) if len(names) > 1 else None
     found = table.cases(sizes) if table is not None else None
     if found is not None and cost(found) <= len(names) + len(set(rules.values())):
-        return found  # one by one they come to about as many at least
+        return found  # one case for each rule would need at least about as many
     plain = _one_by_one(names, rules, sizes)
     return plain if found is None or cost(plain) < cost(found) else found
 
@@ -246,7 +246,7 @@ def _one_by_one(names: tuple[str, ...], rules: Mapping[tuple[int, ...], int], si
 def _looked(
     names: tuple[str, ...], rules: Mapping[tuple[int, ...], int], heads: Collection[str], sizes: Sizes
 ) -> list[Case]:
-    """The cases in which one of these conditions holds. A sum of a head that may be undefined would be unknown."""
+    """The cases in which one of these conditions holds, without sums, which an undefined head would make unknown."""
     table = RuleTable.of("", names, rules) if len(names) > 1 else None
     found = table.cases(sizes) if table is not None else None
     if found is None or any(isinstance(f, Sum) and set(f.variables) & set(heads) for c in found for f, _ in c.where):
@@ -255,7 +255,7 @@ def _looked(
 
 
 def _coded(rule: Rule, domains: Mapping[str, Variable], strict: bool) -> tuple[tuple[str, ...], tuple[int, ...], int]:
-    """The names that a rule asks for, in order, their codes, and the code that it writes."""
+    """The names that a rule tests, in order, their codes, and the code that it writes."""
     codes = {}
     if len(dict(rule.antecedent)) < len(rule.antecedent):
         raise ProgramError(f"the rule {rule} tests one variable twice; name each once.")
@@ -286,11 +286,11 @@ def _disjoint(
     sizes: Sizes,
     conflicts: list[Case] | None,
 ) -> list[Case]:
-    """Cases for the rules, each narrowed to what the rules before it do not cover. Where two rules conflict, that is
-    noted in `conflicts`, or an error where there are to be none.
+    """Cases for the rules, each narrowed to what the rules before it do not cover.
 
-    A rule that is narrowed must not come to depend on a head that is undefined where the other rule does not look at
-    it. So rules with few heads come first, and what is taken away tests the head last.
+    Where two rules conflict, that is noted in `conflicts`, or an error where `conflicts` is None. A narrowed rule must
+    not come to depend on a head that may be undefined where it did not look at it before. So rules with few heads come
+    first, and what is taken away tests the head last.
     """
     signatures = sorted(groups, key=lambda names: (sum(n in heads for n in names), len(names)))
     found = []
@@ -329,7 +329,7 @@ def _index(signature: tuple[str, ...], names: tuple[str, ...], rules: Mapping) -
 
 
 def _without(piece: dict, outside: dict[str, int], sizes: Sizes) -> list[dict]:
-    """The piece less the part where every variable in `outside` has its code: disjoint parts."""
+    """The piece without the part where every variable in `outside` has its code, as disjoint parts."""
     parts, kept = [], dict(piece)
     for name, code in outside.items():
         here = kept.get(name, frozenset(range(sizes[name])))

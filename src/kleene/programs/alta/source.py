@@ -1,6 +1,4 @@
-"""What can be read off a user's function without running it: the file and line of a place in it, whether it gives the
-same for the same arguments, and the constants that it names.
-"""
+"""What a user's function shows without being run: files and lines, what its results depend on, its constants."""
 
 import dis
 import os
@@ -37,7 +35,7 @@ def place(code: CodeType | None, line: int) -> str:
 
 
 def line_in(function: Callable) -> int:
-    """The line of the function itself, or of another function in its file, that is being run; 0 where there is none."""
+    """The line being run in the function, or in another function of its file; 0 where there is none."""
     file = _file(getattr(function, "__code__", None))
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -63,7 +61,7 @@ def _is_tracers(code: CodeType) -> bool:
 
 
 def _is_users(code: CodeType) -> bool:
-    """Whether the code is neither the tracer's nor that of Python or an installed package that the user calls."""
+    """Whether the code is the user's own: not the tracer's, Python's or an installed package's."""
     library = code.co_filename.startswith(LIBRARY)
     return library or not (_is_tracers(code) or code.co_filename.startswith((*INSTALLED, "<frozen")))
 
@@ -77,7 +75,7 @@ def _raised(error: BaseException) -> Iterator[tuple[CodeType, int]]:
 
 
 def _running() -> Iterator[tuple[CodeType, int]]:
-    """The places that are being run now, innermost first."""
+    """The places on the call stack, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         yield frame.f_code, frame.f_lineno
@@ -89,7 +87,7 @@ DEEPEST = 3  # functions that call functions
 
 
 def signature_of(function: Any, depth: int = 0) -> Any:
-    """What the function's results depend on besides its arguments; None where that is unknown."""
+    """A key for what the function's results depend on besides its arguments; None where that is unknown."""
     if isinstance(function, np.ufunc):
         return ("ufunc", function.__name__) if getattr(np, function.__name__, None) is function else None
     if type(function) is not FunctionType or depth > DEEPEST:
@@ -131,7 +129,7 @@ def constants_of(function: Callable) -> list[int]:
 
 
 def identity_test(function: Callable) -> int | None:
-    """The line on which a function compares something with a number, text or set by `is`; None where it does not.
+    """The line on which a function compares something with a number, string or set by `is`; None where it does not.
 
     Python answers `is` without asking the traced value, so no path would show what the function does there.
     """
@@ -150,7 +148,7 @@ def identity_test(function: Callable) -> int | None:
 
 
 def _is_plain(load: dis.Instruction, known: dict[str, Any], cells: dict[str, Any]) -> bool:
-    """Whether an instruction loads a number, a text or a set: None, True and False may be compared by `is`."""
+    """Whether an instruction loads a number, a string or a set; None, True and False may be compared by `is`."""
     value: Any = None
     if load.opname == "LOAD_CONST":
         value = load.argval

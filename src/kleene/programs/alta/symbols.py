@@ -1,4 +1,4 @@
-"""Symbols: what an expression of an MLP function is worth, as a table over the variables that it depends on."""
+"""Symbols: the value of an expression in an MLP function, as a table over the variables that it depends on."""
 
 import math
 import numbers
@@ -18,7 +18,7 @@ LARGEST_TABLE = 1 << 22
 class Sum:
     """An integer that is a sum of one term for each of its variables, smallest value 0.
 
-    Threshold units test such sums directly, so that `a == b` costs two hidden units and not one a value.
+    Threshold units test such sums directly, so that `a == b` costs two hidden units instead of one for each value.
     """
 
     terms: tuple[tuple[str, tuple[int, ...]], ...]
@@ -32,7 +32,7 @@ class Sum:
 
     @cached_property
     def _tables(self) -> tuple[tuple[str, np.ndarray], ...]:
-        """The terms as arrays with one entry more, so that -1, an undefined code, finds something."""
+        """The terms as arrays with one extra entry, which -1, the code of an undefined value, indexes."""
         return tuple((name, np.array([*term, term[0]], dtype=np.int32)) for name, term in self.terms)
 
     def total(self, codes: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -44,7 +44,7 @@ class Sum:
         return total
 
     def grid(self, support: tuple[str, ...]) -> np.ndarray:
-        """The sum for every combination of the codes of these variables, which are those of the sum."""
+        """The sum for every combination of codes of these variables, which are the sum's own."""
         terms = dict(self.terms)
         return np.sum(np.meshgrid(*(np.array(terms[v]) for v in support), indexing="ij"), axis=0)
 
@@ -66,7 +66,7 @@ class Sum:
 
     @staticmethod
     def of(terms: dict[str, np.ndarray]) -> "Sum":
-        """The normal form, which a sum shares with its negation and its multiples."""
+        """The sum in normal form; its negation and its multiples have the same."""
         scaled = {name: term - term.min() for name, term in sorted(terms.items())}
         divisor = math.gcd(*(int(v) for term in scaled.values() for v in term)) or 1
         plain = tuple((n, tuple(int(v) // divisor for v in t)) for n, t in scaled.items())
@@ -86,7 +86,7 @@ class Unreached(Exception):
 
 
 def key_of(value: Any) -> Any:
-    """What tells values apart that a program may treat differently, though `==` does not: 1 and True, 0.0 and -0.0."""
+    """A key that separates values that are `==` but that a program may treat differently: 1 and True, 0.0 and -0.0."""
     kind = type(value)
     if kind in (int, bool, str, bytes, type(None)):
         return (kind, value)
@@ -118,7 +118,7 @@ class Symbol:
 
     @property
     def name(self) -> str:
-        """The expression, for an error message; what lies deep in it is left out."""
+        """The expression for an error message, its deeper parts left out."""
         return self._named(2)
 
     def _named(self, depth: int) -> str:
@@ -199,7 +199,7 @@ def _entry(function: Callable, arguments: tuple[Any, ...]) -> Any:
             return argument
     try:
         result = function(*arguments)
-    except Exception as error:  # whatever the user's arithmetic raises is kept until a path reaches it
+    except Exception as error:  # an error of the user's arithmetic is kept until a path reaches it
         return Fault(error)
     return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
 
@@ -216,12 +216,12 @@ def packed(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _objects(entries: list[Any]) -> np.ndarray:
-    """An array of objects, none of them taken apart, whatever they are."""
+    """An array of objects; lists and tuples stay single entries."""
     return np.fromiter(entries, dtype=object, count=len(entries))
 
 
 def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
-    """Remember which sum the result is, or is a function of."""
+    """Record which sum the result is, or is a function of."""
     symbols = [o for o in operands if isinstance(o, Symbol)]
     terms = [o.additive if isinstance(o, Symbol) else {} for o in operands]
     known = all(t is not None for t in terms) and all(isinstance(o, (Symbol, bool, int)) for o in operands)
@@ -243,7 +243,7 @@ def _note_sums(result: Symbol, name: str, operands: tuple[Any, ...]) -> None:
 
 
 def _note_faults(result: Symbol) -> None:
-    """Remember where the table holds errors, and which, so that a path can fork on it."""
+    """Record where the table holds errors, and which, so that a path can fork on them."""
     if result.table.dtype != object:
         return
     entries = result.table.ravel().tolist()
@@ -268,14 +268,14 @@ def _added(terms: list[dict[str, np.ndarray] | None], sign: int) -> dict[str, np
 
 
 def identity_of(operand: Any) -> Any:
-    """What tells two operands apart, so that an operation on equal ones is made once."""
+    """A key that equal operands share, so that an operation on them is computed once."""
     if isinstance(operand, Symbol):
         return ("symbol", id(operand))
     return key_of(operand)
 
 
 def filled_codes(coded: Symbol) -> Symbol:
-    """The codes with one that is a code wherever there is none, because no path leads there."""
+    """The table of codes, with some valid code in the entries that no path reaches."""
     valid = coded.table[coded.table >= 0]
     table = np.where(coded.table < 0, valid[0] if len(valid) else 0, coded.table)
     if coded.base is not None:  # it must stay a function of the sum

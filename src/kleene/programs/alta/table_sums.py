@@ -1,7 +1,7 @@
-"""The sum of which a table is a function: found from the table, by sliding its rows along each other until they agree.
+"""Finds the sum that a table is a function of, by sliding its rows along each other until they agree.
 
 Take `carry + a + b`: the row over the carries for the next a is the row for this one, slid along by one. The codes of
-one variable serve as the ruler, and how far the rows of the others slide gives their terms, whatever these are.
+one variable serve as the ruler, and the distance that the rows of the others slide gives their terms.
 """
 
 import itertools
@@ -13,16 +13,16 @@ from kleene.programs.alta.cases import Sizes
 from kleene.programs.alta.symbols import Sum
 
 FREE = -2  # an entry that may be anything, because a run that meets it ends with an error
-GOOD = 3  # what costs no more is not looked at further
+GOOD = 3  # a function that changes less often than this ends the search
 
 
 def find_sum(
     names: Sequence[str], axes: Sequence[Sequence[int]], table: np.ndarray, sizes: Sizes
 ) -> tuple[Sum, tuple[tuple[int, int], ...]] | None:
-    """A sum of one term a variable of which the table is a function, and its value for every total that occurs.
+    """A sum with one term for each variable that the table is a function of, and the table's value for every total.
 
-    Any table is a function of some sum (that of the digits of a number). One counts as found where the function
-    changes less often than the table has rows, and of those found the one that changes least is given.
+    Any table is a function of some sum (as a number is of its digits). A sum counts as found where the function changes
+    rarely for the size of the table; the one that changes least is returned.
     """
     best: tuple[int, list[np.ndarray]] | None = None
     for ruler in range(table.ndim):
@@ -45,8 +45,8 @@ def find_sum(
 
 
 def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> list[np.ndarray] | None:
-    """Terms under which the table may be a function of their sum: the ruler's own codes, and for every other variable
-    how far its rows must be slid along."""
+    """Terms whose sum may determine the table: the ruler's own codes, and for every other variable the distances that
+    its rows must slide."""
     order = [ruler, *(a for a in range(table.ndim) if a != ruler)]
     front = np.transpose(table, order)
     codes = np.array(axes[ruler])
@@ -72,7 +72,7 @@ def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> li
 
 
 def _function(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
-    """The value of the table for every total of the terms, without the totals at which it is free."""
+    """The value of the table for every total of the terms, without free totals; None where a total has two values."""
     totals = np.sum(np.meshgrid(*terms, indexing="ij"), axis=0).reshape(-1)
     values = table.reshape(-1)
     fixed = values != FREE
@@ -88,7 +88,7 @@ def _function(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | No
 
 
 def _shift(known: dict[int, int], row: dict[int, int], hint: int) -> int | None:
-    """How far to slide the row so that it agrees with what is known on the longest overlap; None where it cannot."""
+    """How far to slide the row so that it agrees with `known` on the longest overlap; None where it never does."""
     if not row or not known:
         return hint
     low, high = min(known), max(known)
@@ -114,7 +114,7 @@ def _changes(function: dict[int, int] | None) -> int:
 
 
 def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
-    """The term for every code: where the axis has none, on the line through its ends if the term is a line."""
+    """The term for every code; codes that the axis lacks continue the line, if the term is one."""
     full = np.full(size, term.min(), dtype=np.int64)
     codes = np.array(axis)
     if len(codes) > 1:
@@ -127,7 +127,7 @@ def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
 
 
 def _filled(function: dict[int, int], reachable: Collection[int]) -> dict[int, int]:
-    """The function for every total that can occur. One that is free has the value before it, and so costs nothing."""
+    """The function for every total that can occur. A free total takes the value before it, which costs nothing."""
     found, last = {}, function[min(function)]
     for value in sorted(reachable):
         last = found[value] = function.get(value, last)

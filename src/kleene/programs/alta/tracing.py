@@ -1,7 +1,7 @@
-"""One path through an MLP function that is run on values nobody knows: what it asks, and what it writes.
+"""One path through an MLP function, run on symbolic values: what it decides on, and what it writes.
 
-Only control flow forks. A path remembers the decisions that it took and never takes one that those before it rule
-out. Reads give the value that a variable had when the MLP began, so that the order of updates does not matter.
+Only control flow forks. A path keeps the decisions that it took, and never takes one that earlier ones rule out.
+Reads give the value that a variable had when the MLP began, so that the order of updates does not matter.
 """
 
 import difflib
@@ -29,12 +29,12 @@ from kleene.programs.alta.trees import (
 from kleene.programs.alta.values import TracedAssignment, Value, is_value, symbol_of
 from kleene.programs.alta.variables import Variable, unwrapped
 
-COSTLY = {"pow", "lshift"}  # may take for ever where a guard keeps them from
+COSTLY = {"pow", "lshift"}  # without the guard that the user put before them, these may never end
 MOST_STEPS = 100_000  # reads, writes, operations and decisions on one path
 
 
 class Refusal(BaseException):
-    """Ends the tracing; not an Exception, so that no handler of the user's takes it for one of the user's."""
+    """Ends the tracing. It is not an Exception, so that no `except` in the user's function catches it."""
 
     def __init__(self, error: ProgramError):
         super().__init__(str(error))
@@ -64,9 +64,9 @@ class Tracer:
     # --- a path -------------------------------------------------------------------------------------------------
 
     def run(self, function: Callable[[Any], Any], script: Sequence[Decision | Join]) -> Leaf:
-        """Run the function along the path that the script begins; where it ends is hung into the tree."""
+        """Run the function along the path that the script begins, and hang the leaf where it ends into the tree."""
         self._function, self._script = function, script
-        self._before, self._operations = self._operations, []  # what the user's own functions gave, in order
+        self._before, self._operations = self._operations, []  # results of the user's own functions, in order
         self.log: list[Decision | Join] = []
         self.open: list[Decision] = []  # the forks of the path whose branches have not met again
         self.allowed: Allowed = self._everything
@@ -97,12 +97,12 @@ class Tracer:
         return Leaf(checked, frozenset(self._looked_at))
 
     def hang(self, node: Tree) -> None:
-        """Put a node where the path is in the tree."""
+        """Put a node into the tree at the path's current place."""
         children, index = self._slot
         children[index] = node
 
     def join(self, entry: Join) -> None:
-        """Go on from where the branches of a fork have met."""
+        """Continue from where the branches of a fork have met."""
         decision = self.log[entry.start]
         assert isinstance(decision, Decision)
         self.allowed = decision.allowed
@@ -113,7 +113,7 @@ class Tracer:
 
     @property
     def scripted(self) -> Decision | Join | None:
-        """What the script says comes next; None where it has ended."""
+        """The next entry of the script; None where it has ended."""
         return self._script[len(self.log)] if len(self.log) < len(self._script) else None
 
     # --- what the function does ---------------------------------------------------------------------------------
@@ -143,8 +143,10 @@ class Tracer:
         self._writes[name] = (self._without_values(value), line_in(self._function))
 
     def combine(self, name: str, function: Callable, operands: tuple[Any, ...], *, own: bool = False) -> Value:
-        """The value of an operation. The same operation on the same operands is the same symbol; what a function of
-        the user's `own` gives may change, and is only kept for when the same path is run again."""
+        """The value of an operation. The same operation on the same operands is the same symbol.
+
+        The result of a function of the user's `own` may change, and is kept only for when the same path is run again.
+        """
         self._step()
         plain = tuple(symbol_of(o) if is_value(o) else self._without_values(o) for o in operands)
         key: tuple[Any, ...] = (name, *(identity_of(o) for o in plain))
@@ -159,7 +161,7 @@ class Tracer:
         return Value(self, symbol)
 
     def _partly(self, key: tuple[Any, ...], function: Callable, operands: tuple[Any, ...], own: bool) -> Symbol:
-        """The symbol of an operation that is tabulated only where the path can lead: elsewhere it might never end."""
+        """The symbol of an operation, tabulated only where the path can lead, because elsewhere it might never end."""
         signature = signature_of(function) if own else "operator"
         left = tuple(self.allowed[v].tobytes() for o in operands if isinstance(o, Symbol) for v in o.support)
         wide = (*key, signature, left)
@@ -170,11 +172,11 @@ class Tracer:
 
     def _kept(self, key: tuple[Any, ...], symbol: Symbol, operands: tuple[Any, ...]) -> Symbol:
         self._cache[key] = symbol
-        self._alive.append(operands)  # what is known by its id must not be freed
+        self._alive.append(operands)  # objects known by their id must not be freed
         return symbol
 
     def _again(self, key: tuple[Any, ...]) -> Symbol | None:
-        """The symbol of an operation that the path before this one did as well, in the part that they share."""
+        """The symbol of an operation that the previous path did too, in the part that both paths share."""
         done = len(self._operations)
         if self.scripted is None or done >= len(self._before):
             return None
@@ -197,7 +199,7 @@ class Tracer:
         return combinations(support, self.allowed, self.open)
 
     def decide(self, symbol: Symbol) -> Any:
-        """What the symbol is on this path; forks where the path so far leaves it open."""
+        """The symbol's value on this path; forks where the path so far leaves it open."""
         self._step()
         self._looked_at.update(v for v in symbol.support if v in self.heads)
         return self._settled(symbol).outcome
@@ -219,14 +221,14 @@ class Tracer:
         return decision
 
     def class_of(self, symbol: Symbol) -> type:
-        """The class of what the symbol stands for; forks where it may be of several."""
+        """The class of the symbol's value; forks where several are possible."""
         if symbol.table.dtype != object:
             return bool if symbol.table.dtype.kind == "b" else int
         classes = {type(entry) for entry in self.feasible(symbol).tolist()}
         return classes.pop() if len(classes) == 1 else self.decide(symbol_of(self.combine("type", type, (symbol,))))
 
     def length_of(self, symbol: Symbol) -> int | None:
-        """How many items a tuple or list has, whichever it is; None for what must be known to be gone through."""
+        """The number of items of a tuple or list; None for objects whose value must be known to iterate over them."""
         kind = self.class_of(symbol)
         if not hasattr(kind, "__iter__"):
             raise TypeError(f"{kind.__name__!r} object is not iterable")
@@ -241,7 +243,7 @@ class Tracer:
         raise self._refusal(error)
 
     def _refusal(self, error: ProgramError) -> Refusal:
-        self._refused = Refusal(error)  # kept, because a bare `except:` of the user's would swallow it
+        self._refused = Refusal(error)  # kept, because a bare `except:` in the user's function would swallow it
         return self._refused
 
     def _step(self) -> None:
@@ -277,7 +279,7 @@ class Tracer:
     def _take(self, decision: Decision) -> None:
         """Follow an outcome of a fork."""
         assert decision.fork is not None
-        if self.scripted is None:  # on the way along a script nobody asks what is still possible
+        if self.scripted is None:  # while a script is followed, nothing asks what is still possible
             self.allowed = narrowed(decision, decision.allowed, self.open)
         self.open.append(decision)
         self._slot = (decision.fork.children, decision.choice)
@@ -361,11 +363,11 @@ class Tracer:
         return self._cache["filled", *key]
 
     def _at(self, line: int) -> str:
-        """A line that was noted earlier, as it is named in an error."""
+        """The place of a line that was noted earlier, for an error message."""
         return place(getattr(self._function, "__code__", None), line)
 
     def _refuse_write(self, name: str, value: Symbol, coded: Symbol, line: int) -> None:
-        """Raise, unless the decisions on this path together rule every bad entry out."""
+        """Raise, unless the decisions on this path together rule out every bad entry."""
         codes = witness(Symbol(value.name, coded.support, coded.table < 0), self.allowed, self.open)
         if codes is None:
             return

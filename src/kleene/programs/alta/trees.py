@@ -1,6 +1,6 @@
-"""The tree of a function's decisions (forks, leaves, where branches have met again), and the cases that it comes to.
+"""The tree of a function's decisions (forks, leaves, branches that met again), and the cases that follow from it.
 
-Along a path of the tree `Allowed` says which codes of which variables are still possible.
+Along a path of the tree, `Allowed` says which codes of each variable are still possible.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from kleene.programs.alta.cases import Case, Feature, Sizes, action_of, case, merged, narrow
 from kleene.programs.alta.symbols import LARGEST_TABLE, Fault, Symbol, aligned, key_of
 
-Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes a path can still meet
+Allowed = Mapping[str, np.ndarray]  # by variable: which of its codes are still possible on a path
 
 
 @runtime_checkable
@@ -24,12 +24,12 @@ class Taken(Protocol):
 
 
 def feasible(symbol: Symbol, allowed: Allowed, taken: Sequence[Taken]) -> np.ndarray:
-    """The entries of the symbol's table that can still be met."""
+    """The entries of the symbol's table that are still possible."""
     return symbol.table[combinations(symbol.support, allowed, taken)]
 
 
 def narrowed(decision: Taken, allowed: Allowed, taken: Sequence[Taken]) -> Allowed:
-    """The codes that are left over after one more decision."""
+    """The codes that remain after one more decision."""
     symbol = decision.symbol
     hit = combinations(symbol.support, allowed, taken) & equals(symbol.table, decision.outcome)
     left = dict(allowed)
@@ -42,7 +42,7 @@ def narrowed(decision: Taken, allowed: Allowed, taken: Sequence[Taken]) -> Allow
 def witness(wanted: Symbol | None, allowed: Allowed, taken: Sequence[Taken]) -> dict[str, int] | None:
     """Codes that agree with all decisions and make the wanted symbol true; None where there are none.
 
-    Where there are too many combinations to try, codes that the variables allow one by one.
+    Where there are too many combinations to try, the codes are only allowed one by one.
     """
     symbols = [d.symbol for d in taken] + ([wanted] if wanted is not None else [])
     support = tuple(sorted({v for s in symbols for v in s.support}))
@@ -62,7 +62,7 @@ def witness(wanted: Symbol | None, allowed: Allowed, taken: Sequence[Taken]) -> 
 
 
 def combinations(support: tuple[str, ...], allowed: Allowed, taken: Sequence[Taken]) -> np.ndarray:
-    """Which combinations of these variables' codes are left over by the decisions that look at nothing else."""
+    """Which combinations of these variables' codes remain after the decisions that depend on no others."""
     masks = [allowed[v].reshape([-1 if u == v else 1 for u in support]) for v in support]
     possible = np.logical_and.reduce(np.broadcast_arrays(*masks))
     for decision in taken:
@@ -73,7 +73,7 @@ def combinations(support: tuple[str, ...], allowed: Allowed, taken: Sequence[Tak
 
 
 def distinct(table: np.ndarray) -> list[Any]:
-    """The different entries of a table. Errors are left out: a path decides on them where they arise."""
+    """The different entries of a table, without errors, because a path decides on these where they arise."""
     if table.dtype.kind in "ib":
         return np.unique(table).tolist()
     entries = [value for value in table.ravel().tolist() if not isinstance(value, Fault)]
@@ -81,7 +81,7 @@ def distinct(table: np.ndarray) -> list[Any]:
 
 
 def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
-    """Where in a table the outcome stands."""
+    """Where the table's entry is the outcome."""
     if table.dtype.kind in "ib":
         return table == outcome
     wanted = key_of(outcome)
@@ -91,9 +91,9 @@ def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Leaf:
-    """Where a path ends: what it wrote (constants or symbols, with the source line), which heads it looked at.
+    """The end of a path: what it wrote (constants or symbols, with the source line), and which heads it looked at.
 
-    A path that no assignment takes (its decisions contradict each other) is `dead`.
+    A path whose decisions contradict each other is `dead`: no assignment takes it.
     """
 
     writes: Mapping[str, tuple[Any, int]]
@@ -124,7 +124,7 @@ Tree = Fork | Joined | Leaf
 
 @dataclass(eq=False)
 class Decision:
-    """What a symbol was taken to be on a path; `fork` is None where the path so far left only one outcome."""
+    """The outcome of a symbol on a path; `fork` is None where the path so far left only one outcome."""
 
     symbol: Symbol
     outcome: Any
@@ -145,7 +145,7 @@ class Join:
     node: Joined
 
 
-# --- the cases that a tree comes to ---------------------------------------------------------------------------
+# --- the cases that follow from a tree -------------------------------------------------------------------------
 
 
 def cases_of(tree: Tree, decide: Callable[[Leaf], Any], sizes: Sizes) -> list[Case]:
@@ -158,7 +158,7 @@ def cases_of(tree: Tree, decide: Callable[[Leaf], Any], sizes: Sizes) -> list[Ca
 
 @dataclass(frozen=True)
 class _DiagramNode:
-    """A fork of the decision diagram of a single output; children with the same sequel share one branch."""
+    """A fork of the decision diagram of a single output; outcomes with the same continuation share one branch."""
 
     symbol: Symbol
     branches: tuple[tuple[Any, tuple[Any, ...]], ...]  # (node or leaf, outcomes that lead there)
@@ -174,7 +174,7 @@ def _reduced(tree: Tree | None, decide: Callable, shared: dict) -> Any:
     if tree is None:
         raise AssertionError("a decision tree with a branch that was never explored")
     if isinstance(tree, Joined):
-        # What is written after the branches have met counts; where nothing is, what they wrote.
+        # A write after the branches have met counts; where there is none, what the branches wrote.
         then = _reduced(tree.then[0], decide, shared)
         return _filled(then, _reduced(tree.first, decide, shared), shared, {})
     if isinstance(tree, Leaf):
@@ -187,7 +187,7 @@ def _reduced(tree: Tree | None, decide: Callable, shared: dict) -> Any:
     groups: dict[int, tuple[Any, list[int]]] = {}
     for index, child in enumerate(tree.children):
         below = _reduced(child, decide, shared)
-        if below is None:  # nothing ever comes this way
+        if below is None:  # no assignment gets here
             continue
         groups.setdefault(id(below), (below, []))[1].append(index)
     if len(groups) <= 1:

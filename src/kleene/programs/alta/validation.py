@@ -1,9 +1,8 @@
-"""Translation validation: the cases that were traced are compared with the function itself, run on plain Python values.
+"""Translation validation: the traced cases are compared with the function itself, run on plain Python values.
 
-Tracing sees a function from inside, and Python has questions that no traced value can answer truly (`is`, `type`). So
-the function is called as it was written, twice, on every assignment of the variables that each case depends on, or on a
-sample of them where there are too many, and must write what the cases say. A sample goes along each of the function's
-paths, and to the rare values of what it computes.
+Some of Python's questions (`is`, `type`) no traced value can answer truly. So the function is called as it was written,
+twice, on every assignment of the variables that each case depends on, or on a sample of them where there are too many,
+and must write what the cases say. A sample follows the function's paths, and includes rare values of what it computes.
 """
 
 import math
@@ -21,15 +20,15 @@ from kleene.programs.alta.symbols import Symbol
 from kleene.programs.alta.trees import Allowed, Decision, Fork, Joined, Leaf, distinct, equals, narrowed, witness
 from kleene.programs.alta.variables import Variable
 
-MOST_ASSIGNMENTS = 1024  # that are all run when a program is built
-SAMPLE = 128  # that are run where there are more
-MOST_SHOWN = 8  # variables that an error names
+MOST_ASSIGNMENTS = 1024  # up to this many are all run when a program is built
+SAMPLE = 128  # how many are run where there are more
+MOST_SHOWN = 8  # how many variables an error names
 Codes = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Validation:
-    """How the function was compared with its cases: on all assignments of what each variable depends on, or some."""
+    """How the function was compared with its cases: on all assignments of what each update depends on, or on some."""
 
     exhaustive: bool
     assignments: int
@@ -56,9 +55,9 @@ def validate(
     sample: int = SAMPLE,
     seed: int = 0,
 ) -> Validation:
-    """How far the cases were found to be the function; raises where they are not.
+    """On which assignments the cases agree with the function; raises where they do not.
 
-    What was `explored` says where the function has paths and rare values, and these are tried whatever the cases say.
+    `explored` has the function's paths and rare values, which are always tried.
     """
     domains = dict(variables) | dict(heads)
     chance = np.random.default_rng(seed)
@@ -91,11 +90,11 @@ def _enumerated(needs: set[frozenset[str]], sizes: Sizes, most: int) -> list[fro
 
 
 def _unseen(seen: frozenset[str], sizes: Sizes, count: int, most: int, chance: np.random.Generator) -> list[Codes]:
-    """Assignments that show whether more matters than tracing has seen: drawn ones, ones in which all variables are
-    alike, and values of each variable that no case depends on."""
+    """Assignments that show whether the function depends on more than tracing has seen: random ones, ones in which all
+    variables are equal, and values of each variable that no case depends on."""
     alike = np.arange(min(count, max(sizes.values())))
     blocks = [_some(sizes, count, chance), {n: np.minimum(alike, size - 1) for n, size in sizes.items()}]
-    for name in sorted(sizes.keys() - seen):  # in order, so that what is drawn is always the same
+    for name in sorted(sizes.keys() - seen):  # in order, so that the random choices are always the same
         values = chance.permutation(sizes[name])[: most // 8]
         blocks.append(_some(sizes, len(values), chance) | {name: values})
     return blocks
@@ -114,7 +113,7 @@ def _named(
 
 
 def _covered(explored: Exploration, sizes: Sizes, count: int, chance: np.random.Generator) -> list[Codes]:
-    """Assignments along the function's own paths and to rare values of what it computes; the rest is drawn."""
+    """Assignments along the function's own paths and for rare values of what it computes; the rest is random."""
     fixed = covering(explored, sizes, count, chance)
     block = _some(sizes, len(fixed), chance)
     for row, codes in enumerate(fixed):
@@ -128,7 +127,7 @@ def _some(sizes: Sizes, count: int, chance: np.random.Generator) -> Codes:
 
 
 def _every(names: Sequence[str], sizes: Sizes, chance: np.random.Generator) -> Codes:
-    """All combinations of these variables' codes; the others are drawn."""
+    """All combinations of these variables' codes; the others are random."""
     count = math.prod(sizes[n] for n in names)
     if not names:
         return _some(sizes, 1, chance)
@@ -156,7 +155,7 @@ def _compare(function: Callable, variables: Mapping, domains: Mapping, updates: 
     rows = _rows(domains, codes)
     with quiet():
         first = _replayed(function, rows)
-        second = _replayed(function, rows[::-1])[::-1]  # in another order, so that what is kept shows
+        second = _replayed(function, rows[::-1])[::-1]  # in another order, to show state that the function keeps
     found, again = (_codes_written(function, variables, rows, written) for written in (first, second))
     for target in variables:
         for row in np.flatnonzero(found[target] != again[target])[:1].tolist():
@@ -180,7 +179,7 @@ def _rows(domains: Mapping[str, Variable], codes: Codes) -> list["Replay"]:
 
 
 class Replay(dict):
-    """The `z` of a replay: reads give the values from before, writes are kept aside."""
+    """The `z` of a replay: reads give the values from before, writes are kept apart."""
 
     __slots__ = ("written",)
     written: dict[str, Any]
@@ -294,13 +293,13 @@ def _shown(row: Mapping[str, Any]) -> str:
     return ", ".join(shown[:MOST_SHOWN]) + (f" and {len(shown) - MOST_SHOWN} more" if len(shown) > MOST_SHOWN else "")
 
 
-FEW = 8  # values of a symbol that has a rare one
-MOST_PATHS = 24  # that are drawn: to follow one costs as much as many replays
+FEW = 8  # a symbol with at most this many values may have a rare one
+MOST_PATHS = 24  # how many paths are drawn, because following one costs as much as many replays
 Assigned = dict[str, int]
 
 
 def covering(explored: Exploration, sizes: Sizes, most: int, chance: np.random.Generator) -> list[Assigned]:
-    """At most so many assignments, in part: half of them along paths, half for rare values of symbols."""
+    """At most `most` partial assignments: half of them along paths, half for rare values of symbols."""
     paths = []
     for codes in _paths(explored, sizes, chance):
         if codes is not None and codes not in paths:
@@ -311,7 +310,7 @@ def covering(explored: Exploration, sizes: Sizes, most: int, chance: np.random.G
 
 
 def _paths(explored: Exploration, sizes: Sizes, chance: np.random.Generator) -> Iterator[Assigned | None]:
-    """Assigned that take a path drawn at random, again and again, twice as often as there are paths if they are few."""
+    """Partial assignments that take a random path: two for each path, or fewer where there are many paths."""
     everything = {n: np.ones(size, dtype=bool) for n, size in sizes.items()}
     for _ in range(min(2 * _leaves(explored.tree), MOST_PATHS)):
         taken: list[Decision] = []
@@ -330,7 +329,7 @@ def _leaves(tree: Fork | Joined | Leaf) -> int:
 
 
 def _descend(tree: Fork | Joined | Leaf, allowed: Allowed, taken: list[Decision], chance: np.random.Generator) -> None:
-    """Add the decisions of a path drawn at random."""
+    """Add the decisions of a random path."""
     if isinstance(tree, Joined):
         _descend(tree.first, allowed, taken, chance)
         _descend(tree.then[0], allowed, taken, chance)
@@ -341,7 +340,7 @@ def _descend(tree: Fork | Joined | Leaf, allowed: Allowed, taken: list[Decision]
 
 
 def _rare(symbols: tuple[Symbol, ...], most: int, chance: np.random.Generator) -> list[Assigned]:
-    """Assigned for which symbols of few values have each of them, the rarest first."""
+    """Partial assignments that give symbols with few values each of these, the rarest first."""
     found: dict[tuple, tuple[float, Assigned]] = {}
     for symbol in symbols:
         outcomes = distinct(symbol.table)

@@ -1,7 +1,7 @@
-"""What an MLP function holds while it is traced: the dict-like `z`, the values that it reads from it, and `apply`.
+"""What an MLP function works with while it is traced: the dict-like `z`, the values read from it, and `apply`.
 
-A `Value` wraps a symbol. Arithmetic, comparison, attributes and methods make new values. Whatever Python must know at
-once (a truth value, an index, a hash, a string, a class) is a decision, which the tracer takes.
+A `Value` wraps a symbol. Arithmetic, comparison, attributes and methods make new values. Where Python needs a concrete
+answer (a truth value, an index, a hash, a string, a class), the tracer takes a decision.
 """
 
 import math
@@ -16,7 +16,7 @@ from kleene.programs.alta.symbols import Symbol
 
 @runtime_checkable
 class Decider(Protocol):
-    """Who takes the decisions that a value cannot: the tracer."""
+    """Takes the decisions that a value cannot take itself: the tracer."""
 
     def decide(self, symbol: Symbol) -> Any: ...
 
@@ -28,7 +28,7 @@ class Decider(Protocol):
 
 
 class Value:
-    """A number, set or other object that depends on variables whose values are not known while rules are derived."""
+    """A number, set or other object that depends on variables whose values are unknown while rules are derived."""
 
     __slots__ = ("_decider", "_symbol")
 
@@ -124,7 +124,7 @@ def symbol_of(value: Value) -> Symbol:
 
 
 def combined(name: str, function: Callable, operands: tuple[Any, ...]) -> Any:
-    """The function of the operands: a value where one of them is, else what it returns."""
+    """The function applied to the operands: a traced value where one of them is, else a plain result."""
     decider = next((o._decider for o in operands if is_value(o)), None)
     return function(*operands) if decider is None else decider.combine(name, function, operands, own=True)
 
@@ -172,7 +172,7 @@ Value.__name__ = Value.__qualname__ = "traced value"  # what Python's own messag
 
 @runtime_checkable
 class Scribe(Protocol):
-    """Who answers reads and takes writes: the tracer."""
+    """Answers reads and takes writes: the tracer."""
 
     domains: dict[str, Any]
 
@@ -184,7 +184,7 @@ class Scribe(Protocol):
 
 
 class TracedAssignment(MutableMapping):
-    """Reads give the value from before the MLP, writes are kept aside; whatever else a dict does is refused."""
+    """The traced `z`: reads give the value from before the MLP, writes are kept apart, attributes are refused."""
 
     __slots__ = ("_scribe",)
 
@@ -210,7 +210,7 @@ class TracedAssignment(MutableMapping):
         return name in self._scribe.domains
 
     def get(self, name: str, default: Any = None) -> Any:
-        # Not by KeyError, as a mapping would: an unknown name is refused where it is read.
+        # Not by KeyError, as in a mapping, because an unknown name is refused where it is read.
         if name in self:
             return self[name]
         return default
@@ -228,7 +228,7 @@ TracedAssignment.__name__ = TracedAssignment.__qualname__ = "z"  # what Python's
 
 
 def apply(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function (or a dict or list) gives for the values of variables, without a branch for each of them.
+    """The result of the function (or a dict or list) for the values of variables, without a branch for each of them.
 
     In an MLP function `table[z["a"]]` runs the rest of the function once for every value of `a`. `apply` makes a table
     of the function over the variables that its arguments depend on instead. The function must not use `z` itself.

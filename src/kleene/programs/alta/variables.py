@@ -1,7 +1,7 @@
-"""What a transformer program holds at each position: categorical, numeric and set variables.
+"""The variables of a transformer program, which it holds at each position: categorical, numeric and set-valued.
 
-Inside Kleene a variable's value is a *code*, an index into the variable's `domain`; the function that a
-user writes sees the values themselves.
+Inside Kleene a variable's value is a *code*, an index into the variable's `domain`; a user's function sees the values
+themselves.
 """
 
 import math
@@ -19,7 +19,7 @@ from kleene.traces.channels import nearest
 
 InitFn = Callable[[int], Any]
 
-# A number nearer than this share of a gap to the middle between two declared values belongs to neither.
+# A number belongs to neither of two declared values if it is nearer to their middle than this share of the gap.
 BLUR = 1 / 64
 
 
@@ -154,7 +154,7 @@ def var(
 ) -> Categorical:
     """A categorical variable with values `0..range-1`, started by input token, by position, or by default.
 
-    The range may be called `var_range`, as in ALTA's code; the paper's listings say `range`.
+    The range may be called `var_range`, as in ALTA's code; the listings in the ALTA paper say `range`.
 
     >>> var(2, position_init_fn=lambda i: i == 0).domain
     (0, 1)
@@ -211,7 +211,7 @@ def set_var(
 
 
 def unwrapped(value: Any) -> Any:
-    """What a member of an enumeration stands for, or the number in an array without axes, as `np.where` gives."""
+    """The value of a member of an enumeration, or the number in an array without axes, as `np.where` returns."""
     if isinstance(value, Enum):
         return value.value
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value

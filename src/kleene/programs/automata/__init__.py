@@ -1,3 +1,3 @@
-"""Finite automata: deterministic, complete, and easy to come by."""
+"""Finite automata: deterministic and complete, from tables, regular expressions, files or automata-lib."""
 
 from kleene.programs.automata.dfa import DFA as DFA

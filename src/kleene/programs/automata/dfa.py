@@ -33,7 +33,7 @@ class DFA(TransitionTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The transition table for a notebook; a table that is too long to be read is cut."""
+        """The transition table for a notebook; a long one is cut."""
         return html_table(self._table_rows())
 
     def _table_rows(self) -> list[list[str]]:
@@ -89,7 +89,7 @@ class DFA(TransitionTable):
     def run(self, word: Word) -> Trace:
         """The trace of the word: `symbol`, `state` and `accepting` at every step; step 0 is the start."""
         word = whole_word(word)
-        word_codes(word, self.alphabet)  # the errors of a batch would speak of "word 0"
+        word_codes(word, self.alphabet)  # checked here, because the errors of a batch would speak of "word 0"
         return self.run_batch([word])[0]
 
     def run_batch(self, words: Sequence[Word]) -> TraceBatch:
@@ -112,7 +112,7 @@ class DFA(TransitionTable):
     # Other automata from this one.
 
     def minimise(self) -> "DFA":
-        """The smallest automaton of the same language, its states named q0, q1, … as a search finds them."""
+        """The smallest automaton of the same language, its states named q0, q1, … in breadth-first order."""
         return DFA.of(operations.minimised(self))
 
     def complement(self) -> "DFA":
@@ -142,13 +142,13 @@ class DFA(TransitionTable):
         """A shortest word that only one of the two accepts; None where they are equivalent."""
         return operations.distinguishing_word(self, other)
 
-    # Where automata come from, and where they go.
+    # Conversions and files.
 
     @classmethod
     def from_regex(cls, regex: str, alphabet: Iterable[str] | None = None) -> "DFA":
         """The smallest automaton of a regular expression, its dead state last; see `automata.regex_syntax`.
 
-        The alphabet is what occurs in the expression, in order of characters, where it is not given.
+        Without `alphabet`, it is the symbols of the expression in order of characters.
 
         >>> DFA.from_regex("(0|10*1)*").accepts("110")
         True
@@ -179,7 +179,7 @@ class DFA(TransitionTable):
 
     @classmethod
     def from_automata(cls, automaton: Any) -> "DFA":
-        """The automaton that an automata-lib `DFA` or `NFA` describes; what it leaves out goes to a dead state."""
+        """The automaton of an automata-lib `DFA` or `NFA`; missing transitions go to a dead state."""
         return cls.of(operations.from_automata(automaton))
 
     def to_automata(self) -> Any:

@@ -1,9 +1,9 @@
 """Automata as Graphviz drawings (DOT): written plainly, and read as most tools write them.
 
 The reader is our own. pydot's takes fifty times as long on a large automaton, and its time doubles with every nested
-subgraph, so that a file of a hundred bytes would take longer than a lifetime.
+subgraph, so that a file of a hundred bytes could keep it busy for ever.
 
-A node drawn as a `doublecircle` accepts. The start is where an arrow without a label comes in from a node that is no
+A node drawn as a `doublecircle` accepts. The start state has an incoming arrow without a label from a node that is no
 state: one that is invisible or drawn as a point, as plain text or as nothing. An arrow's label lists its symbols,
 separated by commas or by the ends of lines. As Graphviz has it, `\\` in a label is a backslash, `\n` the end of a
 line, and `&#44;` the character of that number: so every symbol can be written, a comma and a space too.
@@ -41,7 +41,7 @@ def _quoted(name: Any) -> str:
 
 
 def _in_label(character: str) -> str:
-    """A character of a symbol as it is written in a label; what separates symbols, or cannot be seen, by its number."""
+    """A character of a symbol as written in a label; separators and characters that cannot be seen, by their number."""
     if character in '\\"':
         return "\\" + character
     if character == "&":
@@ -56,7 +56,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def from_dot(text: str) -> TransitionTable:
-    """The automaton that is drawn; its states are strings, its symbols in order of characters."""
+    """The automaton of a DOT drawing; its states are strings, its symbols in order of characters."""
     graph = read_graph(text)
     shapes = {name: _shape(attributes) for name, attributes in graph.nodes.items()}
     rows, starts = [], set()
@@ -94,7 +94,7 @@ def _symbols(label: str) -> list[str]:
 
 
 def _read(written: re.Match[str]) -> str:
-    """The character that an escape or an entity stands for; an entity that is none stays as it is."""
+    """The character of an escape or an entity; an unknown entity stays as it is."""
     if written["entity"] is None:
         return "" if written["escaped"] == "\n" else written["escaped"]  # a line that goes on
     name = written["entity"]
@@ -128,7 +128,7 @@ class Token(NamedTuple):
     kind: str  # "quoted", "sign" or "bare"; "end" after the last
     text: str
     line: int
-    written: str = ""  # between the quotes as it stands there, escapes and all
+    written: str = ""  # between the quotes, with its escapes
 
 
 def read_graph(text: str) -> DotGraph:
@@ -164,7 +164,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 class _DotReader:
-    """Goes through the tokens, and collects the graph. Defaults given inside a subgraph end with it."""
+    """Reads the tokens into a graph. Defaults given inside a subgraph end with it."""
 
     def __init__(self, tokens: list[Token]):
         self.tokens, self.at, self.graph = tokens, 0, DotGraph()
@@ -178,7 +178,7 @@ class _DotReader:
         raise ProgramError(f"the DOT text cannot be read in line {self.next.line}: {found} where {wanted} was expected")
 
     def skip(self, word: str) -> bool:
-        """Whether this word or sign stands next; it is passed then."""
+        """Whether this word or sign comes next; if so, move past it."""
         there = self.next.kind != "quoted" and self.next.text == word
         self.at += there
         return there
@@ -194,12 +194,12 @@ class _DotReader:
         return self.tokens[self.at - 1].text
 
     def value(self) -> str:
-        """What an attribute is set to, as it is written: a label has escapes of its own."""
+        """The value of an attribute as written, because a label has escapes of its own."""
         self.name()
         return self.tokens[self.at - 1].written
 
     def statements(self, nodes: dict[str, str], edges: dict[str, str]) -> None:
-        """All up to the closing brace, under these defaults for nodes and arrows."""
+        """Read everything up to the closing brace, with these defaults for nodes and arrows."""
         nodes, edges = dict(nodes), dict(edges)
         while not self.skip("}"):
             if self.skip(";"):
@@ -218,7 +218,7 @@ class _DotReader:
                 self.statement(nodes, edges)
 
     def statement(self, nodes: dict[str, str], edges: dict[str, str]) -> None:
-        """A setting `a = b`, a node, or arrows `a -> b -> c`, with what stands in brackets after them."""
+        """Read a setting `a = b`, a node, or arrows `a -> b -> c`, with the attributes in brackets after them."""
         path = [self.name()]
         if self.skip("="):
             self.name()

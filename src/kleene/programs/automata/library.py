@@ -1,23 +1,29 @@
-"""A shelf of automata: parity, Tomita's seven languages, divisibility and some classics, by name."""
+"""Automata for the command line: a shelf of examples, how a word is typed, and how a run is shown.
+
+On the shelf are parity, Tomita's seven languages, divisibility and some classics. Recurrent networks that accept words
+are typed and shown in the same way.
+"""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import product
+from typing import Any
 
 from kleene.errors import InputError, close_names
-from kleene.notation.console import Entry, Shelf
+from kleene.notation.console import Entry, Shelf, Telling, typed_word
 from kleene.programs.automata.dfa import DFA
 from kleene.programs.automata.storage import ENDINGS
 
 
 def parity() -> DFA:
-    """The chapter's PARITY (figure 4.2): an odd number of 1s."""
+    """PARITY of Chiang's notes (figure 4.2): an odd number of 1s."""
     rows = [("q0", "0", "q0"), ("q0", "1", "q1"), ("q1", "0", "q1"), ("q1", "1", "q0")]
     return DFA.from_table(rows, start="q0", accept=["q1"])
 
 
 def divisible_by(number: int, base: int = 2) -> DFA:
-    """Numbers that `number` divides, first digit first; a state for every remainder, and ε counts as 0."""
+    """Numbers divisible by `number`, first digit first; a state for every remainder, and ε counts as 0."""
     if number < 1 or not 2 <= base <= 10:
         raise InputError(f"divisible_by({number}, base={base}): the number is 1 or more, the base 2 to 10")
     digits = [str(digit) for digit in range(base)]
@@ -39,7 +45,7 @@ def containing(part: str, alphabet: str = "ab") -> DFA:
 
 
 def brackets(depth: int) -> DFA:
-    """Well-nested brackets, at most `depth` deep; a state for every depth and one for words that are lost."""
+    """Well-nested brackets, at most `depth` deep; a state for every depth, and `lost` for what cannot be completed."""
     levels = [str(level) for level in range(depth + 1)]
     rows = [(level, "(", following) for level, following in zip(levels, [*levels[1:], "lost"])]
     rows += [(level, ")", before) for level, before in zip(levels, ["lost", *levels])]
@@ -175,7 +181,7 @@ def spelled(text: str) -> DFA:
     if text.endswith(ENDINGS):
         return DFA.load(text)
     close = close_names(text, entries()) if len(text) > 3 and text.isidentifier() else []
-    if close:  # hardly a language of one word
+    if close:  # a mistyped name is likelier than a language of one word
         meant = " or ".join(f"dfa:{name}" for name in close)
         raise InputError(
             f"no automaton {text!r} in the library; did you mean {meant}? If these letters are a regular expression, "
@@ -188,3 +194,21 @@ def words(alphabet: tuple[str, ...], longest: int) -> Iterator[str]:
     """All words up to that length, short ones first."""
     for length in range(longest + 1):
         yield from ("".join(symbols) for symbols in product(alphabet, repeat=length))
+
+
+def read(words: Sequence[str], subject: Any) -> str | list[str]:
+    """The word that a person typed, over the subject's alphabet."""
+    return typed_word(words, subject.alphabet)
+
+
+def telling(outcome: Any) -> Telling:
+    """Whether the word was accepted, and how long it is."""
+    accepted = bool(outcome.trace.output)
+    verdict = "accept" if accepted else "reject"
+    facts = {"output": verdict, "verdict": verdict, "accepted": accepted, "steps": outcome.trace.steps}
+    return Telling(facts, verdict, f"read {outcome.trace.steps} symbols")
+
+
+def sizes(network: Any) -> dict[str, Any]:
+    """How large a compiled network is, and whether its weights are exact."""
+    return {"exact": network.is_exact, "activation": network.activation} | asdict(network.size)

@@ -1,4 +1,4 @@
-"""What is made of an automaton: automata-lib's and back, smaller ones, unions, where two differ, and a graph to draw.
+"""Operations on automata: to automata-lib and back, minimising, unions, words that tell two apart, graphs to draw.
 
 automata-lib minimises, combines and determinises; its states get readable names here.
 """
@@ -13,7 +13,7 @@ from kleene.notation.tapes import as_tape
 from kleene.programs.automata.table import TransitionTable, checked_alphabet
 
 WIDEST = 14  # characters in a line of an arrow's label
-RUN = 4  # symbols in a row from which on "a–d" is written
+RUN = 4  # from this many consecutive symbols on, "a–d" is written
 
 
 def to_automata(dfa: TransitionTable) -> Any:
@@ -136,7 +136,7 @@ def _word(pair: tuple[int, int], reached: dict, alphabet: tuple[str, ...]) -> st
 
 
 def check_alphabets(a: TransitionTable, b: TransitionTable) -> None:
-    """Refuse automata over different alphabets: a word that one cannot read is neither in its language nor outside."""
+    """Refuse automata over different alphabets, because one cannot read all words of the other."""
     if set(a.alphabet) != set(b.alphabet):
         raise InputError(
             f"the alphabets differ: {' '.join(a.alphabet)} and {' '.join(b.alphabet)}; build both over the same "
@@ -166,7 +166,7 @@ def graph_of(dfa: TransitionTable, *, dead: bool = True) -> StateGraph:
 
 
 def _ranges(symbols: Sequence[str]) -> list[str]:
-    """The symbols, those that follow one another in the character set as one: a, b, c, d becomes a–d."""
+    """The symbols, with consecutive characters as one range: a, b, c, d becomes a–d."""
     runs: list[list[str]] = []
     for symbol in symbols:
         last = runs[-1][-1] if runs else ""

@@ -1,4 +1,4 @@
-"""From a regular expression to its smallest automaton: Glushkov's construction, sets of places, then automata-lib."""
+"""From a regular expression to its smallest automaton: Glushkov's construction, the subset construction, minimising."""
 
 from collections.abc import Iterable
 
@@ -17,9 +17,9 @@ from kleene.programs.automata.regex_syntax import (
 )
 from kleene.programs.automata.table import TransitionTable, checked_alphabet
 
-MOST_STATES = 200_000  # of the automaton before it is made smallest
+MOST_STATES = 200_000  # of the automaton before it is minimised
 MOST_ENTRIES = 1_000_000  # of its table, a row for every state and a column for every symbol: half a gigabyte
-MOST_WORK = 20_000_000  # places looked at on the way there, which takes some ten seconds
+MOST_WORK = 20_000_000  # places looked at in the subset construction, which takes some ten seconds
 
 
 class _Places:
@@ -72,9 +72,9 @@ class _Places:
         return empty, first, last
 
     def repeated(self, node: Repeated) -> tuple[bool, set[int], set[int]]:
-        """Copies one after the other, a(a(a)?)?, of which the word may end after any that is not required.
+        """Copies in sequence, a(a(a)?)?; the word may end after any copy from the last required one on.
 
-        A part that can be empty is repeated without its empty word: then none of the copies is required.
+        A part that can be empty is repeated without its empty word, and then no copy is required.
         """
         empty, first, last = self.build(node.part)
         least = 0 if empty else node.least

@@ -1,13 +1,13 @@
-"""Reading regular expressions, so that a mistake is shown where it is.
+"""A reader of regular expressions whose errors name the position of a mistake.
 
     ab        a, then b                      a*  a+  a?       any number, at least one, at most one
-    a|b       either                         a{3}  a{2,4}     so many times; also a{2,} and a{,4}
+    a|b       either                         a{3}  a{2,4}     3 times, 2 to 4; also a{2,} and a{,4}
     ( )       groups; () is the empty word   .                any symbol of the alphabet
     ε         the empty word                 [abc] [a-f] [^a] one of these symbols; any symbol but these
     \\x        the character x itself      ^a  a$          the same as a: ^ and $ are the word's ends
 
 A symbol is one character. An expression matches whole words, as `re.fullmatch` does, so that ^ and $ add nothing;
-where there may be symbols before a ^ or after a $, they are refused.
+^ and $ are refused where there may be symbols before the one or after the other.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from kleene.errors import ProgramError
 
 SPECIAL = "|*+?{}()[].\\^$"
 LARGEST = 20_000  # places of symbols, counted repetitions written out; so no count can be larger
-MOST_SYMBOLS = 10_000  # that the classes of an expression name; all of Unicode has a million
+MOST_SYMBOLS = 10_000  # named by the classes of an expression; all of Unicode has a million
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Anchor:
-    """^ or $, and where it stands in the text."""
+    """^ or $, and its position in the expression."""
 
     sign: str
     place: int
@@ -123,7 +123,7 @@ class _ExpressionReader:
         return least, most
 
     def count(self, digits: str, place: int) -> int:
-        number = int(digits.lstrip("0")[:9] or 0)  # nine digits are too many already, and thousands cannot be read
+        number = int(digits.lstrip("0")[:9] or 0)  # nine digits are already too many
         if number > LARGEST:
             self.fail(f"a repetition of more than {LARGEST} times is asked for", place)
         return number
@@ -207,7 +207,7 @@ class _ExpressionReader:
         if isinstance(node, Either):
             return Either(tuple(self.without_anchors(option, first, last) for option in node.options))
         if isinstance(node, Repeated):
-            once = node.most == 1  # of several copies, the second has the first before it
+            once = node.most == 1  # with several copies, symbols of the first come before the second
             return Repeated(self.without_anchors(node.part, first and once, last and once), node.least, node.most)
         if isinstance(node, Sequence):
             return self._sequence_without_anchors(node, first, last)
@@ -229,7 +229,7 @@ class _ExpressionReader:
 
 
 def parse(regex: str, alphabet: tuple[str, ...] | None) -> tuple[Expression, dict[str, int]]:
-    """The expression as a tree, and the symbols that it names with the place of each."""
+    """The expression as a tree, and the symbols that it names with the position of each."""
     reader = _ExpressionReader(regex, epsilon="ε" not in (alphabet or ()))
     try:
         tree = reader.either()
@@ -241,5 +241,5 @@ def parse(regex: str, alphabet: tuple[str, ...] | None) -> tuple[Expression, dic
 
 
 def shortened(regex: str) -> str:
-    """The expression in quotes, as much of it as an error can show."""
+    """The expression in quotes, cut to a length that fits into an error."""
     return repr(regex) if len(regex) <= 200 else f"{regex[:200]!r}…"

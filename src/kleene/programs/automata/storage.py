@@ -1,4 +1,4 @@
-"""Automata on disk: JSON, or Graphviz (DOT) for those who want to draw."""
+"""Automata on disk: as JSON, or as Graphviz drawings (DOT)."""
 
 import json
 from collections.abc import Hashable, Mapping

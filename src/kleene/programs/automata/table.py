@@ -1,4 +1,4 @@
-"""An automaton's transition table: checked when it is built, every fault named with the entry and the way out."""
+"""An automaton's transition table, checked when it is built; every error names the wrong entry and how to mend it."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -15,7 +15,7 @@ State = Hashable
 
 @dataclass(frozen=True, kw_only=True)
 class TransitionTable:
-    """States, symbols and one transition for every pair of them; `DFA` adds what one does with it."""
+    """States, symbols and one transition for every pair of them; `DFA` adds running, operations and files."""
 
     states: tuple[State, ...]
     alphabet: tuple[str, ...]
@@ -99,7 +99,7 @@ def checked_states(states: Any) -> tuple[Hashable, ...]:
             both = f"{names[str(state)]!r} and {state!r}"
             raise ProgramError(f"two states are called {state}: {both}; give every state a name of its own")
         names[str(state)] = state
-    if len(set(found)) < len(found):  # as 1 and True are, and 1.0
+    if len(set(found)) < len(found):  # as 1, True and 1.0 are
         first, second = next((p, q) for n, q in enumerate(found) for p in found[:n] if p == q)
         raise ProgramError(f"the states {first!r} and {second!r} are equal; give every state a name of its own")
     return found
@@ -112,7 +112,7 @@ def check_hashable(state: Any) -> None:
 
 
 def _hashable(thing: Any) -> bool:
-    """Whether it can be looked up; a tuple with a list in it only claims so."""
+    """Whether it can be looked up; a tuple with a list in it only claims to be hashable."""
     try:
         hash(thing)
     except TypeError:
@@ -137,14 +137,14 @@ def checked_alphabet(alphabet: Any) -> tuple[str, ...]:
 def _listed(things: Any, name: str, what: str) -> tuple[Any, ...]:
     if not isinstance(things, Iterable) or isinstance(things, bytes):
         raise ProgramError(f"{name} is {things!r}; list {what}, as in {name}=('a', 'b')")
-    # A set has no order of its own, and not even the same one in the next process.
+    # A set has no order of its own; it can even change from process to process.
     return tuple(sorted(things, key=str) if isinstance(things, (set, frozenset)) else things)
 
 
 def checked_transitions(
     transitions: Any, states: tuple[Hashable, ...], alphabet: tuple[str, ...]
 ) -> dict[tuple[Hashable, str], Hashable]:
-    """The table as a dict of its own, an entry for every state and symbol, in their order."""
+    """A copy of the table, checked: an entry for every state and symbol, in their order."""
     if not isinstance(transitions, Mapping):
         raise ProgramError(f"transitions is {transitions!r}; give a dict that maps (state, symbol) to the next state")
     known, symbols = set(states), set(alphabet)
@@ -192,7 +192,7 @@ def checked_start(start: Any, states: tuple[Hashable, ...]) -> Hashable:
 
 
 def checked_accept(accept: Any, states: tuple[Hashable, ...]) -> frozenset[Hashable]:
-    """The accepting states; none at all is allowed, and accepts nothing."""
+    """The accepting states; an automaton without any accepts nothing."""
     if isinstance(accept, str) or not isinstance(accept, Iterable):
         raise ProgramError(f"accept is {accept!r}; give the accepting states as a list, as in accept=[{accept!r}]")
     found = list(accept)

@@ -1,4 +1,4 @@
-"""Blocks: for each pattern of zero registers, what every argument and register is wired to, holes left open."""
+"""Blocks: for each pattern of zero registers, the source of every argument and register; holes are left open."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,14 +16,14 @@ SYMBOLS = {"0": True, "!0": False, "-": None}
 
 @dataclass(frozen=True)
 class Block:
-    """What the circuit is while the registers match a pattern: one of "0", "!0" and "-" (anything) for each register.
+    """The wiring while the registers match a pattern: one of "0", "!0" and "-" (anything) for each register.
 
-    `choices` has for each connection of the wiring the place of its source, or HOLE.
+    `choices` has the index of the source of each connection, or HOLE.
     """
 
     pattern: tuple[str, ...]
     choices: tuple[int, ...]
-    line: int | None = field(default=None, compare=False)  # where it stands in its file
+    line: int | None = field(default=None, compare=False)  # in its file
 
     def __str__(self) -> str:
         where = f" (line {self.line})" if self.line is not None else ""
@@ -75,16 +75,16 @@ class BlockTable:
             f"<{type(self).__name__} {self.name}: {len(self.blocks)} blocks, {registers} registers, {modules} modules>"
         )
 
-    # Tables: blocks, connections and patterns by their places.
+    # Tables: blocks, connections and patterns by their indices.
 
     @cached_property
     def choices(self) -> np.ndarray:
-        """What each block wires to each connection: sources by their places [block, connection], HOLE where open."""
+        """The source of each connection in each block: indices [block, connection], HOLE where open."""
         return np.array([block.choices for block in self.blocks], dtype=np.int32).reshape(len(self.blocks), -1)
 
     @cached_property
     def block_of(self) -> np.ndarray:
-        """The block for each of the 2^registers patterns, bit i of its number saying that register i is 0; -1: none."""
+        """The block for each of the 2^registers patterns, or -1; bit i of a pattern says that register i is 0."""
         numbers = np.arange(2**self.wiring.registers)
         zero = (numbers[:, None] >> np.arange(self.wiring.registers)) & 1 == 1
         found = np.full(len(numbers), -1, dtype=np.int32)
@@ -95,7 +95,7 @@ class BlockTable:
 
     @cached_property
     def default(self) -> np.ndarray:
-        """What a hole of each connection is by default: a register keeps its value, an argument is r0."""
+        """The default source for a hole of each connection: a register keeps its value, an argument is r0."""
         arguments = len(self.wiring.connections) - self.wiring.registers
         return np.array([0] * arguments + list(range(self.wiring.registers)), dtype=np.int32)
 
@@ -105,7 +105,7 @@ class BlockTable:
         return bool((self.choices != HOLE).all())
 
     def filled(self, generator: np.random.Generator | None = None) -> Self:
-        """The same without holes: each filled with its default, or at random by the generator."""
+        """The same without holes: each is filled with its default, or at random with a generator."""
         drawn = self.default
         if generator is not None:
             limits = [connection.choices for connection in self.wiring.connections]

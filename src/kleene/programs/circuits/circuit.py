@@ -32,12 +32,12 @@ class Circuit(BlockTable):
 
     @classmethod
     def from_text(cls, text: str, name: str = "the circuit") -> "Circuit":
-        """The circuit that a text describes; a ProgramError names the line where it cannot be read."""
+        """The circuit in a string; a ProgramError names the line that cannot be read."""
         return cls.of(parse(text, name))
 
     @property
     def text(self) -> str:
-        """The circuit as a text that `from_text` reads."""
+        """The circuit as a string that `from_text` reads."""
         return as_text(self)
 
     def __str__(self) -> str:
@@ -48,25 +48,25 @@ class Circuit(BlockTable):
 
     @classmethod
     def load(cls, path: Any) -> "Circuit":
-        """The circuit in a text file, usually one that ends in `.nram`; it has the file's name."""
+        """The circuit in a text file, usually one that ends in `.nram`; it is named after the file."""
         return cls.of(load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """Save the circuit as a text with its checksum and return the path."""
+        """Save the circuit as a text file with its checksum and return the path."""
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.text}"))
 
     # Running.
 
     def channels(self, size: int) -> tuple[Channel, ...]:
-        """What a run on a memory of that size records."""
+        """The channels that a run on a memory of that size records."""
         return self.wiring.channels(size)
 
     def run(
         self, memory: Sequence[int], steps: int | None = None, generator: np.random.Generator | None = None
     ) -> Trace:
-        """What the circuit does on a memory: `memory`, the registers, and each step's connections (`READ.a`, `r0.c`).
+        """The trace on a memory: `memory`, the registers, and each step's connections (`READ.a`, `r0.c`).
 
-        The output is the memory in the end. With a `generator` every hole is drawn anew at every step.
+        The output is the final memory. With a `generator` every hole is drawn again at every step.
         """
         return self.run_batch([memory], None if steps is None else [steps], generator)[0]
 
@@ -76,7 +76,7 @@ class Circuit(BlockTable):
         steps: Sequence[int] | None = None,
         generator: np.random.Generator | None = None,
     ) -> list[Trace]:
-        """The runs on many memories, which may be of different sizes; all at once."""
+        """The traces on many memories, which may be of different sizes, run together."""
         checked = [self._checked_memory(memory) for memory in memories]
         check_steps(steps, len(checked))
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
@@ -114,7 +114,7 @@ def _execute(
     steps: Sequence[int],
     generator: np.random.Generator | None,
 ) -> Iterator[Run]:
-    """What was recorded of each run. Rows of the batch that are done go on unseen until all are."""
+    """The record of each run. Rows that are done keep running, unrecorded, until all are done."""
     sizes, limits = np.array([len(memory) for memory in memories]), np.array(steps)
     cells = np.zeros((len(memories), sizes.max()), dtype=np.int64)
     for row, memory in enumerate(memories):
@@ -129,7 +129,7 @@ def _execute(
         recorded_registers.append(registers)
         recorded_choices.append(choices)
     shape = (len(recorded_choices), len(memories), len(circuit.wiring.connections))
-    wired = np.array(recorded_choices).reshape(shape)  # also where there is no step at all
+    wired = np.array(recorded_choices).reshape(shape)  # the reshape is for runs without a step
     after, held = np.array(recorded_cells), np.array(recorded_registers)
     for row, (size, taken) in enumerate(zip(sizes, limits)):
         yield after[: taken + 1, row, :size], held[: taken + 1, row], wired[:taken, row]
@@ -138,7 +138,7 @@ def _execute(
 def _wired(
     circuit: BlockTable, registers: np.ndarray, generator: np.random.Generator | None, step: int, going: np.ndarray
 ) -> np.ndarray:
-    """The connections of this step for each row, holes filled."""
+    """The connections of this step for each row, with holes filled."""
     pattern = (registers == 0) @ (1 << np.arange(circuit.wiring.registers))
     block = circuit.block_of[pattern]
     stuck = np.flatnonzero(going & (block < 0))
@@ -164,7 +164,7 @@ def _step(
     values[:, : wiring.registers] = registers
     for place, kind in enumerate(wiring.modules):
         arguments = [values[rows, choices[:, connection]] for connection in wiring.places[place]]
-        first, second = (*arguments, sizes, sizes)[:2]  # what a module does not use may be anything
+        first, second = (*arguments, sizes, sizes)[:2]  # an argument that a module does not use may be anything
         output = np.zeros_like(sizes)
         if kind == "READ":
             output = cells[rows, first]

@@ -1,12 +1,19 @@
-"""A shelf of circuits by name, the five that the partial-traces paper teaches; they are texts in `texts/`."""
+"""Circuits for the command line: a shelf of examples, how a memory is typed, and how a run is shown.
+
+The examples are the five circuits that the partial-traces paper teaches; they are files in `texts/`. NRAMs that run
+circuits are typed and shown in the same way.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from random import Random
+from typing import Any
 
-from kleene.notation.console import Entry, Shelf
+from kleene.errors import InputError
+from kleene.notation.console import Entry, Shelf, Telling
 from kleene.programs.circuits.circuit import Circuit
+from kleene.traces import Trace
 
 
 @cache
@@ -16,7 +23,7 @@ def stored(name: str) -> Circuit:
 
 
 def text_of(name: str) -> str:
-    """What stands in `texts/NAME.nram`, comments included."""
+    """The content of `texts/NAME.nram`, comments included."""
     return resources.files("kleene.programs.circuits").joinpath("texts", f"{name}.nram").read_text("utf-8")
 
 
@@ -105,7 +112,7 @@ def _entry(
     sample: Callable[[Random, int], list[int]],
     smallest: int,
 ) -> Entry:
-    """An entry that draws memories of any size, but none below the smallest that the circuit is made for."""
+    """An entry whose sampled memories are never smaller than the smallest that the circuit works on."""
     return Entry(
         name,
         summary,
@@ -146,3 +153,52 @@ entries, get = _SHELF.entries, _SHELF.get
 def spelled(text: str) -> Circuit | None:
     """The circuit in a .nram file; None for any other text."""
     return Circuit.load(text) if text.endswith(".nram") else None
+
+
+def read(words: Sequence[str], subject: Any = None) -> list[int]:
+    """The memory that a person typed: whole numbers, with spaces or commas between them.
+
+    >>> read(["3 1", "2,0"])
+    [3, 1, 2, 0]
+    """
+    memory = []
+    for word in " ".join(words).replace(",", " ").split():
+        try:
+            memory.append(int(word))
+        except ValueError:
+            raise InputError(f"the cell {word!r} is not a whole number; give a memory, such as 3 1 2 0") from None
+    if not memory:
+        raise InputError("there is no input; give a memory, such as 3 1 2 0")
+    return memory
+
+
+def run(subject: Any, memory: Any, *, name: str, steps: int | None = None) -> Trace:
+    """The trace of `steps` steps, or of as many as the circuit declares."""
+    if steps is None and subject.steps is None:
+        raise InputError(f"{name!r} does not say how many steps it runs; give --steps")
+    return subject.run(memory, steps)
+
+
+def telling(outcome: Any) -> Telling:
+    """The memory that was left, and the registers."""
+    trace = outcome.trace
+    registers = [c.name for c in trace.channels if not c.per_step and c.name != "memory"]
+    facts = {"output": trace.output, "steps": trace.steps}
+    facts["registers"] = [int(trace[register][-1]) for register in registers]
+    answer = " ".join(map(str, trace.output))
+    return Telling(facts, answer, f"took {trace.steps} steps", table=lambda: table(trace))
+
+
+def table(trace: Trace) -> Any:
+    """Memory and registers alone, because the connections of a step would fill a screen. JSON has them."""
+    from kleene.traces.tables import as_table  # rich takes time to import
+
+    kept = tuple(channel for channel in trace.channels if not channel.per_step)
+    return as_table(Trace(kept, {c.name: trace[c.name] for c in kept}, trace.output_name, source=trace.source))
+
+
+def sizes(network: Any) -> dict[str, Any]:
+    """How large a compiled NRAM is."""
+    size, wiring = network.size, network.wiring
+    found = {"hidden_units": size.hidden_units, "registers": wiring.registers, "modules": len(wiring.modules)}
+    return found | {"parameters": size.parameters, "nonzero": size.nonzero}

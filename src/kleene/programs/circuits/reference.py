@@ -1,4 +1,4 @@
-"""Circuits run in the plainest way, by names and one thing at a time: what the interpreter is checked against."""
+"""The reference interpreter of circuits: plain Python, one module at a time. `Circuit.run` is checked against it."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from kleene.programs.circuits.circuit import Circuit
 
 
 def reference_run(circuit: Circuit, memory: Sequence[int], steps: int) -> tuple[list[int], list[int]]:
-    """The memory and the registers after so many steps; holes are filled with their defaults, as `Circuit.run` does.
+    """The memory and the registers after `steps` steps; holes are filled with their defaults, as `Circuit.run` does.
 
     >>> from kleene.programs.circuits.library import get
     >>> reference_run(get("increment").build(), [1, 2, 0], 5)

@@ -11,7 +11,7 @@
         READ1(r0)  WRITE(r0, READ1)
         r0 = r0    r1 = ?     // a hole; what is not mentioned is a hole too
 
-Statements may stand on one line or on many, in any order: what runs first is decided by the module sequence. What
+Statements may stand on one line or on many, in any order, because the module sequence decides what runs first. What
 follows `//` is a comment.
 """
 
@@ -43,7 +43,7 @@ class _Reading:
 
 
 def parse(text: str, name: str = "the circuit") -> BlockTable:
-    """The circuit that a text describes; a ProgramError names the line where it cannot be read."""
+    """The circuit in the content of a file; a ProgramError names the line that cannot be read."""
     reading = _Reading()
     for number, line in _lines(text):
         try:
@@ -65,7 +65,7 @@ def parse(text: str, name: str = "the circuit") -> BlockTable:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # a mark that some editors write
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):  # byte-order mark
         code = line.split("//")[0].strip()
         if code:
             yield number, code
@@ -158,7 +158,7 @@ def _call(wiring: Wiring, name: str, arguments: list[str]) -> dict[str, int]:
 
 
 def _source(wiring: Wiring, written: str, limit: int, user: str) -> int:
-    """The place of a source, or HOLE; `limit` is how many of them the user may choose from."""
+    """The index of a source, or HOLE; `user`, a module or register, may take only the first `limit` sources."""
     if written == "?":
         return HOLE
     if re.fullmatch(r"r\d+", written):
@@ -218,7 +218,7 @@ def as_text(circuit: BlockTable) -> str:
 
 
 def load(path: Path) -> BlockTable:
-    """The circuit in the file, under the file's name."""
+    """The circuit in the file, named after the file."""
     content = read_bytes(path, MOST_TEXT)
     check_seal(path, content, by_hand=True)
     try:

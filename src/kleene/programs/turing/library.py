@@ -1,10 +1,16 @@
-"""A shelf of Turing machines by name; most are texts in `machines/`, easy to read and to start from."""
+"""Turing machines for the command line: a shelf of examples, how a word is typed, and how a run is shown.
 
+Most of the machines are files in `machines/`, easy to read and to start from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import resources
 from itertools import pairwise
+from typing import Any
 
 from kleene.errors import InputError
-from kleene.notation.console import Entry, Shelf
+from kleene.notation.console import Entry, Shelf, Telling, typed_word
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
 
@@ -16,7 +22,7 @@ def stored(name: str) -> TuringMachine:
 
 
 def walk_right(cells: int, *, name: str = "") -> TuringMachine:
-    """A machine that goes so many cells to the right, whatever is there, and accepts."""
+    """A machine that goes `cells` cells to the right over any symbols, and accepts."""
     if cells < 1:
         raise InputError(f"walk_right({cells}): give 1 cell or more")
     states = [*(f"w{number}" for number in range(cells)), "there"]
@@ -35,14 +41,14 @@ BEAVER = {
     ("D", "_"): ("D", "1", "R"),
     ("D", "1"): ("A", "_", "R"),
 }
-BEAVER_ROOM = 10  # how far to the left of its first cell it comes
+BEAVER_ROOM = 10  # how many cells it moves to the left of its first one
 
 
 def busy_beaver_4() -> TuringMachine:
     """The busiest machine of four states and two symbols: 107 steps from an empty tape, and 13 ones left.
 
-    In the literature the tape has no left end. Here the machine first walks far enough to the right to never feel
-    one: 10 cells in 10 steps, so that it halts after 117.
+    In the literature the tape has no left end. Here the machine first walks far enough to the right to never reach
+    it: 10 cells in 10 steps, so that it halts after 117.
     """
     states = [*(f"walk{number}" for number in range(BEAVER_ROOM)), "A"]
     walk = {(q, a): (r, a, "R") for q, r in pairwise(states) for a in ("1", "_")}
@@ -56,7 +62,7 @@ def busy_beaver_4() -> TuringMachine:
 
 
 def ping_pong_word(cells: int) -> str:
-    """A word on which `ping_pong` runs to and fro over so many cells."""
+    """A word on which `ping_pong` runs to and fro over `cells` cells."""
     if cells < 2:
         raise InputError(f"ping_pong_word({cells}): two marks need 2 cells or more")
     return "x" + "1" * (cells - 2) + "x"
@@ -77,7 +83,7 @@ _SHELF = Shelf(
     (
         Entry(
             "sipser",
-            "1s, as many as a power of two (Sipser's example, and the chapter's)",
+            "1s, as many as a power of two (the example of Sipser and of Chiang's notes)",
             lambda: stored("sipser"),
             ("1111",),
             reference=lambda word: len(word).bit_count() == 1,
@@ -160,3 +166,32 @@ entries, get = _SHELF.entries, _SHELF.get
 def spelled(text: str) -> TuringMachine | None:
     """The machine in a .tm file; None for any other text."""
     return TuringMachine.load(text) if text.endswith(".tm") else None
+
+
+def read(words: Sequence[str], subject: Any) -> str | list[str]:
+    """The word that a person typed, over the input alphabet."""
+    return typed_word(words, subject.input_alphabet)
+
+
+def telling(outcome: Any) -> Telling:
+    """The verdict and the tape that was left."""
+    done = outcome.trace
+    tape = done.tape if isinstance(done.tape, str) else list(done.tape)
+    facts = {"output": done.verdict, "verdict": done.verdict, "steps": done.steps, "state": done.state}
+    facts |= {"head": done.head, "tape": tape} | ({"ticks": done.ticks} if outcome.compiled else {})
+    remark = f", {done.ticks} ticks of the network" if outcome.compiled else ""
+    remark += "; it has not halted: give more with --max-steps" if done.verdict == "running" else ""
+    left = (tape if isinstance(tape, str) else " ".join(tape)) or "(blank)"
+    return Telling(
+        facts,
+        f"{done.verdict}  tape: {left}",
+        f"took {done.steps} steps",
+        remark,
+        table=lambda: "\n".join(done.lines(most=200)),
+        stored=lambda: {"configurations": [asdict(configuration) for configuration in done.configurations]},
+    )
+
+
+def sizes(network: Any) -> dict[str, Any]:
+    """How large a compiled network is, and whether its weights are exact."""
+    return {"exact": network.rnn.is_exact, "activation": network.rnn.activation} | asdict(network.size)

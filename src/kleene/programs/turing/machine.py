@@ -1,19 +1,24 @@
-"""A Turing machine: its run, its graph of states, and its files."""
+"""A Turing machine: its runs, its graph of states, and its files.
 
+A run is a tight loop over a `LinkedTable`, whose entries point at each other.
+"""
+
+from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.errors import InputError
 from kleene.files import SEAL, sealed, write_atomically
 from kleene.limits import checked_count
-from kleene.notation.computations import Computation, accepted
+from kleene.notation.computations import Computation, Configurations, Verdict, accepted, continued
 from kleene.notation.graphs import Arrow, Node, StateGraph, aligned, html_table, marks
 from kleene.notation.words import Word, whole_word, word_codes
-from kleene.programs.turing import simulator
-from kleene.programs.turing.table import TuringTable
-from kleene.programs.turing.text import as_text, load, parse
+from kleene.programs.turing.table import TuringTable, as_text, load, parse
 
 
 class TuringMachine(TuringTable):
@@ -36,7 +41,7 @@ class TuringMachine(TuringTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; one that is too long to be read is cut."""
+        """The table for a notebook; a long one is cut."""
         return html_table(self._table_rows())
 
     def _table_rows(self) -> list[list[str]]:
@@ -51,17 +56,17 @@ class TuringMachine(TuringTable):
     def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
         """What the machine does on the word, up to `max_steps` steps; then the verdict is "running".
 
-        With `record=False` only the last configuration is kept: faster, and no memory but the tape.
+        With `record=False` only the last configuration is kept, which is faster and needs memory only for the tape.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         whose = f"the input alphabet of {self.name}"
         codes = word_codes(word, self.input_alphabet, whose)
-        return simulator.run(self, self._linked, codes, budget, record)
+        return _run(self, self._linked, codes, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:
-        """The computation taken up to `max_steps` steps further; one that has halted comes back as it is.
+        """The computation continued by up to `max_steps` steps; one that has halted is returned unchanged.
 
-        What was recorded before stays recorded, and what comes after is recorded only then.
+        The new steps are recorded if the earlier ones were.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         if (computation.states, computation.symbols) != (self.states, self.tape_alphabet):
@@ -71,7 +76,7 @@ class TuringMachine(TuringTable):
             )
         if computation.verdict != "running":
             return computation
-        return simulator.resume(self, self._linked, computation, budget)
+        return _resume(self, self._linked, computation, budget)
 
     def run_batch(self, words: Iterable[Word], max_steps: int = 10_000, record: bool = True) -> list[Computation]:
         """The run on each word, one after the other."""
@@ -82,8 +87,8 @@ class TuringMachine(TuringTable):
         return accepted(self.run(word, max_steps, record=False), self.name, word, max_steps)
 
     @cached_property
-    def _linked(self) -> simulator.Linked:
-        return simulator.linked(self)
+    def _linked(self) -> "LinkedTable":
+        return _linked_table(self)
 
     # Graph and files.
 
@@ -103,20 +108,20 @@ class TuringMachine(TuringTable):
 
     @classmethod
     def from_text(cls, text: str, name: str = "the machine") -> "TuringMachine":
-        """The machine that a text describes; see `kleene.programs.turing.text` for the format."""
+        """The machine in a string; see `kleene.programs.turing.table` for the format."""
         return cls.of(parse(text, name))
 
     def to_text(self) -> str:
-        """The machine as a text that `from_text` reads."""
+        """The machine as a string that `from_text` reads."""
         return as_text(self)
 
     @classmethod
     def load(cls, path: Any) -> "TuringMachine":
-        """The machine in a text file, usually one that ends in `.tm`; it has the file's name."""
+        """The machine in a text file, usually one that ends in `.tm`; it is named after the file."""
         return cls.of(load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """Save the machine as a text with its checksum and return the path."""
+        """Save the machine as a text file with its checksum and return the path."""
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))
 
 
@@ -144,3 +149,127 @@ def _graph_of(machine: TuringTable, *, dead: bool) -> StateGraph:
     note = f"Not shown: {machine.reject}, which rejects. A missing transition leads there." if hidden else ""
     title, total = f"Turing machine with {len(machine.states)} states", len(machine.states)
     return StateGraph(title, nodes, tuple(arrows), place[machine.start], total, note)
+
+
+# Running.
+
+# The row of a state has an entry for each symbol: (row of the next state, symbol written, move, next state).
+# A halting state has no row; this is how the loop knows that it is done.
+Row = list[Any]
+
+
+@dataclass(frozen=True)
+class LinkedTable:
+    """The table with every name replaced by the row that it leads to, and the codes of the names."""
+
+    rows: dict[int, Row | None]
+    states: dict[str, int]
+    symbols: dict[str, int]
+    blank: int
+
+
+def _linked_table(machine: TuringTable) -> LinkedTable:
+    """The machine's table, ready to run."""
+    states = {name: code for code, name in enumerate(machine.states)}
+    symbols = {name: code for code, name in enumerate(machine.tape_alphabet)}
+    halting = (machine.accept, machine.reject)
+    rows: dict[int, Row | None] = {code: None if name in halting else [] for name, code in states.items()}
+    for name, code in states.items():
+        row = rows[code]
+        if row is None:
+            continue
+        for symbol in machine.tape_alphabet:
+            target, written, move = machine.transitions[name, symbol]
+            row.append((rows[states[target]], symbols[written], 1 if move == "R" else -1, states[target]))
+    return LinkedTable(rows, states, symbols, symbols[machine.blank])
+
+
+@dataclass
+class _Progress:
+    """Where a run stands: the codes of its state and cells, and what was recorded so far."""
+
+    state: int
+    head: int
+    cells: list[int]
+    states: array
+    heads: array
+    writes: array
+
+
+def _advance(table: LinkedTable, at: _Progress, max_steps: int) -> int:
+    """Take up to that many steps and return how many were taken. Nothing is recorded."""
+    row, head, cells, blank, state = table.rows[at.state], at.head, at.cells, table.blank, at.state
+    taken = 0
+    if row is not None:
+        for taken in range(1, max_steps + 1):  # noqa: B007 - the last value is the result
+            row, cells[head], move, state = row[cells[head]]
+            head += move
+            if head < 0:
+                head = 0
+            elif head == len(cells):
+                cells.append(blank)
+            if row is None:
+                break
+    at.state, at.head = state, head
+    return taken
+
+
+def _advance_recorded(table: LinkedTable, at: _Progress, max_steps: int) -> int:
+    """The same steps, each one recorded: a separate loop, because recording takes twice the time."""
+    row, head, cells, blank, state = table.rows[at.state], at.head, at.cells, table.blank, at.state
+    states, heads, writes = at.states.append, at.heads.append, at.writes.append
+    taken = 0
+    if row is not None:
+        for taken in range(1, max_steps + 1):  # noqa: B007
+            row, symbol, move, state = row[cells[head]]
+            cells[head] = symbol
+            head += move
+            if head < 0:
+                head = 0
+            elif head == len(cells):
+                cells.append(blank)
+            writes(symbol)
+            states(state)
+            heads(head)
+            if row is None:
+                break
+    at.state, at.head = state, head
+    return taken
+
+
+def _run(machine: TuringTable, table: LinkedTable, word: list[int], max_steps: int, record: bool) -> Computation:
+    """The run on a word of codes; a symbol has the same code in the input alphabet and in the tape alphabet."""
+    at = _progress(table.states[machine.start], 0, list(word), table.blank)
+    taken = (_advance_recorded if record else _advance)(table, at, max_steps)
+    kept = _recorded(machine, word, at) if record else _last(machine, at)
+    return _computation(machine, at, taken, kept)
+
+
+def _resume(machine: TuringTable, table: LinkedTable, before: Computation, max_steps: int) -> Computation:
+    """The run continued from the last configuration of a computation."""
+    last = before.last
+    at = _progress(table.states[last.state], last.head, [table.symbols[s] for s in last.tape], table.blank)
+    word = list(at.cells)
+    taken = (_advance_recorded if before.recorded else _advance)(table, at, max_steps)
+    kept = _recorded(machine, word, at) if before.recorded else _last(machine, at)
+    return continued(before, _computation(machine, at, taken, kept))
+
+
+def _progress(state: int, head: int, cells: list[int], blank: int) -> _Progress:
+    cells.extend([blank] * (head + 1 - len(cells)))
+    return _Progress(state, head, cells, array("I", [state]), array("I", [head]), array("I"))
+
+
+def _recorded(machine: TuringTable, word: list[int], at: _Progress) -> Configurations:
+    arrays = (np.frombuffer(kept, dtype=np.dtype("I")) for kept in (at.states, at.heads, at.writes))
+    return Configurations(machine.states, machine.tape_alphabet, machine.blank, word, *arrays)
+
+
+def _last(machine: TuringTable, at: _Progress) -> Configurations:
+    return Configurations(machine.states, machine.tape_alphabet, machine.blank, at.cells, [at.state], [at.head], [])
+
+
+def _computation(machine: TuringTable, at: _Progress, steps: int, kept: Any) -> Computation:
+    verdicts: dict[str, Verdict] = {machine.accept: "accept", machine.reject: "reject"}
+    verdict = verdicts.get(machine.states[at.state], "running")
+    return Computation(verdict, steps, kept, machine.states, machine.tape_alphabet, machine.blank, source="program")

@@ -1,6 +1,6 @@
 """A universal Turing machine: it reads another machine and a word, and does what that machine does on that word.
 
-The machine simulated has two tape symbols, its blank and one more, which every machine can be brought to. Its code is
+The simulated machine has two tape symbols, its blank and one more; every machine has an equivalent one. Its code is
 
     # * rule rule : rule rule : rule rule … = tape
 
@@ -27,7 +27,7 @@ BITS, MARKED, CARRIED = "01", "ol", "ze"
 
 
 class _Transitions:
-    """Transitions, written a trip at a time."""
+    """Transitions, added one trip at a time."""
 
     def __init__(self) -> None:
         self.transitions: dict[tuple[str, str], tuple[str, str, Move]] = {}
@@ -50,7 +50,7 @@ def universal() -> TuringMachine:
     _change_the_state(table)
     states = {q for q, _ in table.transitions} | {r for r, _, _ in table.transitions.values()}
     for state in sorted(states - {"accept", "reject"}):
-        for symbol in (*SYMBOLS, "_"):  # which no code leads to
+        for symbol in (*SYMBOLS, "_"):  # no code leads to these
             table.transitions.setdefault((state, symbol), ("reject", symbol, "R"))
     return TuringMachine(
         transitions=table.transitions,

@@ -1,11 +1,11 @@
-"""ALTA's own names and meaning, so that a program file of ALTA's comes over by changing its import lines alone.
+"""ALTA's own names and semantics, so that a program file for ALTA runs after changing only its import lines.
 
 `from kleene.programs.alta import compat as pb` stands for ALTA's `program_builder`, and likewise for its modules
 `program`, `mlp_rules`, `mlp_logger`, `program_utils`, `interpreter_utils`, `logger_utils`, `trace_utils`,
 `compiler_config`, `compiler_utils` and `transformer_utils`: all their names are here.
 
-`kleene.programs.alta` refuses a program that could do what it may not. Here ranges and conflicts are judged where they
-fire, as in ALTA: a write that never happens is no error.
+`kleene.programs.alta` refuses a program that could write out of range or in conflict. Here, as in ALTA, that is an
+error of the run in which it happens: a write that never happens is no error.
 """
 
 from importlib import import_module
@@ -58,7 +58,7 @@ from kleene.programs.alta.compat.specs import set_var as set_var
 from kleene.programs.alta.compat.specs import v_relative as v_relative
 from kleene.programs.alta.compat.specs import var as var
 
-# ALTA's names of these
+# ALTA's names for these
 Program = AltaProgram
 Rule = AltaRule
 MLPBuilder = AltaMLPBuilder
@@ -69,7 +69,7 @@ _LATE = dict.fromkeys(
 
 
 def __getattr__(name: str) -> Any:
-    """What compiles programs and runs networks stands with the compiler, which programs do not know."""
+    """The names that compile programs and run networks: imported late, because programs do not import compiling."""
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LATE[name]), name)

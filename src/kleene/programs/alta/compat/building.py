@@ -22,13 +22,13 @@ from kleene.programs.alta.program import Program
 
 @dataclass(frozen=True)
 class AltaProgram(AltaProgramParts):
-    """A program in ALTA's own meaning."""
+    """A program with ALTA's own semantics."""
 
     @cached_property
     def lowered(self) -> Program:
-        """The same program in Kleene's own terms, which can be compiled, checked and certified.
+        """The same program as a `Program`, which can be compiled, checked and certified.
 
-        A ProgramError says why where there is none.
+        Raises a ProgramError that says why where there is none.
         """
         return lower(self)
 
@@ -48,8 +48,8 @@ def program_spec(
 ) -> AltaProgram:
     """A program whose MLP is a Python function.
 
-    With `generate_rules` the MLP is the rules that the function stands for, which are made only if they are asked for;
-    otherwise the function is called as it is, on numbers and sets that need not be declared.
+    With `generate_rules` the MLP is the set of rules of the function, which are made only if they are asked for;
+    otherwise the function itself is called, on numbers and sets that need not be declared.
     """
     specs, head_specs = get_specs(variables, heads)
     mlp = (GeneratedMLP if generate_rules else SimpleMLP)(specs, head_specs, ffn_fn)
@@ -87,7 +87,7 @@ def _assembled(
 def get_rules_from_ffn_fn(
     variables: Mapping[str, VarSpec], heads: Mapping[str, AttentionHead], ffn_fn: MLPFunc
 ) -> RuleSet:
-    """The rules that a function stands for, one for every combination of all variables' values."""
+    """The rules of a function, one for every combination of all variables' values."""
     specs, head_specs = get_specs(variables, heads)
     made = GeneratedMLP(specs, head_specs, ffn_fn).get_rules()
     return [rule for rule in made if rule.rhs.new_value is not None]

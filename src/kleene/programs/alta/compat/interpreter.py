@@ -1,7 +1,7 @@
-"""ALTA's interpreter, plain Python with one dict for each position, and what it saw and wrote as data (JSON lines).
+"""ALTA's interpreter, in plain Python with one dict for each position, and its traces of the MLP as JSON lines.
 
-It means what ALTA's means. A layer's heads run in the order of their declaration, and later ones see what earlier ones
-wrote; halting is looked at after a layer; a run stops after `max_layers + 1` layers and gives what it has.
+It has the semantics of ALTA's own. A layer's heads run in the order of their declaration, and later ones see what
+earlier ones wrote; halting is tested after a layer; a run stops after `max_layers + 1` layers with the output so far.
 """
 
 import json
@@ -38,7 +38,7 @@ class ActivationsLogger:
         return self.layer_activations
 
     def get_variable_values(self, element_idx: int, variable_name: str) -> list[Any]:
-        """What a variable was at a position: at the start, then twice a layer."""
+        """The values of a variable at a position: at the start, then twice a layer."""
         states = [state for layer in self.layer_activations for state in layer]
         return [state[element_idx][variable_name] for state in [self.initial_activations or [], *states]]
 
@@ -112,7 +112,7 @@ def run_program(
 ) -> list[Any]:
     """The output at every position, once every position holds the halting value or after `max_layers + 1` layers.
 
-    Without `max_layers` a run that comes back to a state that it was in before, and so never halts, is an error.
+    Without `max_layers` a run that repeats an earlier state is an error, because it never halts.
     """
     halt = program_spec.halt_spec
     if max_layers is None and halt is None:
@@ -175,7 +175,7 @@ def attend(
     layer: int,
     reasons: dict[tuple[int, str], Reason],
 ) -> list[tuple[Any, Reason | None]]:
-    """What a head reads at every position (None where nothing), and why it reads nothing."""
+    """What a head reads at every position (None where nothing), and the reason where it reads nothing."""
     places: dict[Any, list[int]] = {}
     for position, activations in enumerate(state):
         places.setdefault(activations[spec.key], []).append(position)
@@ -223,7 +223,7 @@ class FFNTrace:
     model_input: list[int] | None = None
 
     def serialize_to_dict(self) -> dict[str, Any]:
-        """The trace as JSON has it: a set is a sorted list."""
+        """The trace as plain data for JSON, a set as a sorted list."""
         found = asdict(self)
         for name in ("variables_in", "variables_out"):
             found[name] = {n: sorted(v) if isinstance(v, frozenset) else v for n, v in found[name].items()}

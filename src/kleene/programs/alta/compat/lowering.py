@@ -1,10 +1,10 @@
-"""An ALTA program in Kleene's own terms, so that it can be compiled, checked and certified.
+"""From an ALTA program to a `Program` of Kleene's, so that it can be compiled, checked and certified.
 
-What the program may not do where it fires becomes a *fault*: a case in which the interpreter and the network end the
-run with an error instead of giving an answer.
+A forbidden write becomes a *fault*: a case in which the interpreter and the network end the run with an error instead
+of an output.
 
-ALTA's interpreter runs a layer's heads in order, so that a head may ask with what another has just read, which no
-single attention can do. Such a layer becomes several of Kleene's, and a variable `phase` says which of them it is.
+ALTA's interpreter runs a layer's heads in order, so that the output of one may be the query of another, which no single
+attention can do. Such a layer becomes several of Kleene's, and a variable `phase` says which of them it is.
 """
 
 import itertools
@@ -33,11 +33,11 @@ from kleene.programs.alta.symbols import Sum, Symbol
 from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree, cases_of
 from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
 
-LAYERS = 101  # what ALTA's interpreter runs where nobody says otherwise
+LAYERS = 101  # how many ALTA's interpreter runs by default
 
 
 def lower(program: AltaProgramParts) -> Program:
-    """The program in Kleene's terms; a ProgramError says why where there is none."""
+    """The same program as a `Program`; a ProgramError says why where there is none."""
     specs = program.variables
     outputs = [spec.output for spec in program.head_specs]
     variables = {n: variable_of(n, s) for n, s in specs.items() if n not in outputs and n != RELATIVE_QK}
@@ -63,7 +63,7 @@ def lower(program: AltaProgramParts) -> Program:
 
 
 def variable_of(name: str, spec: VarSpec) -> Variable:
-    """The variable in Kleene's terms."""
+    """The variable as Kleene declares it."""
     starts = (spec.input_init_fn, spec.position_init_fn)
     if isinstance(spec, CategoricalVarSpec):
         return Categorical(spec.default, *starts, spec.range)
@@ -109,7 +109,7 @@ def _explored(function: Callable, variables: dict[str, Variable], read: dict[str
 
 
 def _traced(tree: Tree, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
-    """The cases of a function; where it writes outside a range, or raises, is a fault."""
+    """The cases of a function; it is a fault where it writes outside a range, or raises."""
     sizes = {n: len(v.domain) for n, v in (variables | read).items()}
     faults = {v: _positive(cases_of(tree, lambda leaf, v=v: _bad(leaf, v), sizes), sizes) for v in variables}
     updates = {v: cases_of(tree, lambda leaf, v=v: _good(leaf, v), sizes) for v in variables}
@@ -126,7 +126,7 @@ def _bad(leaf: Leaf, name: str) -> Any:
 
 
 def _good(leaf: Leaf, name: str) -> Any:
-    """What the leaf writes, with anything at all where it is out of range: a fault ends the run there."""
+    """What the leaf writes, with an arbitrary code where that is out of range, because a fault ends the run there."""
     written = leaf.writes.get(name)
     if written is None or (not isinstance(written[0], Symbol) and written[0] < 0):
         return None
@@ -179,7 +179,7 @@ def _looked_at(tree: Tree | None) -> set[str]:
 
 
 def _reading_all(found: RuleCases, variables: Mapping[str, Variable], read: Mapping[str, Variable]) -> RuleCases:
-    """The same with every head looked at wherever anything is written: rules that were generated name all of them."""
+    """The same with every head looked at wherever anything is written, because generated rules name all heads."""
     sizes = {n: len(v.domain) for n, v in (dict(variables) | dict(read)).items()}
     every = [c for group in (found.updates, found.faults) for cases in group.values() for c in cases]
     reads = {}
@@ -192,7 +192,7 @@ def _reading_all(found: RuleCases, variables: Mapping[str, Variable], read: Mapp
 
 
 def _refuse_early_halting(program: Program) -> None:
-    """ALTA looks at halting after a layer, Kleene before it: refuse unless the layer more or less changes nothing."""
+    """Refuse unless one extra layer changes nothing, because ALTA tests halting after a layer and Kleene before it."""
     halt = program.halt
     if halt is None or halt.value not in program.starts[halt.variable][1].tolist():
         return
@@ -207,7 +207,7 @@ def _refuse_early_halting(program: Program) -> None:
 
 
 def _mlp(program: AltaProgramParts, domains: Mapping[str, Variable], read: Collection[str]) -> Any:
-    """The MLP on plain values, which the reference interpreter runs: it shares nothing with the cases."""
+    """The MLP on plain values for the reference interpreter; it shares nothing with the cases."""
     mlp = program.mlp
     if isinstance(mlp, SparseMLP):
         rules = _rules(mlp, domains)
@@ -230,7 +230,7 @@ def _called(function: Callable, z: Any) -> None:
 def _generated(
     function: Callable, z: ReferenceAssignment, domains: Mapping[str, Variable], read: Collection[str]
 ) -> None:
-    """Run the function; where heads are undefined, raise unless it writes nothing whatever they may be."""
+    """Run the function; where heads are undefined, raise unless it writes nothing for any of their values."""
     undefined = {head: z.seen[head] for head in read if isinstance(z.seen[head], Undefined)}
     if not undefined:
         return _called(function, z)
@@ -254,7 +254,7 @@ def layers_each(program: AltaProgramParts) -> int:
 
 
 def _levels(program: AltaProgramParts) -> dict[str, int]:
-    """In which of a layer's attentions each head is defined: 1, or one more than the heads that it asks or reads."""
+    """In which of a layer's attentions each head is defined: 1, or one more than the heads that it depends on."""
     levels: dict[str, int] = {}
     for spec in program.head_specs:
         levels[spec.output] = 1 + max(levels.get(n, 0) for n in (spec.query, spec.key, spec.value))
@@ -263,7 +263,7 @@ def _levels(program: AltaProgramParts) -> dict[str, int]:
 
 class Chain:
     """The phases of one layer. In phase p the outputs of heads at level p + 1 that others need are kept in variables;
-    in the last phase the MLP runs. The state does not change before, so that every head reads the same again."""
+    in the last phase the MLP runs. Nothing else changes before, so that every head reads the same value again."""
 
     def __init__(self, program: AltaProgramParts, domains: Mapping[str, Variable]):
         self.levels = _levels(program)

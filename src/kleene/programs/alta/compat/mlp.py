@@ -1,7 +1,7 @@
 """The MLP of an ALTA program: rules in ALTA's form, the builder that makes them, and their run at one position.
 
-What a program may not do is judged where it does it: a write outside a variable's range, or two rules that set one
-variable differently, are errors of the run in which they fire.
+A write outside a variable's range, or two rules that set one variable differently, are errors of the run in which they
+happen.
 """
 
 import difflib
@@ -33,7 +33,7 @@ class LHSAtom:
 
 @dataclass(frozen=True)
 class RHS:
-    """An update: the variable leaves its old value for the new one, None being what empties a head's output."""
+    """An update: the variable changes from its old value to the new one; None empties a head's output."""
 
     variable: str
     old_value: Any
@@ -54,7 +54,7 @@ RuleSet = list[AltaRule]
 class AltaMLPBuilder:
     """Builds rules by looping over the values of variables; what is in scope becomes the antecedent.
 
-    A rule always names the old value of the variable that it sets, and there is none where nothing would change.
+    A rule always names the old value of the variable that it sets; no rule is made where nothing would change.
 
     >>> from kleene.programs.alta import compat as pb
     >>> x = pb.MLPBuilder({"bit": pb.input_var(2), "seen": pb.var(2)}, {})
@@ -72,7 +72,7 @@ class AltaMLPBuilder:
         self._outputs = {spec.output for spec in self.head_specs}
 
     def get(self, *names: str) -> Iterator[Any]:
-        """Every combination of the variables' values, each in scope while the loop is at it."""
+        """Every combination of the variables' values; each is in scope during its turn of the loop."""
         for name in names:
             if name not in self.var_specs:
                 raise ProgramError(f"there is no variable {name!r} to loop over; there are {', '.join(self.var_specs)}")
@@ -88,7 +88,7 @@ class AltaMLPBuilder:
                 self.context.pop(name, None)
 
     def set(self, name: str, value: Any) -> None:
-        """Add the rules that set a variable where the scope is as it is now."""
+        """Add rules that set a variable, with the current scope as their antecedent."""
         if name in self._outputs:
             raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it")
         if name not in self.var_specs:
@@ -108,7 +108,7 @@ def _by_name(atom: LHSAtom) -> str:
 
 
 def get_attention_transition_rules(var_specs: VariablesMap, head_specs: HeadSpecs) -> RuleSet:
-    """The rules that empty every head's output, so that the next layer can write it afresh."""
+    """The rules that empty every head's output, so that the next layer can write it again."""
     return [
         AltaRule((LHSAtom(spec.output, index),), RHS(spec.output, value, None))
         for spec in head_specs
@@ -178,7 +178,7 @@ class VarsWrapper:
 
 
 def call(function: MLPFunc, specs: VariablesMap, heads: HeadSpecs, activations: Activations) -> Activations:
-    """What the function writes at one position, as it wrote it."""
+    """What the function writes at one position, unchecked."""
     z = VarsWrapper(specs, heads, activations)
     try:
         function(z)
@@ -190,7 +190,7 @@ def call(function: MLPFunc, specs: VariablesMap, heads: HeadSpecs, activations: 
 
 
 def write(specs: VariablesMap, activations: Activations, updates: Activations) -> None:
-    """Set the variables; an error where a value is not one that its variable takes."""
+    """Set the variables; raises where a variable does not take its value."""
     for name, value in updates.items():
         if not specs[name].accepts(value):
             raise WriteError(f"{name!r} is set to {value!r}, but it takes {specs[name].expected}")
@@ -198,7 +198,7 @@ def write(specs: VariablesMap, activations: Activations, updates: Activations) -
 
 
 class SimpleMLP(BaseMLP):
-    """A function that is called as it is; it has no rules."""
+    """A function that is called directly; it has no rules."""
 
     def __init__(self, var_specs: VariablesMap, head_specs: HeadSpecs, ffn_fn: MLPFunc):
         self.var_specs, self.head_specs, self.ffn_fn = var_specs, head_specs, ffn_fn
@@ -213,9 +213,9 @@ class SimpleMLP(BaseMLP):
 
 
 class GeneratedMLP(BaseMLP):
-    """A function as the rules that it stands for: one for every combination of all variables' values.
+    """A function as rules: one for every combination of all variables' values.
 
-    The rules are never made unless they are asked for. They name every variable, so that none fires where a head is
+    The rules are made only if they are asked for. They name every variable, so that none fires where a head is
     undefined, and numbers are seen as the declared values nearest to them.
     """
 
@@ -251,7 +251,7 @@ class GeneratedMLP(BaseMLP):
 
 
 class SparseMLP(BaseMLP):
-    """Rules as they were given. One that names a head which is undefined does not fire."""
+    """Rules as they were given. A rule that names an undefined head does not fire."""
 
     def __init__(self, var_specs: VariablesMap, head_specs: HeadSpecs, rules: Iterable[AltaRule]):
         self.var_specs, self.head_specs = var_specs, head_specs
@@ -260,7 +260,7 @@ class SparseMLP(BaseMLP):
             for name in (*(atom.variable for atom in rule.lhs), rule.rhs.variable):
                 if name not in var_specs:
                     raise ProgramError(f"the rule {rule} names {name!r}; there are {', '.join(var_specs)}")
-        # Most rules of a program ask for its step: only those for the step at hand are looked through.
+        # Most rules of a program test its step, so only those for the current step are searched.
         named = Counter(atom.variable for rule in self.given for atom in rule.lhs)
         self._pivot = max(named, key=lambda name: (named[name], name)) if named else None
         self._tables: dict[int | None, dict[tuple[str, ...], dict[tuple[int | None, ...], list[AltaRule]]]] = {}

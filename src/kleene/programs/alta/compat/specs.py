@@ -1,4 +1,4 @@
-"""What an ALTA program is made of, under ALTA's names: variables, heads, the halting condition, the program itself."""
+"""The parts of an ALTA program under ALTA's names: variables, heads, the halting condition, the program itself."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ import numpy as np
 from kleene.errors import ProgramError
 from kleene.traces.channels import nearest
 
-RELATIVE_QK = "relative_qk"  # the variable by which heads that look at a distance compare: it is always 0
+RELATIVE_QK = "relative_qk"  # query and key of heads that select by distance alone: always 0
 
 InitFn = Callable[[int], Any]
 Activations = dict[str, Any]  # one position: an integer, a float or a frozenset by variable; None is undefined
@@ -37,7 +37,7 @@ class CategoricalVarSpec:
         return int(value)
 
     def choices(self, name: str) -> list[Any]:
-        """Every value that a rule can ask for."""
+        """Every value that a rule can test for."""
         return list(range(self.range))
 
     @property
@@ -47,7 +47,7 @@ class CategoricalVarSpec:
 
 @dataclass(frozen=True)
 class NumericalVarSpec:
-    """A number. `values` are those that rules see, each for all numbers nearer to it than to the others."""
+    """A number. Rules see the nearest of `values`."""
 
     values: tuple[float, ...] | None = None
     default: float = 0.0
@@ -75,7 +75,7 @@ class NumericalVarSpec:
 
 @dataclass(frozen=True)
 class SetVarSpec:
-    """A set of integers in `0..range-1`, as the query of a head. `values` are all sets that it may be."""
+    """A set of integers in `0..range-1`, as the query of a head. `values` are the sets that it may take."""
 
     default: frozenset[int] = frozenset()
     range: int = 32
@@ -177,7 +177,7 @@ class BaseMLP:
 
 @dataclass(frozen=True)
 class AltaProgramParts:
-    """What a program is made of. `variables` has the heads' outputs, too; `outputs` names the output variable."""
+    """The parts of a program. `variables` includes the heads' outputs; `outputs` names the output variable."""
 
     variables: VariablesMap
     input_range: int
@@ -227,7 +227,7 @@ def qkv(
     relative_position_mask: Iterable[int] = frozenset(),
     output_spec: VarSpec | None = None,
 ) -> AttentionHead:
-    """A head that selects by key and query; the mask says which distances, key minus query, it may look at."""
+    """A head that selects by key and query; the mask holds the allowed distances, key minus query."""
     return AttentionHead(query, key, value, frozenset(relative_position_mask), output_spec)
 
 
@@ -244,7 +244,7 @@ def halt_spec(halt_var: str, halt_value: int = 1) -> HaltSpec:
 def get_specs(
     variables: Mapping[str, VarSpec], heads: Mapping[str, AttentionHead]
 ) -> tuple[dict[str, VarSpec], HeadSpecs]:
-    """Every variable with the heads' outputs among them, and the heads; refuses what names nothing or does not fit."""
+    """Every variable, the heads' outputs included, and the heads; refuses unknown names and kinds that do not fit."""
     specs: VariablesMap = dict(variables)
     head_specs: HeadSpecs = []
     if RELATIVE_QK in variables:

@@ -1,6 +1,6 @@
 """Addition of two numbers of any length, digit by digit from the right, as on paper.
 
-The input is START a + b END, both numbers filled up with zeros to the same length. Three pointers walk to the left
+The input is START a + b END, both numbers padded with zeros to the same length. Three pointers walk to the left
 together: at the digit of a, at the digit of b, and at the place where a digit of the sum goes, which is the digit of
 b itself. Each layer adds the two digits and the carry, which every position holds. When the pointer into a arrives
 at START, the carry goes to the place of the '+': the sum stands where '+' and b stood. N digits take N + 3 layers.

@@ -1,9 +1,9 @@
 """Addition as a decoder does it: the digits of the sum are written out one after the other, lowest first.
 
-The prompt is `a + b =` with the digits of both numbers turned round and filled up to the same length. A position that
-has just received a digit of the sum finds, at fixed distances to its left, the two digits of its own column and the two
-of the column before. The carry need not be stored: it can be told from the column before and the digit just written
-there. One layer is enough, whatever the length.
+The prompt is `a + b =` with the digits of both numbers reversed and padded to the same length. A position that has just
+received a digit of the sum finds, at fixed distances to its left, the two digits of its own column and the two of the
+column before. The carry need not be stored, because it follows from the column before and the digit just written there.
+One layer is enough at any length.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ PLUS, EQUALS = 10, 11
 
 
 def digit(token):
-    """A token's value in the sum; past the highest digit stand '+' and '=', which count nothing."""
+    """A token's value in the sum; '+' and '=', which stand past the highest digits, count as 0."""
     return token * (token < 10)
 
 
@@ -29,7 +29,7 @@ def mlp(z):
 
 
 def build(digits: int = 20) -> alta.Program:
-    """The program for numbers of up to so many digits."""
+    """The program for numbers of up to `digits` digits."""
     first = 2 * digits + 1  # where '=' stands
     return alta.program_spec(
         variables={

@@ -1,12 +1,19 @@
-"""Every program of the library in one table: how to build it, feed it, check it and read what it says."""
+"""Every program of the library in one table: how to build it, read its input, check it and show its output.
+
+Programs that write are a second table: they run as decoders, token after token.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from kleene.errors import InputError, did_you_mean
+from kleene.limits import read_count
 from kleene.notation.console import Entry, Shelf
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import (
     addition,
+    addition_decoded,
     double_histogram,
     fraction_previous,
     histogram,
@@ -32,7 +39,7 @@ def _entry(
     show: Callable[[Sequence[int], Sequence[int]], Any],
     *example: str,
 ) -> Entry:
-    """An entry whose inputs and outputs are tokens; `read` and `show` speak as people do."""
+    """An entry whose inputs and outputs are tokens; `read` and `show` translate from and to what people write."""
     return Entry(
         name, summary, build, example,
         reference=reference, read=inputs.read, show=show, sample=inputs.sample, every=inputs.every,
@@ -171,3 +178,55 @@ _SHELF = Shelf("program", (
     ),
 ))  # fmt: skip
 entries, get = _SHELF.entries, _SHELF.get
+
+
+DIGITS = 20
+
+
+@dataclass(frozen=True)
+class DecoderEntry:
+    """A program that runs as a decoder; `read` makes the prompt, `show` turns the written tokens into plain words."""
+
+    name: str
+    summary: str
+    build: Callable[[], Program]
+    read: Callable[[Sequence[str]], list[int]]
+    show: Callable[[Sequence[int]], Any]
+    tokens: int
+    example: tuple[str, ...]
+
+
+def decoders() -> dict[str, DecoderEntry]:
+    """All decoders by name."""
+    induction = get("induction_head")
+    found = (
+        DecoderEntry(
+            "addition_decoded", "writes out a sum digit by digit, one layer each, the carry found from earlier digits",
+            lambda: addition_decoded.build(DIGITS), _read_sum, addition_decoded.number, DIGITS + 1, ("789", "456"),
+        ),
+        DecoderEntry(
+            "induction_decoded", "continues a string as it continued the last time", induction.build, induction.read,
+            _letters, 8, ("abcdab",),
+        ),
+    )  # fmt: skip
+    return {entry.name: entry for entry in found}
+
+
+def get_decoder(name: str) -> DecoderEntry:
+    """The decoder of that name."""
+    known = decoders()
+    if name not in known:
+        raise InputError(f"no decoder {name!r} in the library; {did_you_mean(name, known)}")
+    return known[name]
+
+
+def _read_sum(words: Sequence[str]) -> list[int]:
+    numbers = [number for number in map(read_count, words) if number is not None]
+    if len(words) != 2 or len(numbers) != 2:
+        raise InputError(f"give two whole numbers, such as 789 456; got {' '.join(words)!r}")
+    return addition_decoded.prompt(numbers[0], numbers[1], DIGITS)
+
+
+def _letters(written: Sequence[int]) -> str:
+    """Letters, and a dot where there is no prediction because the last letter did not occur before."""
+    return "".join(chr(ord("a") + t) if t < 8 else "." for t in written)

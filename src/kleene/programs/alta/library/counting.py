@@ -1,8 +1,8 @@
-"""How attention counts: an average is a count in disguise.
+"""Counting by attention: the average of a flag determines a count.
 
 A head that averages a flag which is 1 at the START token and 0 elsewhere, over START and k other positions,
-reads 1/(k + 1). No two counts give the same average, so the MLP can turn it back into k. Several programs of
-the library count this way; a program that does so takes inputs no longer than the count it can tell apart.
+reads 1/(k + 1). No two counts give the same average, so the MLP can turn it back into k. Several programs of the
+library count in this way; the largest count that they declare limits the length of their inputs.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
 """For each token, how many different letters occur as often as it does (itself included), in two layers.
 
 Layer 1 is the histogram. In layer 2 every position attends to all positions with its own count, and to START, and so
-learns how many positions those are. Each letter among them takes up `count` positions: dividing leaves the letters.
+learns how many positions those are. Each letter among them takes `count` positions, so a division gives their
+number.
 """
 
 from collections.abc import Sequence

@@ -52,6 +52,6 @@ def build(letter: str = LETTER, longest: int = LONGEST) -> Program:
 
 
 def reference(tokens: Sequence[int], letter: str = LETTER, longest: int = LONGEST) -> list[int]:
-    """The indices of the fractions, by counting."""
+    """The indices of the fractions, computed by counting."""
     wanted, known = ALPHABET.index(letter), fractions(longest)
     return [known.index(Fraction(tokens[:n].count(wanted), n)) for n in range(1, len(tokens) + 1)]

@@ -39,5 +39,5 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
 
 
 def reference(tokens: Sequence[int], start: int = START) -> list[int]:
-    """The counts, by counting; START counts as none."""
+    """The counts, computed with Python; 0 at START."""
     return [0 if token == start else tokens.count(token) for token in tokens]

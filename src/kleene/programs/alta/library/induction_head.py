@@ -3,7 +3,8 @@
 Everything moves by one position a layer. `shifted` is the sequence shifted to the right, one more position in each
 layer: after t layers a position holds the token that stands t positions before it. When what arrives equals the
 position's own token, that is its latest earlier occurrence, and what the position held until then is the token that
-followed it. When START arrives there was none. As many layers as letters at most, at any length.
+followed it. When START arrives, there was no earlier occurrence. A run takes at most as many layers as there are
+letters, at any length.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ def build(letters: int = LETTERS) -> Program:
 
 
 def reference(tokens: Sequence[int], blank: int = BLANK) -> list[int]:
-    """What last followed each token, remembered in a dict."""
+    """The token that last followed each token, computed with a dict."""
     followed_by: dict[int, int] = {}
     found = []
     for position, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""The inputs of the library's programs: from the words of a command line, at random, and all of a small size."""
+"""The inputs of the library's programs: read from the command line, drawn at random, or all up to a small size."""
 
 import itertools
 import random
@@ -14,7 +14,7 @@ from kleene.programs.alta.library import addition, scan_language, subleq
 
 @runtime_checkable
 class Inputs(Protocol):
-    """What a program can be given."""
+    """The inputs that a program takes."""
 
     def read(self, words: Sequence[str]) -> list[int]:
         """The tokens for the words of a command line, or an InputError that says what was expected."""
@@ -42,7 +42,7 @@ class Row:
     example: str
     longest: int | None = None
     start: int | None = None
-    start_symbol: str | None = None  # which the user may put in front too
+    start_symbol: str | None = None  # the user may type it in front, too
 
     def read(self, words: Sequence[str]) -> list[int]:
         text = "".join(words)
@@ -68,14 +68,14 @@ class Row:
                 yield self.tokens(row)
 
     def length(self, size: int) -> int:
-        """The size, kept to what the program takes."""
+        """The size, limited to the longest input that the program takes."""
         return max(1, size if self.longest is None else min(size, self.longest))
 
     def tokens(self, row: Sequence[int]) -> list[int]:
         return list(row) if self.start is None else [self.start, *row]
 
     def text(self, tokens: Sequence[int], blank: str = "_") -> str:
-        """Tokens as a text of symbols; blanks are one beyond the last symbol."""
+        """Tokens as a string of symbols; the token after the last symbol is a blank."""
         return "".join((self.symbols + blank)[token] for token in tokens)
 
 
@@ -196,7 +196,7 @@ class Commands:
         return self.tokens(words)
 
     def sample(self, rng: random.Random, size: int) -> list[int]:
-        """A random command of `size` words, or of the most that there are."""
+        """A random command of `size` words, or of the longest length that exists."""
         lengths = _commands_by_length()
         return self.tokens(rng.choice(lengths[max(1, min(size, max(lengths)))]))
 

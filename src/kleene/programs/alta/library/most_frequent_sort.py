@@ -6,7 +6,7 @@
    by counting, with the blanks last.
 3. Every position reads the letter whose rank is its own position.
 
-Counts are made as in `counting`: START is always among the positions averaged, here as a group of its own.
+Counting is done as in `counting`: START, here a group of its own, is always among the positions averaged.
 """
 
 from collections import Counter
@@ -66,7 +66,7 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
             z["step"] = RANK
         elif z["step"] == RANK:
             rank = count(z["higher"]) + count(z["same_group_so_far"])
-            if rank <= longest:  # always so, but only attention knows
+            if rank <= longest:  # always true, but only attention makes sure
                 z["rank"] = rank
             z["step"] = READ
         elif z["step"] == READ:

@@ -1,4 +1,4 @@
-"""Parity of bits, four ways: how an algorithm is laid out decides what a network must hold to run it.
+"""Parity of bits by four algorithms, which need networks of different depth and width.
 
 - `absolute` and `relative` carry the running parity along, one position a layer: as many layers as bits. One finds
   its neighbour by position number, the other by distance, which works at any length.
@@ -40,7 +40,7 @@ def absolute(positions: int = POSITIONS) -> Program:
 
 
 def relative() -> Program:
-    """Running parity of the bits after START, at any length: the neighbour is whoever is one to the left.
+    """Running parity of the bits after START, at any length: the neighbour is the position one to the left.
 
     >>> relative().run([START, 1, 0, 1, 0, 1]).output
     [0, 1, 1, 0, 0, 1]

@@ -32,7 +32,7 @@ def build(letters: int = LETTERS, longest: int = LONGEST) -> Program:
 
     def reverse(z):
         length = round(1 / z["average"])
-        if z["position"] < length:  # always so, but only attention knows
+        if z["position"] < length:  # always true, but only attention makes sure
             z["mirror"] = length - 1 - z["position"]
         z["reversed"] = z["letter_there"]  # at the mirror position that the layer before stored
 

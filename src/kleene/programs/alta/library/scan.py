@@ -1,16 +1,16 @@
 """SCAN commands to actions: START, the words, EOS, and memory for the actions.
 
-Words are read from right to left, because a phrase names its verb first and needs it last: "jump opposite left twice"
-says how often, which way and how before a mark arrives at `jump`. There the mark stays until all actions of the phrase
-are written, one a layer, each into the first free memory cell. So nothing is stored but what was said about the verb:
+Words are read from right to left, because a phrase names its verb first and needs it last: in "jump opposite left
+twice" a mark passes the repeats, the direction and the mode before it arrives at `jump`. There the mark stays until all
+actions of the phrase are written, one a layer, each into the first free memory cell. Only a few registers are stored:
 
 - `repeats`: how many times more the body is to be written;
 - `direction`, and `turning`: whether a turn comes next (else the verb itself, of which `turn` has none);
 - `way`: how the body is made, and how far it has come. Opposite is two turns, around is four times turn and verb.
 
-"X after Y" is Y X, the order in which the phrases are met. "X and Y" is X Y: so first the mark goes to the left in
-search of an `and`. From there it serves X as far as START, and from EOS on it serves Y as far as the `and`. Without
-an `and` it serves everything from EOS to START.
+"X after Y" is Y X, the order in which the mark meets the phrases. "X and Y" is X Y, so first the mark goes to the left
+in search of an `and`. From there it reads X up to START, and then, from EOS, it reads Y up to the `and`. Without an
+`and` it reads everything from EOS to START.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def build() -> Program:
     'I_WALK I_JUMP I_JUMP'
     """
     variables = {
-        # `after` and EOS are seen as a `turn` of which nothing was said: it writes nothing, and the mark moves on.
+        # `after` and EOS are read as a `turn` without a direction: it writes nothing, and the mark moves on.
         "word": input_var(13, lambda token: token if token <= START else TURN),
         "cell": input_var(3, lambda token: {EOS: EOS_CELL, MEMORY: MEMORY_CELL}.get(token, WORD_CELL)),
         "mark": input_var(2, lambda token: token == EOS),
@@ -89,7 +89,7 @@ def _read(z):
 
 
 def _remember(z, word):
-    """What a word says about the verb that is still to come. Nothing has been said yet at the end of a phrase."""
+    """Store what a word says about the verb to come; at the end of a phrase the registers are empty."""
     if word in (TWICE, THRICE) and z["repeats"] == 0:
         z["repeats"] = word - TWICE + 1
     elif word in (LEFT, RIGHT):
@@ -104,7 +104,7 @@ def _remember(z, word):
 
 
 def _end_body(z):
-    """The verb's turn has come: begin again, or leave the phrase with everything as it was before."""
+    """After the verb: repeat the body, or leave the phrase with all registers reset."""
     if z["way"] in (AROUND_1, AROUND_2, AROUND_3):
         z["way"] = z["way"] + 1
         z["turning"] = 1
@@ -138,7 +138,7 @@ def _write(z, action):
 
 
 def tokens(command: str | Sequence[str], memory: int = scan_language.MOST_ACTIONS) -> list[int]:
-    """The input for a command, with memory for so many actions.
+    """The input for a command, with memory for `memory` actions.
 
     >>> tokens("jump twice", memory=2)
     [12, 3, 9, 14, 15, 15]

@@ -98,7 +98,7 @@ def parse(command: str | Sequence[str]) -> tuple[list[Phrase], str]:
 
 
 def split_words(command: str | Sequence[str]) -> list[str]:
-    """The words of a command given as one text or several; unknown ones are refused."""
+    """The words of a command given as one string or several; unknown ones are refused."""
     words = (command if isinstance(command, str) else " ".join(command)).split()
     if not words:
         raise InputError("the command is empty; give SCAN's words, for example: jump twice after walk")

@@ -4,7 +4,7 @@ One nonterminal S and 20 rules: each verb; turn, turn opposite and turn around w
 S twice and thrice; S and S; S after S. A step takes two layers: in MATCH all positions compare the top three symbols of
 the stack with the rules, in ACT they shift the next word or reduce. The last two rules wait for the command to end.
 
-Nothing is addressed by number. The cells of the stack know which of them is top, second and third, and pass that on
+Nothing is addressed by number. The cells of the stack hold which of them is top, second and third, and pass that on
 to their neighbours. Nodes of the tree are cells too, in the order in which they were made: so the last child of a node
 is the one to its left, and the first child of `and` and `after` is the one that was newest when that word was shifted.
 
@@ -86,7 +86,7 @@ def build() -> Program:
         "rule": var(16, default=SHIFT),
         "symbol": var(15, default=EMPTY),
         "role": input_var(4, lambda token: {SECOND_CELL: SECOND, TOP_CELL: TOP}.get(token, ELSEWHERE)),
-        "node": var(15),  # the rule that the node was made by, or 0
+        "node": var(15),  # the rule that made the node, or 0
         "direction": var(2),
         "item": var(VERB + 4, default=TURN_1),
         "newest": input_var(2, lambda token: token == BEFORE_TREE),
@@ -282,7 +282,7 @@ def _next_item(z):
 
 
 def tokens(command: str | Sequence[str], memory: int = MOST_ACTIONS) -> list[int]:
-    """The input for a command, with memory for so many actions: stack, tree, START, words, EOS, output."""
+    """The input for a command, with memory for `memory` actions: stack, tree, START, words, EOS, output."""
     return FRONT + scan.tokens(command, memory)
 
 

@@ -5,9 +5,9 @@ matters, and that is the sign of the average of +1 for open and -1 for closed ov
 marks positions where some height is below zero, layer 2 asks whether there is a mark up to here. At each position
 the prefix that ends there is
 
-- FAILED if some height was ever below zero, so that nothing can mend it;
+- FAILED if some height was ever below zero, because nothing that follows can repair that;
 - BALANCED if all heights are zero;
-- OPEN otherwise: it may still be balanced by what follows.
+- OPEN otherwise, because what follows may still balance it.
 """
 
 from collections.abc import Sequence

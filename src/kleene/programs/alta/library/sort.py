@@ -1,11 +1,11 @@
-"""Sort numbers, duplicates and all, by odd-even transposition: neighbours swap until all is in order.
+"""Sorts numbers, which may be equal, by odd-even transposition: neighbours swap until all are in order.
 
 In each layer every position looks at one neighbour: at `turn` 0 it is the left one of a pair and keeps the smaller
 number, at `turn` 1 it is the right one and keeps the larger. The turns alternate, so that the pairs do. N numbers are
 in order after N such rounds; `done` spreads from the first position to the last in exactly that many layers.
 
-At the ends there is no neighbour, and nothing to tell so but attention itself: the average of `odd` over a position
-and its neighbour is 1/2 where there is one, and the position's own 0 or 1 where there is none.
+At the ends there is no neighbour, which only attention can show: the average of `odd` over a position and its neighbour
+is 1/2 where there is one, and the position's own 0 or 1 where there is none.
 """
 
 from collections.abc import Sequence

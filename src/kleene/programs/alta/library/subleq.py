@@ -6,8 +6,8 @@ like any other, so a program may rewrite itself. Each takes three layers:
 
 - FETCH: the addresses a and b are copied out of the heads, so that they can be queries in the next layer;
 - SUBTRACT: heads read both cells, the position with address b takes the difference, all remember whether to jump;
-- MOVE: the three instruction pointers, which every position holds alike, jump to c or step by three. The cell of c
-  is read only now: an instruction that overwrites its own c jumps to the new one.
+- MOVE: the three instruction pointers, which every position holds, jump to c or step by three. The cell of c is read
+  only now, so an instruction that overwrites its own c jumps to the new one.
 
 Differences that do not fit between `smallest` and `largest` saturate. A cell that is not there, because the
 sequence is shorter or the address is not one, cannot be read: the run ends with an UndefinedAttentionError that names
@@ -37,7 +37,7 @@ def build(smallest: int = SMALLEST, largest: int = LARGEST, registers: int = REG
             f"subleq: values {smallest}..{largest} in {registers} registers; the values must include -1 (to halt) and "
             f"0, and an instruction needs 3 registers. For example smallest=-16, largest=16, registers=16."
         )
-    values, nowhere = largest - smallest + 1, registers  # `nowhere` is the address of no cell
+    values, nowhere = largest - smallest + 1, registers  # no cell has the address `nowhere`
     address = registers + 1
     variables = {
         "mem": input_var(values),

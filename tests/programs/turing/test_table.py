@@ -61,7 +61,7 @@ def test_another_blank_and_states_called_like_headers():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "the text has no start line; add `start STATE`"),
         (ODD.replace("accept yes", ""), "the text has no accept line"),
@@ -81,8 +81,8 @@ def test_another_blank_and_states_called_like_headers():
         (ODD.replace("reject no\n", "reject yes\n"), "accept and reject are both 'yes'"),
     ],
 )
-def test_a_text_that_cannot_be_read_is_refused_with_its_line(text, said):
-    with pytest.raises(ProgramError, match=said):
+def test_a_text_that_cannot_be_read_is_refused_with_its_line(text, message):
+    with pytest.raises(ProgramError, match=message):
         TuringMachine.from_text(text)
 
 
