@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kleene.compiling.alta.features import Features, expand
-from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, whole_mlp
-from kleene.compiling.alta.probe import probe_of
+from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, probe_of, whole_mlp
 from kleene.compiling.alta.stream import Embeddings, HeadWeights, Stream, attention_heads, embeddings, residual_stream
 from kleene.compiling.alta.units import PaperUnits, Units, compact_units, paper_units
 from kleene.errors import CompileError

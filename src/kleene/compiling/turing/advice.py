@@ -11,10 +11,9 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.compiler import end_symbol
+from kleene.compiling.turing.constructions import BOTTOM, LOAD, Compact
 from kleene.compiling.turing.formulas import Affine, StepFormulas
-from kleene.compiling.turing.merged import BOTTOM, LOAD
 from kleene.errors import InputError, RunError
 from kleene.machines.protocol import Size
 from kleene.machines.rnn.simple_rnn import SimpleRNN

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 
-from kleene.compiling.automata.compiler import TwoLayerStep
+from kleene.compiling.automata import TwoLayerStep
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 

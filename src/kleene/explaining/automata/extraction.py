@@ -27,7 +27,7 @@ def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
     and is given up at `max_states`. "lstar" asks a network of any kind, a trained one too, which words it accepts, and
     returns a report whose `dfa` is what it learned.
 
-    >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.compiling.automata import compile_dfa
     >>> from kleene.programs.automata import DFA
     >>> even = DFA.from_regex("(0|10*1)*")
     >>> extract(compile_dfa(even)).equivalent(even)
@@ -125,7 +125,7 @@ def extraction(
 
     `network` may also be a program, which is compiled, or the name of either as on the command line.
 
-    >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.compiling.automata import compile_dfa
     >>> from kleene.programs.automata import DFA
     >>> extraction(compile_dfa(DFA.from_regex("(0|10*1)*")), minimise=True)
     Extracted(2 states over 0 1)
