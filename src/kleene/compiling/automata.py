@@ -1,8 +1,8 @@
 """Theorem 4.4: a finite automaton becomes a simple recurrent network with integer weights.
 
 A hidden unit stands for a transition (q, a). It is 1 just after the transition was taken, and so marks the state that
-was entered. By Lemma 4.5 a recurrent step of two layers becomes a simple recurrent network with one more unit. Both are in
-Chiang's notes.
+was entered. By Lemma 4.5 a recurrent step of two layers becomes a simple recurrent network with one more unit. The
+theorem and the lemma are in Chiang's notes.
 
 `inputs`, `judges` and `extracted_difference` tell `kleene.check` what to run an automaton on and what to compare it
 with: automata-lib, a reference if there is one, and the automaton extracted back from the network.
@@ -255,8 +255,8 @@ def judges(dfa: DFA, entry: Entry | None, reference: Callable[[Any], Any] | None
 
 def extracted_difference(dfa: DFA, network: SimpleRNN) -> str | None:
     """A word on which the automaton extracted from an exact network differs, in words; None if there is none."""
-    way_back = kinds.of(dfa).way_back
-    if not network.is_exact or way_back is None:
+    extractor = kinds.of(dfa).extractor
+    if not network.is_exact or extractor is None:
         return None
-    apart = way_back(network).distinguishing_word(dfa)
+    apart = extractor(network).distinguishing_word(dfa)
     return None if apart is None else f"the automaton extracted differs on {''.join(apart)!r}"

@@ -1,4 +1,4 @@
-"""Taking networks and programs apart: what they are made of, and what they do."""
+"""Explaining networks and programs: what they are made of, and what they compute."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Theorem 4.11: a Turing machine becomes a simple RNN with rational weights.
+"""Theorem 4.11 of Chiang's notes: a Turing machine becomes a simple RNN with rational weights.
 
 `networks`, `inputs` and `judges` tell `kleene.check` what to run a Turing machine on and what to compare it with: the
 networks of both constructions, and a reference if there is one.
@@ -58,7 +58,7 @@ def compile_turing(
 
 
 def _refuse_if_huge(machine: TuringMachine) -> None:
-    """The merged construction has units for each transition and symbol, and nearly all of them are connected."""
+    """Refuse a merged network of too many units, because nearly all of its units are connected."""
     symbols = len(machine.tape_alphabet) + 1
     lefts = sum(move == "L" for _, _, move in machine.transitions.values())
     units = symbols * (5 * lefts + 4 * (len(machine.transitions) - lefts) + 8) + 4
