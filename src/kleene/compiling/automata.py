@@ -254,7 +254,7 @@ def judges(dfa: DFA, entry: Entry | None, reference: Callable[[Any], Any] | None
 
 
 def extracted_difference(dfa: DFA, network: SimpleRNN) -> str | None:
-    """A word on which the automaton extracted from an exact network differs, in words; None if there is none."""
+    """A message with a word on which the automaton extracted from an exact network differs, or None."""
     extractor = kinds.of(dfa).extractor
     if not network.is_exact or extractor is None:
         return None

@@ -41,7 +41,7 @@ class Fired:
 
 @dataclass(frozen=True, repr=False)
 class Anatomy:
-    """A program taken apart: what its variables cost, and how often its cases held."""
+    """The parts of a program: what its variables cost, and how often its cases held."""
 
     program: str
     costs: tuple[Cost, ...]

@@ -92,7 +92,7 @@ def attack(
     runs = _executions(network, found, jax)
     result = Attack(found.name, network.dtype, certificate.length, certificate.valid, tuple(runs))
     started = time.perf_counter()
-    chosen = itertools.islice(nasty_inputs(found, min(certificate.length, longest), random.Random(seed)), inputs)
+    chosen = itertools.islice(hard_inputs(found, min(certificate.length, longest), random.Random(seed)), inputs)
     for block in _blocks(chosen, started, seconds):
         for kind, sequence in block:
             result.tried[kind] = result.tried.get(kind, 0) + 1
@@ -155,7 +155,7 @@ def _answer(outcome: Trace | RunError) -> Any:
     return outcome.output if isinstance(outcome, Trace) else f"{type(outcome).__name__}: {outcome}"
 
 
-def nasty_inputs(program: Program, length: int, chance: random.Random) -> Iterator[Kinded]:
+def hard_inputs(program: Program, length: int, chance: random.Random) -> Iterator[Kinded]:
     """Hard inputs with their kinds, without end: the kinds take turns, and each begins with its hardest."""
     kinds = {
         "near edges of means": _means(program, length, chance),

@@ -84,7 +84,7 @@ def certify(
     """
     if not isinstance(network, UniversalTransformer):
         raise InputError(
-            f"a certificate speaks of a transformer program's network, and this is a {type(network).__name__}; "
+            f"a certificate is for the network of a transformer program, and this is a {type(network).__name__}; "
             f"kleene.check compares an automaton or a Turing machine with its network"
         )
     if length is not None and length < 1:
@@ -112,7 +112,7 @@ def program_of(network: UniversalTransformer, program: Program | AltaProgram | N
     found: Any = program if program is not None else (network.origin.program if network.origin is not None else None)
     found = found.lowered if isinstance(found, AltaProgram) else found
     if found is None:
-        raise InputError("this network does not know its program, as it came from a file; give program=…")
+        raise InputError("this network does not know its program, because it came from a file; give program=…")
     return found
 
 

@@ -65,7 +65,7 @@ def _by_reference(program: Program, tokens: list[int]) -> Ended:
 
 
 def _answer(reference: Callable[[Sequence[int]], Any], tokens: list[int]) -> list[Any]:
-    """What a reference says, which a user may have written."""
+    """The answer of a reference, which a user may have written; its errors are reported as input errors."""
     try:
         return list(reference(list(tokens)))
     except Exception as error:

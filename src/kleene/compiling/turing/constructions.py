@@ -49,7 +49,7 @@ class Merged:
         return self._is("state", state)
 
     def roles(self) -> list[dict[str, Hashable]]:
-        """What each variable tells of a configuration, in their order."""
+        """The part of a configuration that each variable stands for, in the variables' order."""
         return [{kind: name} for kind, name in self.formulas.variables]  # type: ignore[misc]
 
     def _load(self) -> None:
@@ -195,7 +195,7 @@ class Compact:
         return self.formulas.variable(("halted", state))
 
     def roles(self) -> list[dict[str, Hashable]]:
-        """What each variable tells of a configuration, in their order."""
+        """The part of a configuration that each variable stands for, in the variables' order."""
         return [self._role(name) for name in self.formulas.variables]
 
     @staticmethod
@@ -275,7 +275,7 @@ class Compact:
                 formulas.add((stack, x), popped + pushed)
 
     def _keep_right(self) -> None:
-        """The right stack stays as it is while the word is read, and where a cell is taken out on the way left."""
+        """The right stack stays as it is while the word is read, and where a cell is taken out in a move left."""
         formulas, stays = self.formulas, self.formulas.variable(LOAD) + self.takes_out
         for x in self.marks["R"]:
             formulas.add(("right", x), formulas.where(stays, formulas.variable(("right", x))))

@@ -81,10 +81,10 @@ def _probe_problem(seen: SeenUnits) -> str | None:
         return "the guards of the network are not those of the program"
     noise = sum((x * np.abs(probe.rows[c].astype(np.float64)) for c, x in seen.soft_columns()), np.zeros(1))
     if noise.max(initial=0) >= 0.4:  # rows lie 1/2 beside whole numbers
-        return "with plain ReLU the numbers that a guard looks at are too noisy"
+        return "with plain ReLU the numbers that a guard reads are too noisy"
     for k, (feature, allowed) in enumerate(asked):
         if not _asks(seen, k, feature, allowed):
-            return f"the probe does not ask rightly whether {_shown(feature)} is one of {sorted(allowed)}"
+            return f"the probe does not test correctly whether {_shown(feature)} is one of {sorted(allowed)}"
     return None
 
 
@@ -148,7 +148,7 @@ class _Head:
     def problem(self) -> str | None:
         """The unit or case that acts outside the guards, or None."""
         if any(not guard for guard in self.guards):
-            return None  # it is looked at wherever it is undefined
+            return None  # the head is used wherever it is undefined
         for actor in [*self._units(), *self._cases()]:
             self.shown += 1
             where = self._outside({}, actor)

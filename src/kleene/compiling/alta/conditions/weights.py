@@ -130,7 +130,7 @@ def steps(network: UniversalTransformer, program: Program, length: int) -> Condi
         exact, held = held_numbers(network, program, name)
         wrong = _first_unsure(network, found, variable.bucket(exact), held)
         if wrong is not None:
-            return Condition("steps", False, f"{network.dtype} cannot tell {exact[wrong]:g} of {name!r} for sure")
+            return Condition("steps", False, f"{network.dtype} cannot distinguish {exact[wrong]:g} of {name!r} safely")
         count += len(exact)
     if network.expansion is None:
         return Condition("steps", True, "no numbers, sets or bits to expand")
