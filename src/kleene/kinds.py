@@ -1,7 +1,7 @@
-"""The kinds of programs: one record each, which is all that the verbs know of a kind.
+"""The kinds of programs and machines: one record each, which is all that the verbs know of a kind.
 
-The records refer to classes and functions as "module:name", which is imported when it is first needed. So
-`kleene --help` is quick, no room imports another only to be named here, and this page shows the whole house.
+The records refer to classes and functions as "module:name", and these are imported when they are first needed. So
+`kleene --help` is quick, and this file shows the whole house without importing it.
 
 A kind of your own is one more record: `kinds.register(Kind("calculator", machine=Abacus, program=Calculator, …))`.
 """
@@ -38,7 +38,7 @@ class late:
         return resolved(self.reference)(*args, **options)
 
 
-# How a kind is read, run, told and measured that does not say otherwise.
+# The defaults: how a kind reads its input, runs, shows its outcome and measures its machine.
 _READ, _RUN = late("kleene.running:as_typed"), late("kleene.running:plain_run")
 _TELLING, _SIZES = late("kleene.running:plain_telling"), late("kleene.running:plain_sizes")
 
@@ -47,8 +47,8 @@ _TELLING, _SIZES = late("kleene.running:plain_telling"), late("kleene.running:pl
 class Kind:
     """What the verbs need to know of one kind. A *subject* is a program of the kind, or its machine.
 
-    Only `name` and `machine` are needed. A kind without `program`, such as a language model, is run and shown like all
-    others; it cannot be compiled or checked.
+    Only `name` and `machine` are required. A kind without `program`, such as a language model, can be run and shown,
+    but not compiled or checked.
     """
 
     name: str  # as errors call one: "automaton"
@@ -58,10 +58,10 @@ class Kind:
     adopt: Callable[[Any], Any] | None = None
 
     # On the command line.
-    prefixes: tuple[str, ...] = ()  # before the names of the shelf; the first one is listed, and "" is none
+    prefixes: tuple[str, ...] = ()  # before names of the shelf; lists use the first; "" is no prefix
     shelf: Callable[[], Mapping[str, Entry]] | None = None
-    spelled: Callable[[str], Any] | None = None  # (what follows the prefix) -> program; None where it names nothing
-    noun: str = "program"  # what has run: "automaton read 3 symbols"
+    spelled: Callable[[str], Any] | None = None  # (what follows the prefix) -> program, or None
+    noun: str = "program"  # as reports of runs call one: "automaton read 3 symbols"
     read: Callable[[Sequence[str], Any], Any] = _READ  # (typed words, subject) -> input
     runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
     telling: Callable[[Any], Any] = _TELLING  # (Outcome) -> Telling
@@ -70,20 +70,19 @@ class Kind:
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
-    stated: tuple[str, ...] = ()  # options that a report of compiling names even if they were not given
+    stated: tuple[str, ...] = ()  # options that a report of compiling always names
     sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
     networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
-    compared: tuple[str, ...] = ("program", "network")  # what a report says was held against each other
+    compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
-    partial: bool = False  # whether a program may have no answer to an input, so that there is nothing to compare
+    partial: bool = False  # whether a program may refuse an input, which is then not compared
     whole: Callable[[Any, Any], str | None] | None = None  # (program, machine) -> a difference that no input shows
 
     # What only some kinds have.
-    way_back: Callable[..., Any] | None = None  # (machine) -> program
+    extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
-    certifier: Callable[..., Any] | None = None  # (machine, …) -> Certificate
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -125,7 +124,6 @@ TRANSFORMERS = Kind(
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
-    certifier=late("kleene.compiling.alta.certificates:certify"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -137,15 +135,15 @@ AUTOMATA = Kind(
     noun="automaton",
     read=late("kleene.programs.automata.library:read"),
     telling=late("kleene.programs.automata.library:telling"),
-    compiler=late("kleene.compiling.automata.compiler:compile_dfa"),
+    compiler=late("kleene.compiling.automata:compile_dfa"),
     options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
     stated=("form",),
     sizes=late("kleene.programs.automata.library:sizes"),
-    inputs=late("kleene.compiling.automata.checking:inputs"),
-    judges=late("kleene.compiling.automata.checking:judges"),
+    inputs=late("kleene.compiling.automata:inputs"),
+    judges=late("kleene.compiling.automata:judges"),
     compared=("automaton", "network", "automata-lib"),
-    whole=late("kleene.compiling.automata.checking:extracted_difference"),
-    way_back=late("kleene.explaining.automata.extraction:extract"),
+    whole=late("kleene.compiling.automata:extracted_difference"),
+    extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
 )
 TURING_MACHINES = Kind(
@@ -163,12 +161,12 @@ TURING_MACHINES = Kind(
     options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
     stated=("construction",),
     sizes=late("kleene.programs.turing.library:sizes"),
-    networks=late("kleene.compiling.turing.checking:networks"),
-    inputs=late("kleene.compiling.turing.checking:inputs"),
-    judges=late("kleene.compiling.turing.checking:judges"),
+    networks=late("kleene.compiling.turing.compiler:networks"),
+    inputs=late("kleene.compiling.turing.compiler:inputs"),
+    judges=late("kleene.compiling.turing.compiler:judges"),
     compared=("machine", "network"),
     limits={"max_steps": 2_000},
-    way_back=late("kleene.explaining.automata.extraction:extract"),  # which refuses with the reason
+    extractor=late("kleene.explaining.automata.extraction:extract"),  # refuses, with the reason
     picture=late("kleene.viewing:state_diagram"),
 )
 CIRCUITS = Kind(
@@ -183,10 +181,10 @@ CIRCUITS = Kind(
     runner=late("kleene.programs.circuits.library:run"),
     telling=late("kleene.programs.circuits.library:telling"),
     run_options=("steps",),
-    compiler=late("kleene.compiling.circuits.compiler:compile_circuit"),
+    compiler=late("kleene.compiling.circuits:compile_circuit"),
     sizes=late("kleene.programs.circuits.library:sizes"),
-    inputs=late("kleene.compiling.circuits.checking:inputs"),
-    judges=late("kleene.compiling.circuits.checking:judges"),
+    inputs=late("kleene.compiling.circuits:inputs"),
+    judges=late("kleene.compiling.circuits:judges"),
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
 )
@@ -202,7 +200,7 @@ _COUNTERS = (
     _counter("a_n_b_n", "a network: as many b as a, after them, with four integer ReLU units", "aaabbb"),
     _counter("dyck1", "a network: balanced brackets of one kind, with three integer ReLU units", "(()())"),
 )
-COUNTERS = Kind(  # networks without a program; as subjects they are of the kind above that has their class
+COUNTERS = Kind(  # networks without a program; each is run as the kind above that has its class
     "network",
     machine="kleene.machines.rnn.simple_rnn:SimpleRNN",
     prefixes=("rnn:",),

@@ -1,4 +1,4 @@
-"""From what a person typed to a program or network: a name of a shelf, a regular expression, or a file."""
+"""Find the program or network that a typed name means: a name on a shelf, a regular expression, or a file."""
 
 import importlib.util
 import os
@@ -17,7 +17,7 @@ load = kinds.late("kleene.machines.protocol:load")
 
 
 class Found(NamedTuple):
-    """A program or network, its entry if it is from a shelf, and its kind."""
+    """A program or network, its entry if it is on a shelf, and its kind."""
 
     subject: Any
     entry: Entry | None
@@ -31,11 +31,15 @@ class Found(NamedTuple):
 def find(name: str) -> Found:
     """The program or network of that name.
 
-    `NAME` is a transformer program or circuit of the shelf, `FILE.py:NAME` a program in a file or a function there that
-    makes one, and `FILE.py` the only program in it. `dfa:NAME` is an automaton of the shelf, `dfa:FILE.json`,
-    `dfa:FILE.dot` or `dfa:FILE.gv` one in a file, and `dfa:REGEX` that of any other text; `tm:NAME` is a Turing machine
-    of the shelf, `tm:FILE.tm` one in a file, `circuit:FILE.nram` a circuit in a file. `rnn:NAME` is a network of the
-    shelf, `FILE.safetensors` one in a file. An error suggests what comes close, on any shelf.
+    - `NAME` is a transformer program or circuit of the shelf. `FILE.py:NAME` is a program in a file, or a function that
+      makes one; `FILE.py` is the only program in it.
+    - `dfa:NAME` is an automaton of the shelf; `dfa:FILE.json`, `dfa:FILE.dot` and `dfa:FILE.gv` are automata in files;
+      `dfa:REGEX` is the automaton of a regular expression.
+    - `tm:NAME` is a Turing machine of the shelf, and `tm:FILE.tm` one in a file. `circuit:FILE.nram` is a circuit in a
+      file.
+    - `rnn:NAME` is a network of the shelf, and `FILE.safetensors` one in a file.
+
+    The error for an unknown name suggests similar names from every shelf.
 
     >>> find("dfa:(a|b)*abb").subject
     <DFA of 4 states over a b>
@@ -61,7 +65,7 @@ def _found(subject: Any, entry: Entry | None) -> Found:
 
 
 def shelved() -> dict[str, Entry]:
-    """Every entry of every shelf by the names that a person may type; where two have one name, the first kind's."""
+    """Every entry of every shelf by the names that a person may type; the first kind wins where names clash."""
     found: dict[str, Entry] = {}
     for kind in kinds.known():
         entries = {} if kind.shelf is None else kind.shelf()
@@ -90,7 +94,7 @@ def find_program(name: str, kind: Kind) -> Found:
 
 
 def subject_of(given: Any) -> Found:
-    """What a verb was given: a name, an entry of a shelf, a program or a network."""
+    """The program or network that a verb was given as a name, an entry of a shelf, or itself."""
     if isinstance(given, str):
         return find(given)
     if isinstance(given, Entry):
@@ -99,7 +103,7 @@ def subject_of(given: Any) -> Found:
 
 
 def name_of(given: Any) -> str:
-    """What messages call it: the name that was typed, its own, or that of its kind."""
+    """The name for messages: the name that was typed, the subject's own, or that of its kind."""
     if isinstance(given, str):
         return given
     return getattr(given, "name", None) or kinds.of(given).noun
@@ -140,7 +144,7 @@ def _called(function: Callable[[], Any], name: str, path: str) -> Any:
 
 
 def _only_program(path: str, module: Any) -> str:
-    """The name of the program of a file: `program`, or the only one there is."""
+    """The name of a file's program: `program`, or the only one that there is."""
     found = {name: value for name, value in vars(module).items() if kinds.find(value) is not None}
     if hasattr(module, "program") or not found:
         return "program"
@@ -164,7 +168,7 @@ def function_in_file(place: str, option: str) -> Callable[..., Any]:
 
 
 def module_in(file: Path) -> Any:
-    """The module that a Python file makes when it is run; what it raises is an InputError."""
+    """The module of a Python file, which is run; whatever the file raises becomes an InputError."""
     check_source(file, MOST_TEXT)
     spec = importlib.util.spec_from_file_location(f"kleene_user_{file.stem}", file)
     assert spec is not None

@@ -1,4 +1,4 @@
-"""Running a program, or the network compiled from it, on what a person typed; and what there is to run."""
+"""The verb `run`, on typed input too; compiling with a report of sizes; and the list of all that can be run."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from kleene.traces.storage import as_json
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run: the subject, the input in its own form, the trace, and how it reads for people and for programs.
+    """A run: the subject, its input, the trace, and the answer for people and as plain data.
 
     >>> outcome = run("addition", "12 34", compiled=True)
     >>> outcome.answer, outcome.trace.steps
@@ -35,7 +35,7 @@ class Outcome:
 
     @property
     def compiled(self) -> bool:
-        """Whether a network ran, and not its program."""
+        """Whether a network ran, rather than its program."""
         return not self.kind.is_program(self.subject)
 
     @cached_property
@@ -48,12 +48,12 @@ class Outcome:
 
     @property
     def answer(self) -> str:
-        """The output as a person wants to read it."""
+        """The output in the form that people read."""
         return self.telling.answer
 
     @property
     def closing(self) -> str:
-        """A line on what was done and how long it took."""
+        """A line that says what ran and how long it took."""
         runner = "network" if self.compiled else self.kind.noun
         return f"{runner} {self.telling.deed} in {self.seconds * 1000:.1f} ms{self.telling.remark}"
 
@@ -82,10 +82,10 @@ class Outcome:
 
 
 def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any) -> Outcome:
-    """Run a program, the network compiled from it with `compiled`, or a network.
+    """Run a program or a network; with `compiled`, compile the program and run its network.
 
     `subject` is a program or network, or what the command line calls one: "addition", "dfa:(a|b)*abb", "tm:copy",
-    "model.safetensors". `input` is the program's own (tokens, a word, a memory), or a text as on the command line.
+    "model.safetensors". `input` is the subject's own (tokens, a word, a memory), or typed as on the command line.
     Options are those of the kind's run (`max_layers`, `max_steps`, `steps`) and, if compiled, of `kleene.compile`.
     """
     found = naming.subject_of(subject)
@@ -100,7 +100,7 @@ def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any
 
 
 def typed_input(given: Any, subject: Any, entry: Entry | None = None) -> Any:
-    """Typed words as an input of the subject; what is an input already stays as it is.
+    """Typed words as an input of the subject; anything else is returned unchanged.
 
     >>> typed_input("110", naming.find("dfa:1*0").subject), typed_input([1, 0], naming.find("sort").subject)
     ('110', [1, 0])
@@ -116,7 +116,7 @@ def typed_input(given: Any, subject: Any, entry: Entry | None = None) -> Any:
 def _split(
     name: str, found: naming.Found, options: Mapping[str, Any], compiled: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of the run, and those of the compiler; refuses one that has no meaning here."""
+    """The options of the run, and those of the compiler; an option that has no meaning here is refused."""
     given = {key: value for key, value in options.items() if value is not None}
     check_options(found.kind, given, also=found.kind.run_options, name=name)
     making = {key: value for key, value in given.items() if key not in found.kind.run_options}
@@ -130,7 +130,7 @@ def _split(
 
 @dataclass(frozen=True)
 class Compiled:
-    """A network, and how large it is and what compiling it took."""
+    """A network, with its size and what compiling it cost."""
 
     network: Any
     facts: Mapping[str, Any]
@@ -146,17 +146,17 @@ class Compiled:
         return dict(self.facts)
 
     def saved(self, path: Any) -> "Compiled":
-        """The same, with the network in that file too."""
+        """Save the network; the result also names the file."""
         self.network.save(path)
         return replace(self, facts={**self.facts, "file": str(path)})
 
 
 def compiled(subject: Any, **options: Any) -> Compiled:
-    """Compile, and measure: the network's size, the seconds and the memory."""
+    """Compile a program, and measure the network's size, the seconds and the memory."""
     found = naming.subject_of(subject)
     name = naming.name_of(subject)
     if isinstance(found.kind.compiler, kinds.late):
-        kinds.resolved(found.kind.compiler.reference)  # imports take seconds the first time, and are not compiling
+        kinds.resolved(found.kind.compiler.reference)  # import first, because the seconds should be those of compiling
     started = time.perf_counter()
     if not found.is_program:
         raise InputError(f"{name!r} is a network already; compile takes a program")
@@ -178,17 +178,17 @@ def listed() -> list[dict[str, Any]]:
 
 
 def as_typed(words: Sequence[str], subject: Any) -> str:
-    """The words as they were typed: how a kind reads that does not say otherwise."""
+    """The words as they were typed: the default `Kind.read`."""
     return " ".join(words)
 
 
 def plain_run(subject: Any, entered: Any, *, name: str, **options: Any) -> Trace:
-    """The subject's own run."""
+    """The subject's own run: the default `Kind.runner`."""
     return subject.run(entered, **options)
 
 
 def plain_telling(outcome: Outcome) -> Telling:
-    """The output and the number of steps: what can be said of a run of any kind."""
+    """The output and the number of steps: the default `Kind.telling`."""
     output = outcome.trace.labelled_output
     answer = " ".join(map(str, output)) if isinstance(output, list) else str(output)
     facts = {"output": output, "steps": outcome.trace.steps}
@@ -196,5 +196,5 @@ def plain_telling(outcome: Outcome) -> Telling:
 
 
 def plain_sizes(network: Any) -> dict[str, Any]:
-    """What the machine says of its size."""
+    """The machine's own `size`: the default `Kind.sizes`."""
     return asdict(network.size)

@@ -1,4 +1,4 @@
-"""The verb `view`: a picture of an automaton, of a Turing machine, of what a network computes, or of a run."""
+"""The verb `view`: a picture of an automaton, a Turing machine, a recurrent network's automaton, or a run."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,16 +17,16 @@ def view(
 ) -> Picture:
     """A picture that shows itself in a notebook and can be saved; with a `path` it is saved there at once.
 
-    The subject is a DFA, a Turing machine, a recurrent network (the automaton that it is, is extracted and drawn), the
-    trace of a run, or the name of a program or network as on the command line. The walk of a `word` is drawn bold. With
-    `dead=False` states from which nothing is accepted are left out. More than can be read is refused unless you `force`
-    it.
+    The subject is a DFA, a Turing machine, a recurrent network, whose automaton is extracted and drawn, the trace of a
+    run, or the name of a program or network as on the command line. The path of a `word` is drawn bold. With
+    `dead=False`, states from which nothing is accepted are left out. A picture too large to read is refused unless you
+    `force` it.
 
     >>> view("dfa:(a|b)*abb", "aabb")
     <Picture: DFA with 4 states>
     """
     if path is not None:
-        check_picture(path)  # before what may take long
+        check_picture(path)  # a bad path fails before the drawing starts
     picture = _drawn(subject, word, dead=dead, force=force)
     return picture if path is None else replace(picture, path=picture.save(path))
 
@@ -47,11 +47,11 @@ def _drawn(subject: Any, word: Word | None, **options: bool) -> Picture:
 
 
 def state_diagram(subject: Any, word: Word | None = None, *, dead: bool = True, force: bool = False) -> Picture:
-    """The diagram of a program's states, or of the automaton that a network is."""
+    """The diagram of a program's states, or of the automaton extracted from a network."""
     kind = kinds.of(subject)
     if not kind.is_program(subject):
-        assert kind.way_back is not None
-        subject = kind.way_back(subject)
+        assert kind.extractor is not None
+        subject = kind.extractor(subject)
         kind = kinds.of(subject)
     typed = kind.read([word], subject) if isinstance(word, str) else word
     return diagram(subject.graph(typed, dead=dead), force=force)

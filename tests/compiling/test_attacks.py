@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.alta.attacks import nasty_inputs
+from kleene.compiling.alta.attacks import hard_inputs
 from kleene.compiling.alta.fuzzing import ATTACKED
 from kleene.errors import CompileError
 from kleene.programs.alta.library import get
@@ -18,13 +18,13 @@ from tests.compiling.averaging import mean_program
 
 
 def test_the_nastiest_means_come_first():
-    first = next(x for kind, x in nasty_inputs(mean_program([0, 0.1]), 130, random.Random(0)) if "means" in kind)
+    first = next(x for kind, x in hard_inputs(mean_program([0, 0.1]), 130, random.Random(0)) if "means" in kind)
     assert (len(first), sum(first)) in {(2, 1), (64, 31), (64, 33), (128, 62), (128, 66)}
 
 
 def test_inputs_are_of_every_kind_and_never_too_long():
     program = get("sort").build()
-    drawn = list(itertools.islice(nasty_inputs(program, 12, random.Random(0)), 200))
+    drawn = list(itertools.islice(hard_inputs(program, 12, random.Random(0)), 200))
     assert {kind for kind, _ in drawn} == {"short", "long", "ties", "edges of offsets", "random"}
     assert {1, 2, 11, 12} <= {len(x) for _, x in drawn}
     assert max(len(x) for _, x in drawn) == 12

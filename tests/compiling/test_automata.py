@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.automata.compiler import compile_dfa
+from kleene.compiling.automata import compile_dfa
 from kleene.errors import CompileError
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix

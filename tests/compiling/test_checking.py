@@ -6,12 +6,10 @@ import pytest
 
 import kleene
 from kleene import naming
-from kleene.compiling import checking
+from kleene.compiling import automata, checking, circuits
 from kleene.compiling.alta import checking as transformers
-from kleene.compiling.automata import checking as automata
 from kleene.compiling.checking import check, check_all, check_named
-from kleene.compiling.circuits import checking as circuits
-from kleene.compiling.circuits.compiler import compile_circuit
+from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Block, Circuit

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.compiling.circuits.compiler import compile_circuit
+from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.machines.ncm import run
 from kleene.machines.nram.nram import NRAM, stopping

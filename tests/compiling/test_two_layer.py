@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.compiling.automata.compiler import TwoLayerStep, as_simple_rnn
+from kleene.compiling.automata import TwoLayerStep, as_simple_rnn
 from kleene.errors import CompileError
 from kleene.notation.exact import ExactMatrix
 from tests.machines.rnn.networks import all_words, matrices, rationals, small_integers

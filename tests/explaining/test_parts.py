@@ -44,6 +44,6 @@ def test_explaining_words_loads_no_programs_no_compiler_and_no_picture():
     ],
 )
 def test_a_part_does_not_import_what_it_must_not_know(part, unknown):
-    here = [module for module in modules() if module.startswith(f"kleene.explaining.{part}.")]
+    here = [module for module in modules() if f"{module}.".startswith(f"kleene.explaining.{part}.")]
     assert here
     assert below({name for module in here for name, _ in imports(module)}, *unknown) == set()

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kleene.compiling.circuits.compiler import compile_circuit
+from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.programs.circuits.library import get
 from kleene.tasks.memory import memory_task

@@ -184,7 +184,7 @@ def certify(
     """
     import kleene
     from kleene.compiling.alta.attacks import attack as attack_certificate
-    from kleene.compiling.alta.pairs import pair_of
+    from kleene.compiling.alta.checking import pair_of
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
     found = pair_of(program, against, options)

@@ -156,7 +156,7 @@ def rules(
 
     Shows what each variable costs, when it is written and by which source line.
     """
-    from kleene.compiling.alta.pairs import check_weights, pair_of
+    from kleene.compiling.alta.checking import check_weights, pair_of
     from kleene.explaining import anatomy
     from kleene.kinds import TRANSFORMERS
     from kleene.naming import find_program

@@ -1,4 +1,4 @@
-"""From a program to a machine that does exactly the same, and the check that it does."""
+"""The verb `compile`: from a program to a machine that does exactly the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,15 @@ from kleene.kinds import Kind
 
 
 def compile(program: Any, **options: Any) -> Any:
-    """The machine that does exactly what the program does.
+    """A machine that does exactly what the program does.
 
     - A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
       `rules` ("compact", "paper"), `activation` ("clipped", "relu").
-    - A `DFA` becomes a `SimpleRNN` (Theorem 4.4); options: `form` ("live", "textbook"), `activation` ("relu", "slu"),
-      `dtype` ("exact", "float32", "float64").
+    - A `DFA` becomes a `SimpleRNN` (Chiang's notes, Theorem 4.4); options: `form` ("live", "textbook"), `activation`
+      ("relu", "slu"), `dtype` ("exact", "float32", "float64").
     - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
       ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
-    - A `Circuit` becomes an `NRAM` whose controller wires it, step by step.
+    - A `Circuit` becomes an `NRAM` whose controller makes the circuit's connections at every step.
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -44,7 +44,7 @@ def _a(noun: str) -> str:
 
 
 def check_options(kind: Kind, given: Mapping[str, Any], *, name: str, also: Sequence[str] = ()) -> None:
-    """Refuse an option that is for another kind of program than `name` is."""
+    """Refuse an option that the kind of `name` does not have."""
     known = (*also, *kind.options)
     for key in given:
         if key not in known:

@@ -20,9 +20,8 @@ Ended = Trace | RunError  # how a run ended: with a trace, or with an error
 class CheckReport:
     """How many inputs were compared, on how many everything agreed, and the first disagreement in words.
 
-    `compared` are the parts that were held against each other, among them a reference if there was one. `refused` are
-    further inputs, on which nothing was compared: the network said that it cannot be exact, or the program itself that
-    it cannot run.
+    `compared` names what was compared, a reference among it if there was one. `refused` counts further inputs on which
+    nothing was compared, because the network refused (it cannot be exact there) or the program itself did.
     """
 
     program: str
@@ -35,7 +34,7 @@ class CheckReport:
 
     @property
     def has_reference(self) -> bool:
-        """Whether something was compared that knows nothing of the program but what it should do."""
+        """Whether an independent reference was compared, which knows only what the program should do."""
         return REFERENCE in self.compared
 
     def __bool__(self) -> bool:
@@ -65,9 +64,9 @@ def check(
 ) -> CheckReport:
     """Compare a program, its network and independent references on all short inputs and on random longer ones.
 
-    `program` is a program of any kind, an entry of a shelf, which brings its own reference, or the name of one. Whole
-    traces are compared, and how runs end that end with an error. `reference` computes the output in its own way.
-    `on_input` is called after each input; `options` go to `kleene.compile`.
+    `program` is a program of any kind, an entry of a shelf, which has its own reference, or the name of one. Whole
+    traces are compared, and the errors of runs that end with one. `reference` computes the output independently, from
+    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`.
 
     >>> bool(check("parity_relative", samples=5, max_length=4))
     True
@@ -103,7 +102,7 @@ def check(
 def check_named(
     name: str, *, reference: str | None = None, options: Mapping[str, Any] | None = None, **asked: Any
 ) -> CheckReport:
-    """The check of one program by its name; `reference` is FILE.py:NAME, `asked` as for `check`."""
+    """Check one program by its name. `reference` is FILE.py:NAME, and `asked` are arguments of `check`."""
     found = naming.find(name)
     if not found.is_program:
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
@@ -122,8 +121,8 @@ def check_all(
 ) -> list[CheckReport]:
     """A report for every program of every shelf. An option that some kinds do not have is refused.
 
-    `asked` and `on_input` are as for `check`; `on_program` is called with each name. Kinds that are compiled in one way
-    only, such as circuits, go without options.
+    `asked` are arguments of `check`; `on_program` is called with each name. Kinds without compile options, such as
+    circuits, are checked without them.
     """
     given = {key: value for key, value in (options or {}).items() if value is not None}
     shelved = [(name, entry, kind) for name, entry, kind in naming.shelves() if kind.inputs is not None]
@@ -149,14 +148,14 @@ def _disagreement(entered: Any, mine: Ended, theirs: Sequence[Ended], judges: An
 
 
 def _shown(entered: Any) -> str:
-    """A word as a text if its symbols are letters; everything else as a list."""
+    """A word of one-character symbols as a string, and any other input as a list."""
     if all(isinstance(symbol, str) and len(symbol) == 1 for symbol in entered):
         return repr("".join(entered))
     return repr(list(entered))
 
 
 def outcomes(run_batch: Callable[[Sequence[Any]], Iterable[Trace]], inputs: Sequence[Any]) -> list[Ended]:
-    """How the run on every input ended; only if one fails are they run one by one."""
+    """How the run on each input ended. They run as one batch, and one by one only if that fails."""
     try:
         return list(run_batch(inputs))
     except RunError:

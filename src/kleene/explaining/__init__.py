@@ -1,4 +1,4 @@
-"""Taking networks and programs apart: what they are made of, and what they do."""
+"""Explaining networks and programs: what they are made of, and what they compute."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.automata.extraction import extraction as extraction
-    from kleene.explaining.programs.anatomy import anatomy as anatomy
+    from kleene.explaining.programs import anatomy as anatomy
     from kleene.explaining.words.decomposition import decompose as decompose
     from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
     from kleene.explaining.words.explanation import explain as explain
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Each name is imported on first use: words need jax, programs need the tracer, and neither needs the other.
 _LATE = {
-    "anatomy": "kleene.explaining.programs.anatomy",
+    "anatomy": "kleene.explaining.programs",
     "decompose": "kleene.explaining.words.decomposition",
     "decompose_batch": "kleene.explaining.words.decomposition",
     "explain": "kleene.explaining.words.explanation",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.compiling.automata.compiler import compile_dfa
+from kleene.compiling.automata import compile_dfa
 from kleene.errors import InputError, ModelFileError, RunError
 from kleene.explaining.automata.extraction import extract, extraction
 from kleene.machines.rnn import library

@@ -260,7 +260,7 @@ def test_bad_models_layers_and_sharings_are_named():
 
 
 def test_an_exact_network_is_asked_to_become_floating():
-    from kleene.compiling.automata.compiler import compile_dfa
+    from kleene.compiling.automata import compile_dfa
     from kleene.programs.automata import DFA
 
     exact = compile_dfa(DFA.from_regex("(0|10*1)*"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import kleene.machines.rnn.execution as execution
-from kleene.compiling.automata.compiler import compile_dfa
+from kleene.compiling.automata import compile_dfa
 from kleene.errors import InputError
 from kleene.machines.rnn.exact_execution import PlainStepper, SparseStepper, TooLargeError
 from kleene.machines.rnn.simple_rnn import SimpleRNN

@@ -1,8 +1,8 @@
-"""Attacks on certificates: inputs at the edges, run in every execution, in search of one on which they differ.
+"""Attacks on certificates: a search for an input on which the executions of a program and its network differ.
 
-A certificate is a proof, and a proof may have a fault. An attack looks where faults would show: the shortest inputs and
-the longest, ties, positions at the edge of what a head reaches, and above all means as near to where an answer changes
-as the program's numbers allow, found by search over how many of each there are.
+A certificate is a proof, and a proof may have a fault. An attack looks where faults would show: at the shortest and the
+longest inputs, at ties, at positions at the edge of a head's reach, and above all at means as near to where an answer
+changes as the program's numbers allow. Such means are found by a search over how often each number occurs.
 """
 
 import itertools
@@ -24,14 +24,14 @@ from kleene.programs.alta.variables import BLUR, Numeric
 from kleene.traces import Trace
 
 LONGEST = 512  # positions: softmax compares all pairs of them
-BATCH, FIRST, WAITING = 8, 16, 200  # inputs in a block, tokens in the first blocks, and inputs that wait at most
+BATCH, FIRST, WAITING = 8, 16, 200  # inputs in a block, tokens in the first blocks, most inputs that wait
 
-Kinded = tuple[str, list[int]]  # an input, and what makes it nasty
+Kinded = tuple[str, list[int]]  # an input, and why it is hard
 
 
 @dataclass
 class Attack:
-    """What was tried against a certificate, and the first difference that was found, if any was."""
+    """What was tried against a certificate, and the first difference, if one was found."""
 
     program: str
     dtype: str
@@ -48,7 +48,7 @@ class Attack:
         return sum(self.tried.values())
 
     def __bool__(self) -> bool:
-        """Whether the certificate stood."""
+        """Whether the certificate withstood the attack."""
         return self.first_difference is None
 
     def __str__(self) -> str:
@@ -77,9 +77,9 @@ def attack(
 ) -> Attack:
     """Look for an input of up to `length` tokens on which program, selecting network and softmax network differ.
 
-    The search ends with the first difference, after so many `inputs`, or when the `seconds` are over. Inputs of more
-    than `longest` tokens are not tried. Without `length` it is the certificate's own. With `jax` the selecting network
-    is run in jax too, which compiles it for many shapes.
+    The search ends at the first difference, after `inputs` inputs, or after `seconds` seconds. Inputs of more than
+    `longest` tokens are not tried. The default `length` is the certificate's own. With `jax`, the selecting network
+    also runs in jax, which compiles it for many shapes.
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -92,7 +92,7 @@ def attack(
     runs = _executions(network, found, jax)
     result = Attack(found.name, network.dtype, certificate.length, certificate.valid, tuple(runs))
     started = time.perf_counter()
-    chosen = itertools.islice(nasty_inputs(found, min(certificate.length, longest), random.Random(seed)), inputs)
+    chosen = itertools.islice(hard_inputs(found, min(certificate.length, longest), random.Random(seed)), inputs)
     for block in _blocks(chosen, started, seconds):
         for kind, sequence in block:
             result.tried[kind] = result.tried.get(kind, 0) + 1
@@ -105,8 +105,8 @@ def attack(
 
 
 def _blocks(chosen: Iterator[Kinded], started: float, seconds: float) -> Iterator[list[Kinded]]:
-    """The inputs in blocks while there is time; long ones wait until it shows that shorter ones cost little of it."""
-    allowed, waiting, rate = FIRST, list[Kinded](), 0.0  # seconds a cubed token: layers grow with the tokens, too
+    """The inputs in blocks while there is time; long ones wait until shorter ones have turned out to be quick."""
+    allowed, waiting, rate = FIRST, list[Kinded](), 0.0  # seconds per cubed token, because layers grow with the tokens
     while (left := seconds - (time.perf_counter() - started)) > 0:
         ready = [item for item in waiting if len(item[1]) <= allowed][:BATCH]
         waiting = [item for item in waiting if item not in ready]
@@ -124,11 +124,11 @@ def _blocks(chosen: Iterator[Kinded], started: float, seconds: float) -> Iterato
         if time.perf_counter() - before < seconds / 40:
             allowed *= 2
         elif len(waiting) >= WAITING:
-            waiting = []  # too long for the time there is
+            waiting = []  # too long for the time that is left
 
 
 def _executions(network: UniversalTransformer, program: Program, jax: bool) -> dict[str, Callable]:
-    """Every way in which the program can be run."""
+    """Every execution of the program and its network, by name."""
     runs: dict[str, Callable] = {
         "program": program.run_batch,
         "selecting network": lambda x: network.run_batch(x, backend="numpy"),
@@ -155,8 +155,8 @@ def _answer(outcome: Trace | RunError) -> Any:
     return outcome.output if isinstance(outcome, Trace) else f"{type(outcome).__name__}: {outcome}"
 
 
-def nasty_inputs(program: Program, length: int, chance: random.Random) -> Iterator[Kinded]:
-    """Inputs at the edges, each with its kind, of the kinds in turn and the nastiest of each first; without end."""
+def hard_inputs(program: Program, length: int, chance: random.Random) -> Iterator[Kinded]:
+    """Hard inputs with their kinds, without end: the kinds take turns, and each begins with its hardest."""
     kinds = {
         "near edges of means": _means(program, length, chance),
         "short": _short(program, length),
@@ -191,7 +191,7 @@ def _long(program: Program, length: int, chance: random.Random) -> Iterator[list
 
 
 def _ties(program: Program, length: int, chance: random.Random) -> Iterator[list[int]]:
-    """One token alone, and two that take turns or halve the input: queries with every or no match, and ties."""
+    """Inputs of one token, and of two that alternate or halve the input: all match, none match, and ties."""
     pairs = [(chance.randrange(program.input_range), chance.randrange(program.input_range)) for _ in range(4)]
     for n in dict.fromkeys((length, max(1, length // 2), min(length, 4))):
         for token in range(min(program.input_range, 4)):
@@ -214,7 +214,7 @@ def _random(program: Program, length: int, chance: random.Random) -> Iterator[li
 
 
 def _means(program: Program, length: int, chance: random.Random) -> Iterator[list[int]]:
-    """For every numeric head, inputs whose means come nearest to where its answer changes, the nearest first."""
+    """Inputs whose means are nearest to where the answer of a numeric head changes, the nearest first."""
     found = []
     for name, head in program.heads.items():
         output, (by, starts) = program.outputs[name], program.starts[head.value]
@@ -232,7 +232,7 @@ def _means(program: Program, length: int, chance: random.Random) -> Iterator[lis
 
 
 def _alike(program: Program, key: str | None) -> list[list[int]]:
-    """The tokens in groups whose positions one query selects together, as far as that shows before the first layer."""
+    """The tokens in groups that one query selects together, as far as the start values show."""
     tokens = range(program.input_range)
     if key is None or program.starts[key][0] != "input":
         return [list(tokens)]
@@ -241,7 +241,7 @@ def _alike(program: Program, key: str | None) -> list[list[int]]:
 
 
 def _nearest(output: Numeric, low: float, high: float, most: int) -> Iterator[tuple[float, int, int]]:
-    """How many numbers, and how many of them the higher, so that their mean is nearest to an edge: (off, n, count)."""
+    """(off, n, count): the mean of n numbers, of which `count` are the higher one, is `off` from an edge."""
     values, n = [Fraction(v) for v in output.values], np.arange(1, most + 1)
     for below, above in itertools.pairwise(values):
         middle, half = (below + above) / 2, (above - below) * Fraction(BLUR)

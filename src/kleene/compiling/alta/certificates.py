@@ -1,10 +1,10 @@
 """Certificates: why a network equals its program, up to which length, and for its own number type.
 
-Each condition is checked on the weights as they are, not on how they were meant; `conditions/` has a
-module with the argument for each. Together they are a proof that three executions (the program's interpreter, the
-network with attention as a lookup, and the network with softmax) have equal traces, or end with the same error, on
-every input up to the length. It holds on machines whose arithmetic rounds as IEEE 754 says, in whatever order matrix
-products add up, and whose exp(0) is 1. `kleene.compiling.alta.attacks` looks for inputs that would disprove it.
+Each condition is checked on the weights themselves, not on the compiler's intentions; `conditions/` has a module with
+the argument for each. Together they prove that three executions (the program's interpreter, the network with attention
+as a lookup, and the network with softmax) have equal traces, or end with the same error, on every input up to the
+length. The proof assumes that arithmetic rounds as IEEE 754 says and that exp(0) is 1; matrix products may add up in
+any order. `kleene.compiling.alta.attacks` looks for inputs that would disprove a certificate.
 """
 
 import math
@@ -29,14 +29,15 @@ from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.validation import validate
 
-REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments on which a function is run for a certificate: all, or of a sample
+REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments to replay: all, up to this many, or a sample
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """All conditions together say that network and program have equal traces on every input up to `length`.
+    """If all conditions hold, network and program have equal traces on every input of up to `length` tokens.
 
-    `exhaustive`: the program's function was replayed on every assignment that its cases depend on, or it has rules.
+    `exhaustive`: the program's function was replayed on every assignment of what its cases depend on, or the program
+    was given as rules.
     """
 
     program: str
@@ -72,8 +73,9 @@ def certify(
 ) -> Certificate:
     """Why the network equals its program on every input of up to `length` tokens, or the first reason why it may not.
 
-    Without `length` it is the longest that can be had: the program's own positions, or as many as attention can count
-    and averages can be told for. A network that was just compiled knows its program; one from a file needs `program`.
+    The default `length` is the greatest possible: the program's own positions, or as many positions as attention can
+    count and averages can be decided for. A network that was just compiled knows its program; one from a file needs
+    `program`.
 
     >>> import kleene
     >>> from kleene.programs.alta.library import parity
@@ -82,13 +84,13 @@ def certify(
     """
     if not isinstance(network, UniversalTransformer):
         raise InputError(
-            f"a certificate speaks of a transformer program's network, and this is a {type(network).__name__}; "
+            f"a certificate is for the network of a transformer program, and this is a {type(network).__name__}; "
             f"kleene.check compares an automaton or a Turing machine with its network"
         )
     if length is not None and length < 1:
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
-    seen = SeenUnits(network, found)  # its tables are made when they are first asked for
+    seen = SeenUnits(network, found)  # its tables are made when they are first needed
     function, exhaustive = _function(found)
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
         _length, weights, lambda *_: function, embeddings, _selection, averages, steps, exclusive,
@@ -98,7 +100,7 @@ def certify(
     for check in checks:
         conditions.append(check(network, found, asked))
         if not conditions[-1].holds:
-            break  # what follows may rest on it
+            break  # later conditions may assume this one
         if check is weights and length is None:
             asked = longest(network, found)
             conditions[0] = _length(network, found, asked)
@@ -106,11 +108,11 @@ def certify(
 
 
 def program_of(network: UniversalTransformer, program: Program | AltaProgram | None) -> Program:
-    """The program that was given, or the one that the network was compiled from."""
+    """The given program, or the one that the network was compiled from."""
     found: Any = program if program is not None else (network.origin.program if network.origin is not None else None)
     found = found.lowered if isinstance(found, AltaProgram) else found
     if found is None:
-        raise InputError("this network does not know its program, as it came from a file; give program=…")
+        raise InputError("this network does not know its program, because it came from a file; give program=…")
     return found
 
 
@@ -134,9 +136,9 @@ def most_counted(network: UniversalTransformer) -> int:
 
 
 def _function(program: Program) -> tuple[Condition, bool]:
-    """Whether the cases are the function's, and whether that was seen on every assignment of what they depend on.
+    """Whether the cases agree with the function, and whether this was checked on every assignment that matters.
 
-    Where the program was built after a sample only, the function is replayed on far more assignments now.
+    If the program was built after checking a sample only, the function is now replayed on far more assignments.
     """
     if not callable(program.mlp):
         return Condition("function", True, "rules were given, and the cases are those rules (exhaustive)"), True
@@ -154,7 +156,7 @@ def _function(program: Program) -> tuple[Condition, bool]:
 
 
 def _selection(network: UniversalTransformer, program: Program, length: int) -> Condition:
-    """A match outweighs all other positions together by more than the number type can see."""
+    """A match outweighs all other positions together by more than the number type can represent."""
     least = math.inf
     for h, (name, head) in enumerate(program.heads.items()):
         square = _logit(network, h)
@@ -179,10 +181,10 @@ def _logit(network: UniversalTransformer, h: int) -> float:
 
 
 def _clearing(network: UniversalTransformer, program: Program, length: int) -> Condition:
-    """What the heads wrote is gone after every MLP.
+    """The heads' outputs are cleared after every MLP.
 
-    The units that empty a head's number hold up to a power of two that no number exceeds. A mean does not exceed it
-    either: rounding is monotone, and with that power of two in every place nothing would be rounded.
+    The units that clear a head's number work up to a power of two that no number exceeds. A mean does not exceed it
+    either, because rounding is monotone, and a mean of that power of two alone would not be rounded.
     """
     if plan_of(network) is None:
         return Condition("clearing", False, "the units that empty the heads' outputs do not do it exactly")
@@ -201,7 +203,7 @@ def _halting(network: UniversalTransformer, program: Program, length: int) -> Co
 
 
 def exclusive(network: UniversalTransformer, program: Program, length: int) -> Condition:
-    """The cases of every variable exclude each other: two that agree on no feature by itself are looked at closely."""
+    """No two cases of a variable can hold at once; pairs that no single feature separates are examined in full."""
     pairs = 0
     for target, cases in program.updates.items():
         pairs += len(cases) * (len(cases) - 1) // 2

@@ -1,12 +1,22 @@
-"""What transformer programs are checked on, and by whom: an independent interpreter, and a reference."""
+"""What a transformer program is compared with.
+
+`inputs` and `judges` tell `kleene.check` what to run a program on and what to compare it with: an independent
+interpreter, and a reference if there is one. `pair_of` finds the network and the program that certificates and checks
+of weights compare: a network compiled now, or one in a file with its program.
+"""
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from kleene import naming
+from kleene.compiling import compile
 from kleene.compiling.checking import REFERENCE, Ended, difference
-from kleene.errors import InputError, RunError
+from kleene.errors import CompileError, InputError, RunError
+from kleene.kinds import TRANSFORMERS
+from kleene.machines.transformer import UniversalTransformer
+from kleene.machines.transformer.parameters import digest_of
 from kleene.notation.console import Entry
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
@@ -15,7 +25,7 @@ Judge = Callable[[list[int], Ended], str | None]
 
 
 def inputs(program: Program, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[list[int]]:
-    """All short inputs, as many as there are samples, and as many random ones up to the greatest length."""
+    """The `samples` shortest inputs, and as many random ones of up to `max_length` tokens."""
     chance = random.Random(seed)
     if entry is not None and entry.every is not None and entry.sample is not None:
         short = itertools.chain.from_iterable(entry.every(size) for size in (1, 2, 3, 4)[: max(1, max_length)])
@@ -30,7 +40,7 @@ def inputs(program: Program, entry: Entry | None, samples: int, max_length: int,
 
 
 def judges(program: Program, entry: Entry | None, reference: Callable[[Any], Any] | None) -> dict[str, Judge]:
-    """The interpreter that calls the MLP function itself, and the reference that was given or is the entry's own."""
+    """The interpreter that calls the MLP function itself, and the reference: the given one, or the entry's own."""
     reference = reference or (None if entry is None else entry.reference)
 
     def interpreter(tokens: list[int], mine: Ended) -> str | None:
@@ -55,9 +65,78 @@ def _by_reference(program: Program, tokens: list[int]) -> Ended:
 
 
 def _answer(reference: Callable[[Sequence[int]], Any], tokens: list[int]) -> list[Any]:
-    """What a reference says, which a user may have written."""
+    """The answer of a reference, which a user may have written; its errors are reported as input errors."""
     try:
         return list(reference(list(tokens)))
     except Exception as error:
         called = getattr(reference, "__name__", "the reference")
         raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
+
+
+class Pair(NamedTuple):
+    """A network, the program that it is compared with, its entry if it is on the shelf, and both in words."""
+
+    network: UniversalTransformer
+    program: Program
+    entry: Entry | None
+    compared: str
+
+
+def pair_of(name: str, against: str | None = None, options: Mapping[str, Any] | None = None) -> Pair:
+    """The network of a program, compiled now, or one in a file with the program that it is of.
+
+    A file holds the name of its program. A program of the shelf is found by that name; any other is given as `against`.
+    """
+    given = {key: value for key, value in (options or {}).items() if value is not None}
+    if not name.endswith(".safetensors"):
+        if against is not None:
+            raise InputError(f"--program is for a network in a file, and {name!r} is a program; leave it out")
+        found = naming.find_program(name, TRANSFORMERS)
+        compared = f"the network that {found.subject.name!r} compiles to now"
+        return Pair(compile(found.subject, **given), found.subject, found.entry, compared)
+    if given:
+        raise InputError(
+            f"--{next(iter(given))} says how to compile a program, and {name!r} is a network; leave it out"
+        )
+    network = load_transformer(name)
+    found, source = _program_of(name, network, against)
+    return Pair(network, found.subject, found.entry, f"the network in {name!r} with {source}")
+
+
+def load_transformer(path: str) -> UniversalTransformer:
+    """The Universal Transformer in a file; another network is refused."""
+    found = naming.find(path)
+    if found.kind is not TRANSFORMERS:
+        raise InputError(
+            f"{path!r} holds a {type(found.subject).__name__}; this command takes a transformer program or its network"
+        )
+    return found.subject
+
+
+def _program_of(path: str, network: UniversalTransformer, against: str | None) -> tuple[naming.Found, str]:
+    if against is not None:
+        return naming.find_program(against, TRANSFORMERS), f"the program {against!r}"
+    called = network.layout.name
+    assert TRANSFORMERS.shelf is not None
+    if called not in TRANSFORMERS.shelf():
+        raise InputError(
+            f"{path!r} holds the network of a program called {called!r}, which is not in the library: say where it is, "
+            f"with --program FILE.py:NAME"
+        )
+    return naming.find(called), f"the library's program {called!r}, whose name the file has"
+
+
+def check_weights(pair: Pair) -> None:
+    """Refuse a network whose weights are not those that the program is compiled to."""
+    network, mine = pair.network, digest_of(pair.network.arrays())
+    for rules in TRANSFORMERS.options["rules"]:
+        try:
+            made = compile(pair.program, dtype=network.dtype, activation=network.activation, rules=rules)
+        except CompileError:
+            continue
+        if digest_of(made.arrays()) == mine:
+            return
+    raise InputError(
+        f"these do not belong together: {pair.compared}. Its weights are not those that the program is compiled to; "
+        f"give the right program with --program, or compile it again"
+    )

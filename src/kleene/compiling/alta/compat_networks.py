@@ -12,7 +12,7 @@ from kleene.programs.alta.compat.lowering import layers_each
 
 @dataclass
 class Config:
-    """ALTA's scalars. Kleene chooses each slope from its own gap so that it is exact, and asks for none of them."""
+    """ALTA's scalars, which Kleene ignores, because it chooses each slope from its own gap so that it is exact."""
 
     expansion_scalar_1: float = 100.0
     expansion_scalar_2: float = 100.0
@@ -33,7 +33,7 @@ Parameters = CompatNetwork  # as ALTA calls it
 def compile_transformer(
     program_spec: AltaProgram, config: Config | None = None, compile_ffn: bool = True, verbose: bool = False
 ) -> CompatNetwork:
-    """The network of a program: `kleene.compile`, under ALTA's name."""
+    """The network of a program: `kleene.compile` under ALTA's name."""
     import kleene
 
     if not compile_ffn:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kleene.compiling.alta.features import Features, expand
-from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, whole_mlp
-from kleene.compiling.alta.probe import probe_of
+from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, probe_of, whole_mlp
 from kleene.compiling.alta.stream import Embeddings, HeadWeights, Stream, attention_heads, embeddings, residual_stream
 from kleene.compiling.alta.units import PaperUnits, Units, compact_units, paper_units
 from kleene.errors import CompileError
@@ -32,8 +31,8 @@ def compile_program(
 ) -> UniversalTransformer:
     """A Universal Transformer that does exactly what the program does.
 
-    `rules="compact"` makes few hidden units; "paper" makes one for each transition rule, which the theory of minimal
-    programs speaks of. `activation="relu"` writes each clipped unit as two plain ReLU units.
+    `rules="compact"` makes few hidden units. `rules="paper"` makes one for each of ALTA's transition rules, which the
+    theory of minimal programs is about. `activation="relu"` writes each clipped unit as two plain ReLU units.
     """
     return passes(program, dtype=dtype, rules=rules, activation=activation).network
 
@@ -41,7 +40,7 @@ def compile_program(
 def passes(
     program: Program, *, dtype: Dtype = "float32", rules: Method = "compact", activation: Activation = "clipped"
 ) -> "Passes":
-    """Everything that compiling a program makes on the way to the network, to look at.
+    """What each pass of compiling a program made, for inspection; `.network` is the machine.
 
     >>> from kleene.programs.alta.library import parity
     >>> made = passes(parity.relative())
@@ -83,7 +82,7 @@ def number_type(name: str) -> np.dtype:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Passes:
-    """What each pass made, in order; `network` puts it together."""
+    """What each pass made, in order; `network` puts it all together."""
 
     stream: Stream
     embeddings: Embeddings
@@ -109,7 +108,7 @@ class Passes:
 
     @property
     def layout(self) -> Layout:
-        """What the dimensions mean, and what a run needs to know beside the weights."""
+        """What the dimensions mean, and what else a run needs besides the weights."""
         p = self.stream.program
         queries = tuple(h.query is not None for h in p.heads.values())
         return Layout(

@@ -1,11 +1,11 @@
-"""The fourth pass: features that are 0 or 1 for what the hidden units ask about.
+"""The fourth pass: the features, 0 or 1, that the hidden units read.
 
 A category is one-hot in the residual stream already. Numbers, sets and the sums behind bits are turned into such
 features by two layers before the MLP, the expansion.
 
 For a number with declared values v₀ < v₁ < … each middle between two neighbours gets one step unit, whose slope is
-chosen from its own gap. A step is exact where it is saturated. That every declared value saturates every step is
-checked here for the number type, with the rounding that the network will have.
+chosen from its own gap. A step is exact where it is saturated. This pass checks that every declared value saturates
+every step in the number type, with the rounding that the network will have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,8 @@ from kleene.programs.alta.variables import BLUR, Categorical, Numeric, SetValued
 class Features:
     """What the MLP reads: the residual stream and, beyond it, the features that the expansion makes.
 
-    `columns` has the feature that is 1 for each code of a variable, `bits` the feature of each bit. `number_steps` says
-    which step units sort the number of a head: (head, start, stop).
+    `columns` has the feature that is 1 for each code of a variable, and `bits` the feature of each bit. `number_steps`
+    has the range of step units that sort the number of a head: (head, start, stop).
     """
 
     count: int
@@ -52,7 +52,7 @@ class Features:
 
 
 def expand(stream: Stream, bits: Sequence[SumBit], *, relu: bool) -> Features:
-    """The features for every variable that a case asks about or that is written, and for the bits."""
+    """The features for every variable that a case reads or writes, and for the bits."""
     program, builder = stream.program, ExpansionBuilder(stream.width, stream.dtype, relu)
     columns: dict[str, list[int]] = {}
     steps = []
@@ -75,7 +75,7 @@ def expand(stream: Stream, bits: Sequence[SumBit], *, relu: bool) -> Features:
 
 
 def _asked(program: Program) -> set[str]:
-    """The variables that some case asks about, and the heads whose use is guarded."""
+    """The variables that some case reads, and the heads whose use is guarded."""
     groups = (program.updates, program.reads, program.faults)
     return {n for group in groups for cases in group.values() for c in cases for n in c.variables} | set(program.reads)
 
@@ -158,7 +158,7 @@ def step_weights(variable: Numeric) -> tuple[np.ndarray, np.ndarray]:
 def check_steps(
     name: str, variable: Numeric, slopes: np.ndarray, biases: np.ndarray, dtype: np.dtype, relu: bool
 ) -> None:
-    """Refuse, naming what the type can hold, unless every declared value saturates every step exactly."""
+    """Refuse unless every declared value saturates every step exactly; the error names what the type can hold."""
     good = np.array([_saturates(variable, i, slopes, biases, dtype, relu) for i in range(len(variable.values))])
     if good.all():
         return

@@ -1,7 +1,7 @@
-"""Trust at scale: random programs by the thousand, compiled and compared, with every failure made small.
+"""Random programs by the thousand, compiled and compared with their networks; every failing input is made small.
 
-Program number n of a seed is always the same one, so that a run can be resumed where it was stopped, and a failure
-repeated from the number that is printed.
+Program number n of a seed is always the same, so a run can be resumed where it stopped, and a failure can be repeated
+from the number that is printed.
 """
 
 import functools
@@ -24,19 +24,22 @@ from kleene.programs.alta.program import Program
 from kleene.programs.alta.random_programs import generate, random_inputs
 
 INPUTS, LONGEST = 5, 7
-WAYS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
-ATTACKED: tuple[dict[str, Any], ...] = (
-    *WAYS,
-    {"dtype": "bfloat16"},
-)  # ways of compiling whose certificates are attacked
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
+ATTACKED: tuple[dict[str, Any], ...] = (*OPTIONS, {"dtype": "bfloat16"})  # whose certificates are attacked
 ATTACKS, REACH = 24, 130  # inputs, and tokens in the longest of them
 SAVE_EVERY = 5.0  # seconds
-FAILURE = {"program", "way", "input", "what", "source"}  # what is told of a program that failed
+FAILURE = {
+    "program",
+    "way",
+    "input",
+    "what",
+    "source",
+}  # facts of a failure; "way" has the options
 
 
 @dataclass(frozen=True)
 class FuzzOutcome:
-    """What became of one program: compared on so many inputs, or refused; and how it failed, if it did."""
+    """The outcome for one program: the number of inputs compared, or refused, and the failure if there was one."""
 
     inputs: int = 0
     refused: bool = False
@@ -45,9 +48,9 @@ class FuzzOutcome:
 
 @dataclass
 class Tally:
-    """How far a run is: programs tried, those the compiler refused for the number type, and the failures.
+    """The counts of a run: programs tried, those that the compiler refused for the number type, and the failures.
 
-    Where certificates are `attacked`, those that could not be certified count as refused too.
+    If certificates are `attacked`, programs that could not be certified count as refused too.
     """
 
     seed: int
@@ -78,10 +81,10 @@ def fuzz(
     attack: bool = False,
     on_program: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Try so many random programs. With `resume`, a file keeps the tally, and a run that was killed goes on from it.
+    """Try `programs` random programs. With `resume`, a file keeps the tally, and a killed run goes on from it.
 
-    Several `workers` are processes that share the programs out; the tally is the same for any number of them. With
-    `attack`, each program is certified for the longest inputs that it can be, and the certificate is attacked.
+    The programs are divided among `workers` processes; the tally is the same for any number of them. With `attack`,
+    each program is certified for the longest inputs possible, and the certificate is attacked.
     """
     tally = _resumed(seed, resume, attack)
     started, saved = time.perf_counter() - tally.seconds, time.perf_counter()
@@ -99,11 +102,11 @@ def fuzz(
 def _outcomes(
     trial: Callable[[int, int], FuzzOutcome], seed: int, indices: range, workers: int
 ) -> Iterator[FuzzOutcome]:
-    """What became of each program, in order, so that a tally always speaks of the first so many."""
+    """The outcome of each program, in order, so that a tally always counts the first programs without a gap."""
     if workers == 1:
         yield from (trial(seed, index) for index in indices)
         return
-    # Fresh processes: forking one in which jax has started its threads may hang. Each keeps to one thread of its own.
+    # Processes are spawned, because a fork after jax has started its threads may hang. Each uses one thread.
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
@@ -146,9 +149,9 @@ def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
 def _try(seed: int, index: int) -> FuzzOutcome:
     number = seed * 1_000_000_007 + index
     generated = generate(number)
-    way = WAYS[index % len(WAYS)]
+    options = OPTIONS[index % len(OPTIONS)]
     try:
-        network = compile_program(generated.program, **way)
+        network = compile_program(generated.program, **options)
     except CompileError:
         return FuzzOutcome(refused=True)
     inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
@@ -158,20 +161,18 @@ def _try(seed: int, index: int) -> FuzzOutcome:
     shortest = _shortest_failure(generated.program, network, inputs)
     refusal = certify(network, length=len(shortest)).first_failure
     if refusal is not None and refusal.name == "averages":
-        return FuzzOutcome(
-            refused=True
-        )  # a mean that the number type cannot tell from an edge, and nobody said it could
-    failure = {"program": number, "way": way, "input": shortest, "source": generated.source}
+        return FuzzOutcome(refused=True)  # the number type cannot tell a mean from an edge, and the certificate says so
+    failure = {"program": number, "way": options, "input": shortest, "source": generated.source}
     return FuzzOutcome(len(inputs), failure=failure | {"what": report.first_disagreement})
 
 
 def _attack(seed: int, index: int) -> FuzzOutcome:
-    """What became of a certificate: two programs of three average nasty numbers."""
+    """The outcome of an attack on one certificate; two of three programs average numbers, the hardest case."""
     number = seed * 1_000_000_007 + index
     generated = generate(number, averaging=index % 3 != 0)
-    way = ATTACKED[index % len(ATTACKED)]
+    options = ATTACKED[index % len(ATTACKED)]
     try:
-        network = compile_program(generated.program, **way)
+        network = compile_program(generated.program, **options)
         certificate = certify(network)
     except CompileError:
         return FuzzOutcome(refused=True)
@@ -183,12 +184,12 @@ def _attack(seed: int, index: int) -> FuzzOutcome:
     failure = None
     if result.first_difference is not None:
         found = result.first_difference | {"length": certificate.length}
-        failure = {"program": number, "way": way, "source": generated.source} | found
+        failure = {"program": number, "way": options, "source": generated.source} | found
     return FuzzOutcome(result.inputs, failure=failure)
 
 
 def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -> list[int]:
-    """The smallest input on which the disagreement still shows: tokens are left out one by one while it does."""
+    """A smallest failing input: tokens are left out one by one as long as it still fails."""
 
     def fails(sequence: list[int]) -> bool:
         return bool(sequence) and not check(program, network=network, inputs=[sequence])

@@ -1,12 +1,21 @@
-"""The fifth pass: the weights of the MLP, `mlp_out · clip(mlp_in · features + bias)`."""
+"""The fifth and sixth passes: the weights that read the features, which are the MLP and the probe.
 
+The MLP is `mlp_out · clip(mlp_in · features + bias)`. The probe finds where the output of an undefined head would be
+used, or where a write is a fault; a run then refuses with an error.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kleene.compiling.alta.features import Features
+from kleene.compiling.alta.features import Features, changes_of
 from kleene.compiling.alta.stream import Stream
 from kleene.compiling.alta.units import PaperUnits, Unit, Units
+from kleene.machines.transformer.parameters import Probe
+from kleene.programs.alta.cases import Case, Feature
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric
 
 
@@ -35,7 +44,7 @@ class MLP:
 
 
 def whole_mlp(writing: MLP, stream: Stream, features: Features, *, relu: bool) -> MLP:
-    """The units that write, beside units that empty the heads' outputs; as clipped units or as pairs of ReLU units."""
+    """The units that write and the units that clear the heads' outputs, as clipped units or pairs of ReLU units."""
     numbers = any(isinstance(v, Numeric) and n in features.columns for n, v in stream.program.domains.items())
     if relu and numbers:
         writing = with_room(writing)
@@ -89,7 +98,7 @@ def paper_mlp(stream: Stream, features: Features, units: PaperUnits) -> MLP:
 
 
 def clearing_mlp(stream: Stream, features: Features) -> MLP:
-    """The units that empty the heads' outputs, so that the next layer can write them afresh."""
+    """The units that clear the heads' outputs, so that the next layer can write them again."""
     program, pairs = stream.program, []
     for name, variable in program.outputs.items():
         segment = stream.segments[name]
@@ -115,3 +124,59 @@ def with_room(mlp: MLP) -> MLP:
 def relu_pairs(mlp: MLP) -> MLP:
     """Each clipped unit as the difference of two plain ReLU units."""
     return mlp.beside(MLP(mlp.inputs, mlp.bias - 1, -mlp.outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeRow:
+    """One comparison, 1 where the weighted features reach `least`; `sign` times it is added to `condition`."""
+
+    weights: np.ndarray
+    least: float
+    condition: int
+    sign: float
+
+
+def probe_of(stream: Stream, features: Features) -> Probe | None:
+    """The probe of a program; None where no use of a head needs guarding and there are no faults."""
+    guards = _guards(stream.program)
+    if not guards:
+        return None
+    heads = list(stream.program.heads)
+    uses = len(heads) + any(stream.program.faults.values())
+    asked = list(dict.fromkeys(item for _, c in guards for item in c.where))
+    rows = [row for index, item in enumerate(asked) for row in _rows(index, *item, features)]
+    conditions = np.zeros((len(rows), len(asked)))
+    for r, row in enumerate(rows):
+        conditions[r, row.condition] = row.sign
+    mentions = np.zeros((len(asked), uses))
+    for index, (feature, _) in enumerate(asked):
+        mentions[index, [heads.index(n) for n in _variables(feature) if n in heads]] = 1
+    membership = np.zeros((len(asked), len(guards)))
+    for g, (_, c) in enumerate(guards):
+        membership[[asked.index(item) for item in c.where], g] = 1
+    weights = np.stack([r.weights for r in rows], axis=1) if rows else np.zeros((features.count, 0))
+    least = np.array([row.least for row in rows], dtype=np.float32)
+    guarded = np.eye(uses, dtype=np.float32)[[use for use, _ in guards]]
+    conditions, mentions, membership = (a.astype(np.float32) for a in (conditions, mentions, membership))
+    return Probe(weights.astype(stream.dtype), least, conditions, mentions, membership, guarded)
+
+
+def _guards(program: Program) -> list[tuple[int, Case]]:
+    """The cases that use each head. A fault counts as the use of one more head, which is always undefined."""
+    heads = list(program.heads)
+    looked_at = [(heads.index(head), c) for head, cases in program.reads.items() for c in cases]
+    return looked_at + [(len(heads), c) for cases in program.faults.values() for c in cases]
+
+
+def _rows(index: int, feature: Feature, allowed: frozenset[int], features: Features) -> list[ProbeRow]:
+    """The comparisons whose signed sum is 1 where the feature has an allowed value."""
+    if isinstance(feature, Sum):
+        weights = features.terms(feature)
+        return [ProbeRow(weights, value - 0.5, index, sign) for value, sign in changes_of(feature, allowed)]
+    weights = np.zeros(features.count)
+    weights[[features.columns[feature][code] for code in allowed]] = 1
+    return [ProbeRow(weights, 0.5, index, 1.0)]
+
+
+def _variables(feature: Feature) -> Sequence[str]:
+    return feature.variables if isinstance(feature, Sum) else (feature,)

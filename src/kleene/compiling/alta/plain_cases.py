@@ -1,4 +1,4 @@
-"""Before units are made: every case spread over *plain* cases, which write a constant or look up one feature."""
+"""Before units are made, every case is split into *plain* cases, which write a constant or look up one feature."""
 
 from dataclasses import dataclass, field
 
@@ -12,9 +12,11 @@ from kleene.programs.alta.variables import Categorical
 
 @dataclass(frozen=True)
 class Context:
-    """What making units needs to know: the variables' sizes, which of them heads write, and which are `soft`. Soft
-    variables (numbers and sets) are expanded into one-hot features in the same two layers as the bits, so that no bit
-    can be made of them."""
+    """What making units needs to know: the variables' sizes, which of them heads write, and which are `soft`.
+
+    Soft variables (numbers and sets) are expanded into one-hot features in the same two layers as the bits, so no bit
+    can read them.
+    """
 
     sizes: Sizes
     heads: frozenset[str]
@@ -27,7 +29,7 @@ class Context:
 
 
 def plain_cases(c: Case, context: Context) -> list[Case]:
-    """The case spread over cases that write constants or look up one feature, and that need no bit of a soft sum."""
+    """The case as cases that write constants or look up one feature, and that need no bit of a soft sum."""
     sums = {f for f in c.conditions if isinstance(f, Sum)}
     if isinstance(c.action, Lookup) and isinstance(c.action.feature, Sum):
         sums.add(c.action.feature)
@@ -48,8 +50,11 @@ def plain_cases(c: Case, context: Context) -> list[Case]:
 
 
 def needs_bit(guard: Sum, c: Case, heads: frozenset[str]) -> bool:
-    """Whether the case looks at a head behind a condition on this sum. Such a head may be undefined where the condition
-    fails, and a staircase, which is off by its steps cancelling, would let through what a literal keeps out."""
+    """Whether the case reads a head behind a condition on this sum.
+
+    Such a head may be undefined where the condition fails. A staircase is off only because its steps cancel, so it
+    would let through what a literal keeps out.
+    """
     return guard in c.conditions and bool(heads.intersection(c.variables) - set(guard.variables))
 
 
@@ -64,7 +69,7 @@ def _as_table(action: Lookup) -> CodeTable:
 def _spread(
     support: tuple[str, ...], table: np.ndarray, where: dict, sizes: Sizes
 ) -> list[tuple[Where, Constant | Lookup]]:
-    """The table as constants and lookups of one variable, each with where it holds."""
+    """The table as constants and lookups of one variable, each with its conditions."""
     if len(support) == 1:
         allowed = sorted(where.get(support[0], range(sizes[support[0]])))
         codes = {int(table[a]) for a in allowed}

@@ -1,5 +1,4 @@
-"""The first passes: which dimensions of the residual stream hold which variable, what stands there at the start, and
-what the attention heads copy.
+"""The first passes: the dimensions that hold each variable, their start values, and what the attention heads copy.
 
 A categorical variable is one-hot, a set multi-hot, a number one dimension (ALTA, A.2). The heads' outputs come last.
 """
@@ -21,8 +20,11 @@ SHARPNESS = 100.0  # λ: a matching key and query give the logit λ², which mak
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Stream:
-    """The residual stream of a program in a number type. `numbers` has the values of every numeric variable as the
-    network holds them: those that the MLP writes are rounded so that they can be added and taken away exactly."""
+    """The residual stream of a program in a number type.
+
+    `numbers` has the values of every numeric variable as the network holds them. Values that the MLP writes are rounded
+    so that they can be added and subtracted exactly.
+    """
 
     program: Program
     dtype: np.dtype
@@ -39,7 +41,7 @@ class Stream:
         return frozenset(name for name, cases in self.program.updates.items() if cases)
 
     def entries(self, name: str, code: int) -> tuple[list[int], float]:
-        """The dimensions that hold a code of a variable, and what stands in them."""
+        """The dimensions that hold a code of a variable, and the value in each of them."""
         start, variable = self.segments[name].start, self.program.domains[name]
         if isinstance(variable, Numeric):
             return [start], float(self.numbers[name][code])
@@ -48,7 +50,7 @@ class Stream:
         return [start + code], 1.0
 
     def vector(self, name: str, code: int) -> np.ndarray:
-        """The residual stream with one variable alone at this code."""
+        """The residual stream with this code of one variable, and 0 elsewhere."""
         vector = np.zeros(self.width)
         dims, entries = self.entries(name, code)
         vector[dims] = entries
@@ -114,7 +116,7 @@ def grid_values(name: str, variable: Numeric, dtype: np.dtype) -> np.ndarray:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Embeddings:
-    """What tokens and positions add to the residual stream at the start, and by which dimension a run is done."""
+    """What tokens and positions add to the residual stream at the start, and the dimension that ends a run."""
 
     tokens: np.ndarray
     positions: np.ndarray | None

@@ -6,8 +6,8 @@ values at no cost. What a unit adds to the residual stream is given in codes: +1
 on the one that it leaves.
 
 A variable is written by the cheaper of two methods. *Named*: every unit names the old value, clears it and writes the
-new one. *Split*: some units clear whatever value there is, others write the new one; where the two agree, -1
-and +1 cancel.
+new one. *Split*: some units clear the old value, whatever it is, and others write the new one; where the two values are
+equal, -1 and +1 cancel.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,8 +34,11 @@ class SumBit:
 
 @dataclass(frozen=True)
 class Unit:
-    """Fires where every variable in `literals` has a code in its set, every bit is 1 and the sum `total`, if there is
-    one, is at least `least`. `effect` is what it adds to `target`, in codes."""
+    """A hidden unit, which is on where all its literals, bits and its sum hold.
+
+    Every variable in `literals` has a code in its set, every bit is 1, and the sum `total`, if there is one, is at
+    least `least`. `effect` is what the unit adds to `target`, in codes.
+    """
 
     target: str
     literals: tuple[tuple[str, frozenset[int]], ...]
@@ -73,7 +76,7 @@ class Units:
 
 @dataclass(frozen=True, repr=False)
 class PaperUnits:
-    """One hidden unit for each of the paper's transition rules; they read no bits."""
+    """One hidden unit for each of ALTA's transition rules; these units read no bits."""
 
     rules: RuleSet
     bits: tuple[SumBit, ...] = ()
@@ -84,8 +87,7 @@ class PaperUnits:
 
 @dataclass(frozen=True)
 class Effect:
-    """How units change their target where a case writes a code: they take `leaves` away, and write the new code or
-    not."""
+    """How units change their target where a case writes a code: they clear `leaves`, and may write the new code."""
 
     leaves: int | None = None
     writes: bool = True
@@ -100,8 +102,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Write:
-    """One thing that units do: where the conditions hold, the action says which code is written to the target, and the
-    effect what becomes of that."""
+    """One write: where the conditions hold, `action` gives the target's new code, and `effect` how it is changed."""
 
     target: str
     where: Where
@@ -112,7 +113,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Family:
-    """The units that together do one write, and the bits that the write asks for."""
+    """The units that together do one write, and the bits that they read."""
 
     units: tuple[Unit, ...]
     bits: tuple[SumBit, ...] = ()
@@ -146,7 +147,7 @@ def paper_units(program: Program) -> PaperUnits:
 
 
 def cheapest_families(target: str, cases: list[Case], context: Context) -> list[Family]:
-    """The fewest units found for one variable: every case named, or written after a shared clear."""
+    """The fewest units found for one variable: each case is named, or written after a shared clear."""
     written = {c: written_family(target, c, context) for c in cases}
     count = {c: len(family.units) for c, family in written.items()}
     named = {c: named_cost(target, c, written[c], context) for c in cases}
@@ -170,8 +171,8 @@ def cheapest_families(target: str, cases: list[Case], context: Context) -> list[
 def named_cost(target: str, c: Case, written: Family, context: Context) -> int:
     """How many units name every old code of the target, counted without making them where that is possible.
 
-    The units for one old code are those that write, each with that code as a literal more. Only a unit whose whole
-    effect is to write or withdraw the old code itself is not needed.
+    The units for one old code are those that write, each with that code as one more literal. A unit whose whole effect
+    is to write or withdraw the old code itself is not needed.
     """
     olds = c.conditions.get(target, frozenset(range(context.sizes[target])))
     if any(target in f.variables for f in _sums(c)) or (isinstance(c.action, Lookup) and c.action.feature == target):
@@ -181,7 +182,7 @@ def named_cost(target: str, c: Case, written: Family, context: Context) -> int:
 
 
 def cleared_cost(target: str, cases: list[Case], context: Context) -> int:
-    """How many units the shared clear takes: as many for every old code, unless a sum holds the target."""
+    """How many units the shared clear takes: the same number for every old code, unless a sum reads the target."""
     total = 0
     for c in _where_cleared(cases, context):
         olds = _olds(target, c, context)
@@ -203,7 +204,7 @@ def _olds(target: str, c: Case, context: Context) -> list[int]:
 
 
 def named_families(target: str, c: Case, context: Context) -> Iterator[Family]:
-    """For every old code of the target, the units that take it away and write the new one."""
+    """For every old code of the target, the units that clear it and write the new one."""
     action = c.action
     assert not isinstance(action, CodeTable)
     by_target = action.by_value if isinstance(action, Lookup) and action.feature == target else None
@@ -214,13 +215,13 @@ def named_families(target: str, c: Case, context: Context) -> Iterator[Family]:
 
 
 def written_family(target: str, c: Case, context: Context) -> Family:
-    """The units that write the new code, and leave the old one where it is."""
+    """The units that write the new code and do not clear the old one."""
     assert not isinstance(c.action, CodeTable)
     return family_of(Write(target, c.conditions, c.action, Effect(), c.line), context)
 
 
 def cleared_families(target: str, cases: list[Case], context: Context) -> Iterator[Family]:
-    """The units that take away whatever code the target has, wherever one of the cases holds."""
+    """The units that clear the target's code, whatever it is, wherever one of the cases holds."""
     for c in _where_cleared(cases, context):
         for old in _olds(target, c, context):
             yield _clearing_family(target, c, old, context)
@@ -249,7 +250,7 @@ def family_of(write: Write, context: Context) -> Family:
 
 
 def _by_code(write: Write, feature: str, context: Context) -> Iterator[Write]:
-    """The lookup of a variable as constants: for every code that is written, the values for which it is."""
+    """The lookup of a variable as constants: one write for each new code, with the values that lead to it."""
     assert isinstance(write.action, Lookup)
     groups: dict[int, set[int]] = {}
     allowed = write.where.get(feature, frozenset(range(context.sizes[feature])))
@@ -279,13 +280,13 @@ def _family_of_constant_or_sum(write: Write, feature: Sum | None, context: Conte
 
 
 def _steps(total: Sum, where: Where) -> int:
-    """How many units a sum costs if it stays: the number of places where being in its set changes."""
+    """How many units a sum costs if it is not made a bit: the number of places where being in its set changes."""
     inside = [v in where[total] for v in sorted(total.reachable({}))]
     return sum(a != b for a, b in zip([False, *inside], inside))
 
 
 def _staircase(write: Write, bits: tuple[SumBit, ...], total: Sum) -> Iterator[Unit]:
-    """One unit for every place where the change is another one as the sum grows."""
+    """One unit for every value of the sum at which the change becomes a different one."""
     action, before = write.action, {}
     reachable = sorted(total.reachable({f: s for f, s in write.where.items() if isinstance(f, str)}))
     for index, value in enumerate(reachable):

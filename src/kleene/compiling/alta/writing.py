@@ -1,4 +1,4 @@
-"""Transformer programs, and the networks compiled from them, as decoders that write token by token."""
+"""Transformer programs, and the networks compiled from them, as decoders that generate token by token."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from kleene.programs.alta.library.catalog import get_decoder
 
 @dataclass(frozen=True)
 class Written:
-    """What a decoder wrote after a prompt, token by token; `output` is as people read it."""
+    """What a decoder generated after a prompt; `tokens` are the tokens, and `output` is what people read."""
 
     name: str
     prompt: list[int]
@@ -38,7 +38,7 @@ class Written:
 def decode(
     name: str, prompt: Sequence[str], *, compiled: bool = False, tokens: int | None = None, cached: bool = True
 ) -> Written:
-    """What a decoder of the shelf, a program from a file, or a network in one writes after a typed prompt.
+    """What a decoder generates after a typed prompt; it is one of the shelf, or a program or network in a file.
 
     >>> print(decode("addition_decoded", ["789", "456"]))
     1245

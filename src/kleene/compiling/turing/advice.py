@@ -1,9 +1,9 @@
-"""Theorem 4.12: any language at all, decided by a network with one real vector, its start.
+"""Theorem 4.12 of Chiang's notes: any language at all is decided by a network with one real vector, its start.
 
-The start holds the whole language, as an endless list of its words on the right stack (for one symbol alone: as an
-endless row of bits). All other weights are small rationals. A real number cannot be written down, so that the list is
-as long as it had to be so far: where the network comes to its end before it has decided, it says so, the list is made
-longer, and the network starts again. It never takes the end of the list for an answer.
+The start holds the whole language as an endless list of its words on the right stack; for an alphabet of one symbol, as
+an endless row of bits. All other weights are small rationals. A real number cannot be written down, so the list is only
+as long as the words so far needed. If the network reaches the end of the list before it has decided, it reports that,
+the list is made longer, and the network starts again. It never takes the end of the list for an answer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +11,9 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
-from kleene.compiling.turing.compact import Compact
 from kleene.compiling.turing.compiler import end_symbol
+from kleene.compiling.turing.constructions import BOTTOM, LOAD, Compact
 from kleene.compiling.turing.formulas import Affine, StepFormulas
-from kleene.compiling.turing.merged import BOTTOM, LOAD
 from kleene.errors import InputError, RunError
 from kleene.machines.protocol import Size
 from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -33,9 +32,9 @@ def compile_language(
 ) -> "ListedLanguage | UnaryOracle":
     """A network that accepts the words for which the predicate holds.
 
-    The predicate is given texts where every symbol is one character, and tuples of symbols otherwise. `longest` is the
-    length of the longest word of a finite language, whose list then has an end. Without it, a search for the next word
-    gives up after `patience` words that are not in the language.
+    The predicate gets strings if every symbol is one character, and tuples of symbols otherwise. For a finite language
+    give the length of its longest word as `longest`: its list then has an end. Without `longest`, the search for the
+    next word gives up after `patience` words that are not in the language.
 
     >>> network = compile_language(lambda word: word == word[::-1], "ab")
     >>> [word for word in ["", "ab", "aba", "abb", "baab"] if network.accepts(word)]
@@ -50,10 +49,10 @@ def compile_language(
 
 
 def lookup_rules(alphabet: tuple[str, ...]) -> dict:
-    """A machine that looks for the word left of a wall in the list on its right, whose words are written backwards.
+    """The rules of a machine that looks for the word left of a wall in the list right of it, written backwards.
 
-    It fetches the next symbol of the list and compares it with the last symbol of the word that has no mark yet, taking
-    out of the tape what it has fetched, so that the list moves up to the wall.
+    It fetches the next symbol of the list and compares it with the last unmarked symbol of the word. It takes a fetched
+    symbol out of the tape, so the list moves up to the wall.
     """
     marked = {a: ("marked", a) for a in alphabet}
     carry = {a: ("carry", a) for a in alphabet}
@@ -70,7 +69,7 @@ def lookup_rules(alphabet: tuple[str, ...]) -> dict:
         rules |= {(FETCH, a): (carry[a], None, "L"), (FETCH, m): (FETCH, m, "R")}
         rules |= {(SKIP, a): (DROP, None, "L"), (SKIP, m): (SKIP, a, "R"), (RESTORE, m): (RESTORE, a, "R")}
         rules |= {(ENDED, m): (ENDED, m, "L"), (ENDED, a): (RESTORE, a, "R")}
-        # Words are listed by length, so that the first longer one means that the word is not in the list.
+        # Words are listed by length, so at the first longer one the word is not in the list.
         rules |= {(carry[a], WALL): (carry[a], WALL, "L"), (carry[a], BOTTOM): (REJECT, BOTTOM, "R")}
         rules |= {(carry[a], other): (carry[a], other, "L") for other in marked.values()}
         rules |= {(carry[a], other): (SKIP, other, "R") for other in alphabet if other != a}
@@ -79,7 +78,7 @@ def lookup_rules(alphabet: tuple[str, ...]) -> dict:
 
 
 class ListedLanguage:
-    """A network whose start lists the language; `words` are those listed so far."""
+    """A network whose start lists the language; `words` are the words listed so far."""
 
     def __init__(self, predicate: Predicate, alphabet: tuple[str, ...], *, longest: int | None, patience: int):
         self.predicate, self.alphabet, self.longest, self.patience = predicate, alphabet, longest, patience
@@ -105,7 +104,7 @@ class ListedLanguage:
 
     @property
     def rnn(self) -> SimpleRNN:
-        """The network with the list as long as it is now."""
+        """The network with the list at its present length."""
         return self._made.formulas.simple_rnn(self._outputs, self._start())
 
     @property
@@ -113,7 +112,7 @@ class ListedLanguage:
         return self.rnn.size
 
     def accepts(self, word: Word) -> bool:
-        """Whether the network accepts the word; the list grows as far as that needs."""
+        """Whether the network accepts the word; the list grows as far as needed."""
         codes = word_codes(word, self.alphabet)
         while True:
             variables = self._made.formulas.variables
@@ -127,7 +126,7 @@ class ListedLanguage:
             self._extend()
 
     def _start(self) -> dict[Any, Fraction]:
-        """The variables before the first symbol, the list on the right stack."""
+        """The variables before the first symbol, with the list on the right stack."""
         listed: list[Any] = [symbol for word in self.words for symbol in (*reversed(word), COMMA)]
         listed += [FULL_STOP] if self.complete else []
         right = {("right", x): 0 for x in (*self.alphabet, COMMA, FULL_STOP)}
@@ -139,7 +138,7 @@ class ListedLanguage:
         return {LOAD: Fraction(1), ("left", BOTTOM): self._made.formulas.top_digit} | stacks
 
     def _extend(self) -> None:
-        """List as many words again, at least one more."""
+        """List as many words again, at least 8; refuse if none is found."""
         wanted = max(8, len(self.words))
         more = list(islice(self._coming, wanted))
         self.words += more
@@ -152,7 +151,7 @@ class ListedLanguage:
             )
 
     def _members(self) -> Iterator[Sequence[str]]:
-        """The words of the language, shorter ones first. It ends with the last word, or where patience does."""
+        """The words of the language, shorter ones first, until the last word or until patience ends."""
         plain, length, failed = all(len(a) == 1 for a in self.alphabet), 0, 0
         while self.longest is None or length <= self.longest:
             for symbols in product(self.alphabet, repeat=length):
@@ -168,9 +167,9 @@ class ListedLanguage:
 
 
 class UnaryOracle:
-    """A network of 7 units for a language over one symbol: bit n of its start says whether the word of length n is in.
+    """A network of 7 units for a language over one symbol: bit n of its start is 1 if the word of length n is in it.
 
-    The verdict comes with the end of the input; after that the network says NUL again.
+    The verdict comes with the end of the input; after that the output is NUL again.
     """
 
     def __init__(self, predicate: Predicate, alphabet: tuple[str, ...]):
@@ -188,7 +187,7 @@ class UnaryOracle:
 
     @property
     def rnn(self) -> SimpleRNN:
-        """The network with as many bits as it has now."""
+        """The network with its present number of bits."""
         number = 0
         for bit in self.bits:
             number = number * BASE + (BASE - 1) * bit
@@ -213,5 +212,5 @@ class UnaryOracle:
 
 
 def _outputs(accepted: Affine, rejected: Affine) -> list[Affine]:
-    """ACC, REJ and NUL."""
+    """The outputs ACC, REJ and NUL."""
     return [accepted, rejected, -1 * accepted - rejected + 1]

@@ -1,16 +1,23 @@
-"""Theorem 4.11: a Turing machine becomes a simple RNN with rational weights."""
+"""Theorem 4.11 of Chiang's notes: a Turing machine becomes a simple RNN with rational weights.
 
-from collections.abc import Hashable
-from typing import Literal
+`networks`, `inputs` and `judges` tell `kleene.check` what to run a Turing machine on and what to compare it with: the
+networks of both constructions, and a reference if there is one.
+"""
 
-from kleene.compiling.automata.compiler import as_simple_rnn
-from kleene.compiling.turing.compact import Compact
+import contextlib
+from collections.abc import Callable, Hashable
+from typing import Any, Literal
+
+from kleene.compiling.automata import Word, as_simple_rnn, some_words
+from kleene.compiling.checking import REFERENCE
+from kleene.compiling.turing.constructions import BOTTOM, LOAD, REWIND, Compact, Merged
 from kleene.compiling.turing.floats import in_floats
 from kleene.compiling.turing.formulas import StepFormulas
-from kleene.compiling.turing.merged import BOTTOM, LOAD, REWIND, Merged
 from kleene.errors import CompileError
 from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
+from kleene.notation.computations import Computation
+from kleene.notation.console import Entry
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.turing import TuringMachine
 
@@ -24,8 +31,8 @@ def compile_turing(
 ) -> TuringRNN:
     """The network that runs the machine: configuration by configuration the same.
 
-    "merged" takes a tick for each step, as the notes do; "compact" has a fifth of the units, and takes one tick more in
-    all and one for every bump into the left end. Floating networks compute the same exactly, as long as the tape stays
+    "merged" takes one tick for each step, as in Chiang's notes. "compact" has a fifth of the units; it takes one more
+    tick in all, and one more for every bump into the left end. Floating networks are exact as long as the tape stays
     within their limit, and refuse to go past it.
 
     >>> from kleene.programs.turing import TuringMachine
@@ -51,7 +58,7 @@ def compile_turing(
 
 
 def _refuse_if_huge(machine: TuringMachine) -> None:
-    """The merged construction has units for each transition and symbol, and nearly all of them are connected."""
+    """Refuse a merged network of too many units, because nearly all of its units are connected."""
     symbols = len(machine.tape_alphabet) + 1
     lefts = sum(move == "L" for _, _, move in machine.transitions.values())
     units = symbols * (5 * lefts + 4 * (len(machine.transitions) - lefts) + 8) + 4
@@ -100,3 +107,31 @@ def _reading(machine: TuringMachine, made: Compact | Merged, formulas: StepFormu
         left_of=tuple(symbols.get(role.get("left"), -1) for role in roles),
         right_of=tuple(symbols.get(role.get("right"), -1) for role in roles),
     )
+
+
+def networks(machine: TuringMachine, **options: Any) -> list[TuringRNN]:
+    """The network of the construction in `options`; without one, of both, unless the merged one is too large."""
+    if "construction" in options:
+        return [compile_turing(machine, **options)]
+    found = [compile_turing(machine, construction="compact", **options)]
+    with contextlib.suppress(CompileError):
+        found.append(compile_turing(machine, construction="merged", **options))
+    return found
+
+
+def inputs(machine: TuringMachine, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[Word]:
+    return some_words(machine.input_alphabet, samples, max_length, seed)
+
+
+def judges(machine: TuringMachine, entry: Entry | None, reference: Callable[[Any], Any] | None) -> dict[str, Callable]:
+    """The judge of whether the given reference, or the entry's own, accepts the same words."""
+    reference = reference or (None if entry is None else entry.reference)
+
+    def plain(word: Word, mine: Computation) -> str | None:
+        assert reference is not None
+        expected = "accept" if reference("".join(word)) else "reject"
+        if mine.verdict in ("running", expected):
+            return None
+        return f"the verdict is {mine.verdict}, the plain reference says {expected}"
+
+    return {} if reference is None else {REFERENCE: plain}

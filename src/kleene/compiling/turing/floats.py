@@ -1,10 +1,10 @@
-"""Turing machines in floating numbers: how long the tape may be so that every sum is exact, in any order.
+"""Turing machines in floating point: how long the tape may be so that every sum is exact, in any order.
 
-The stacks are fractions in base 4, so that all numbers of a run are dyadic: integers times some 2^-m. A float holds
-such a number exactly as long as it needs no more bits than the float has, and so it does every partial sum of a row
-whose terms, taken without their signs, add up to no more than that. Up to a depth of the stacks that is proven here
-nothing is ever rounded, whatever the order of the additions; the run checks the depth after every tick, and refuses
-past it. (In base 3 longer tapes fit, but every step rounds, and how that adds up is only known by trying.)
+The stacks are fractions in base 4, so all numbers of a run are dyadic: integers times some 2^-m. A float holds such a
+number exactly if it needs no more bits than the float has. It holds every partial sum of a row exactly if the absolute
+values of the row's terms add up to no more than that. Up to a depth of the stacks that is proven here nothing is
+rounded, whatever the order of the additions. The run checks the depth after every tick and refuses to go past it. (In
+base 3 longer tapes would fit, but every step rounds, and how the errors add up is only known by trying.)
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ NONE = 10**6  # the exponent of a row that has no terms
 
 
 def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
-    """The same network in a floating type, with the deepest stacks that it is exact on as the reading's `limit`."""
+    """The same network in a floating type; the reading's `limit` is the depth of stacks up to which it is exact."""
     reading = replace(network.reading, limit=tape_limit(network, np.finfo(numbers).nmant + 1))
     if reading.cells < 1:
         raise CompileError(f"in {numbers} this machine would not have a single cell; compile it with dtype='exact'")
@@ -28,11 +28,11 @@ def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
 
 
 def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int:
-    """How deep the stacks may be so that no sum of the network needs more bits than that.
+    """How deep the stacks may be so that no sum of the network needs more than `bits` bits.
 
-    A set of configurations is judged by the most that each variable can be in any of them, which can only tell too
-    little. The set that tells the least is split, until it is a single kind of configuration. A machine that has
-    too many of them gets the proven limit that was reached after looking at about `most_looks` sets.
+    A set of configurations is judged by the largest value of each variable in any of them, which gives a lower bound.
+    The set with the smallest bound is split, until it is a single kind of configuration. A machine with too many kinds
+    gets the bound that was proven after looking at about `most_looks` sets.
     """
     rows, parts = _Rows(network), _parts(network.reading)
     waiting: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
@@ -42,21 +42,21 @@ def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int
         looks += len(parts[len(chosen)])
         for part in parts[len(chosen)]:
             further = (*chosen, part)
-            # Of sets that tell the same the smallest comes first.
+            # Among sets with the same bound the smallest comes first.
             heappush(waiting, (rows.deepest(bits, _most(network.reading, further, parts)), -len(further), further))
     return waiting[0][0]
 
 
 def _parts(reading: TapeReading) -> list[list[int]]:
-    """What a kind of configuration is made of, by variables: state, scanned symbol, tops of the stacks; -1 is none."""
+    """The variables that make a kind of configuration: state, scanned symbol, tops of the stacks; -1 is none."""
     roles = list(enumerate(zip(reading.state_of, reading.scanned_of)))
     states = [k for k, (state, _) in roles if state >= 0]
-    symbols = [k for k, (state, symbol) in roles if state < 0 <= symbol]  # none where a variable is for both at once
+    symbols = [k for k, (state, symbol) in roles if state < 0 <= symbol]  # none where one variable stands for both
     return [states, symbols or [-1], [-1, *reading.left_stack], [-1, *reading.right_stack]]
 
 
 def _most(reading: TapeReading, chosen: tuple[int, ...], parts: list[list[int]]) -> np.ndarray:
-    """The most that each variable can be where the first parts are chosen, and the others may be any."""
+    """The largest value of each variable where the first parts are chosen and the others are free."""
     most = np.zeros(len(reading.state_of) + 1)  # the last is for -1
     most[[*reading.left_stack, *reading.right_stack]] = 1 / reading.base
     most[[*chosen, *(k for part in parts[len(chosen) :] for k in part)]] = 1
@@ -66,7 +66,7 @@ def _most(reading: TapeReading, chosen: tuple[int, ...], parts: list[list[int]])
 class _Rows:
     """The network's rows with the exponents of their weights: how coarse and how large their terms are.
 
-    Matrices are kept by column, since of few variables and units at a time it is known that they can be other than 0.
+    Matrices are stored by column, because only a few variables and units can be other than 0 at a time.
     """
 
     def __init__(self, network: TuringRNN):
@@ -86,11 +86,11 @@ class _Rows:
         self.later_rest = np.append(np.full(before, NONE), self.rest_exponent)
 
     def deepest(self, bits: int, most: np.ndarray) -> int:
-        """The depth of stacks up to which all sums are exact where no variable is larger than that.
+        """The depth of stacks up to which all sums are exact, if no variable is larger than in `most`.
 
-        A unit is a multiple of 2^plain and of 2^(fine − 2 depth): of the coarser parts, and of the stack in it.
+        A unit is a multiple of 2^plain, because of its coarser terms, and of 2^(fine − 2 depth), because of its stack.
         """
-        # Other states' variables are exactly 0 here, and what they would add or take away with them.
+        # Other states' variables are exactly 0 here, and so are their terms.
         there = np.flatnonzero(most)
         weights, exponents, most, stacked = (
             part[there] for part in (self.inner, self.inner_exponents, most, self.stacked)
@@ -100,7 +100,7 @@ class _Rows:
         plain = np.minimum(exponents[~stacked].min(axis=0), self.rest_exponent)
         inner = _depth(bits, most @ np.abs(weights) + self.largest, fine, plain)
         live = np.flatnonzero(units)
-        # The run checks that what it has is no finer than the depth allows before it goes on.
+        # The run has checked by then that its stacks are no finer than the depth allows.
         held = np.maximum(fine[live], 0)
         later = self.later_exponents[live]
         sizes = units[live] @ np.abs(self.later[live]) + self.later_largest

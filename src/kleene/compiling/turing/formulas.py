@@ -1,9 +1,9 @@
-"""Two-layer ReLU steps written as formulas: variables, gates over them, and what each variable becomes."""
+"""Two-layer ReLU steps written as formulas: variables, gates over them, and the next value of each variable."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 
-from kleene.compiling.automata.compiler import TwoLayerStep
+from kleene.compiling.automata import TwoLayerStep
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.exact import ExactMatrix
 
@@ -11,7 +11,7 @@ Number = int | Fraction
 
 
 class Affine(dict[Hashable, Number]):
-    """A sum of named things times numbers; the name None stands for 1.
+    """A linear combination of named quantities; the name None stands for the constant 1.
 
     >>> x = Affine({"x": 1})
     >>> 3 * (x + 1) - x
@@ -43,10 +43,10 @@ def total(parts: Iterable[Affine]) -> Affine:
 
 
 class StepFormulas:
-    """A step in the making. Gates are made of variables and inputs, and variables become sums of gates.
+    """A builder of one step: gates read variables and inputs, and the next value of a variable is a sum of gates.
 
-    `base` is that of the stacks: a stack is a fraction in (0, 1) for each symbol, whose digit base − 1 at some depth
-    means that the symbol lies there, and 0 that another does.
+    `base` is the base of the stacks. A stack has a fraction in (0, 1) for each symbol. Its digit at some depth is
+    base − 1 if the symbol lies there, and 0 if another symbol does.
     """
 
     def __init__(self, symbols: tuple[str, ...], base: int):
@@ -63,7 +63,7 @@ class StepFormulas:
         return Affine({("input", self.symbols.index(symbol)): 1})
 
     def gate(self, form: Affine) -> Affine:
-        """ReLU of the form: a unit of its own."""
+        """A new unit: the ReLU of the form."""
         self.gates.append(form)
         return Affine({("gate", len(self.gates) - 1): 1})
 
@@ -72,24 +72,24 @@ class StepFormulas:
         return self.gate(value + condition - 1)
 
     def top(self, condition: Affine, stack: Affine) -> Affine:
-        """Where the condition is 1, whether a stack's top digit is set: the notes' two nonlinearities in one."""
+        """Where the condition is 1, whether a stack's top digit is set: two nonlinearities of Chiang's notes in one."""
         inside = self.base * stack + 2 * condition - self.base
         return self.gate(inside) - self.gate(inside - 1)
 
     def pushed(self, stack: Affine, digit: Affine) -> Affine:
-        """Eq. 4.29: the stack with one more on top."""
+        """Eq. 4.29: the stack with one more digit on top."""
         return Fraction(1, self.base) * stack + self.top_digit * digit
 
     def add(self, name: Hashable, gates: Affine) -> None:
-        """Let the variable become these gates, in addition to what it becomes already."""
+        """Add these gates to the next value of the variable."""
         index = self.variables.setdefault(name, len(self.variables))
         self.becomes[index] = self.becomes.get(index, Affine()) + gates
 
     def simple_rnn(self, outputs: list[Affine], start: Mapping[Hashable, Number]) -> SimpleRNN:
-        """The network without a start flag: its hidden units begin as what brings the variables to their start.
+        """The network without a start flag: its hidden units start such that the variables have their start values.
 
-        So the start's numbers, which may be very long, come into no other weight. Each variable that is not 0 at the
-        start needs a gate that goes into it alone.
+        So the start's numbers, which may be very long, are in no other weight. Each variable that is not 0 at the start
+        needs a gate that is added to no other variable.
         """
         step = self.step({}, outputs)
         units = {}
@@ -108,14 +108,14 @@ class StepFormulas:
         )
 
     def _own_gate(self, name: Hashable) -> tuple[int, Number]:
-        """A gate that goes into that variable and no other, and how."""
+        """A gate that is added to that variable and no other, and its weight."""
         others = {gate for k, gates in self.becomes.items() if k != self.variables[name] for gate in gates}
         own = [(gate, weight) for gate, weight in self.becomes[self.variables[name]].items() if gate not in others]
         ((_, number), weight) = own[0]  # type: ignore[misc]
         return number, weight
 
     def step(self, start: Mapping[Hashable, Number], outputs: list[Affine]) -> TwoLayerStep:
-        """The step as matrices, with what the variables are at the start and the outputs as sums of variables."""
+        """The step as matrices, with the variables' start values and the outputs as sums of variables."""
         height, width = len(self.gates), len(self.variables)
         return TwoLayerStep(
             recurrent=_matrix(self.gates, "variable", width),

@@ -1,1 +1,1 @@
-"""From a recurrent network back to a finite automaton."""
+"""Extracting a finite automaton from a recurrent network."""

@@ -1,4 +1,4 @@
-"""`kleene.extract`: from a recurrent network back to a finite automaton, by its hidden vectors or by its answers."""
+"""The verb `extract`: a finite automaton from a recurrent network, by its hidden vectors or by its answers."""
 
 import json
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ MOST_SHOWN = 40  # states; the table of a larger automaton is not printed
 
 
 def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
-    """The automaton that a recurrent network is.
+    """The finite automaton that a recurrent network computes.
 
-    "reachable" (Theorem 4.6) follows every hidden vector that a word can reach and returns an equivalent `DFA`; the
-    weights must be exact integers. It always ends for SLU units; a ReLU network that counts reaches ever more vectors,
-    and is given up at `max_states`. "lstar" asks a network of any kind, a trained one too, which words it accepts, and
-    returns a report whose `dfa` is what it learned.
+    "reachable" (Chiang's notes, Theorem 4.6) follows every hidden vector that a word can reach and returns an
+    equivalent `DFA`; the weights must be exact integers. With SLU units it always ends. A ReLU network that counts
+    reaches ever more vectors, and is refused at `max_states`. "lstar" asks a network of any kind, also a trained one,
+    which words it accepts, and returns a report whose `dfa` is what it learned.
 
-    >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.compiling.automata import compile_dfa
     >>> from kleene.programs.automata import DFA
     >>> even = DFA.from_regex("(0|10*1)*")
     >>> extract(compile_dfa(even)).equivalent(even)
@@ -53,7 +53,7 @@ def _(network: TuringRNN) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Extracted:
-    """An automaton, the report of the learner where it was learned, the file that holds it, and what went wrong.
+    """An automaton, the learner's report if it was learned, the file that holds it, and a note on what went wrong.
 
     It prints as the report and the automaton's table.
     """
@@ -82,7 +82,7 @@ class Extracted:
         return found | {name: value for name, value in facts.items() if value is not None}
 
     def minimised(self) -> "Extracted":
-        """The smallest automaton of the language; the one there is, with a note, where that cannot be found."""
+        """The smallest automaton of the language; if that fails, the present one with a note."""
         try:
             return replace(self, dfa=self.dfa.minimise())
         except (KeyboardInterrupt, MemoryError, RecursionError) as error:
@@ -96,7 +96,7 @@ class Extracted:
         return diagram(self.dfa.graph()).save(path)
 
     def saved(self, path: str) -> "Extracted":
-        """The same, now in a file. An automaton that is too large to draw is kept in a file of its own."""
+        """Save or draw the automaton, as the path's ending says; one that is too large to draw is saved as JSON."""
         if Path(path).suffix in ENDINGS:
             return replace(self, file=str(self.dfa.save(path)))
         from kleene.pictures.diagrams import MANY  # matplotlib is loaded for pictures only
@@ -121,11 +121,11 @@ def extraction(
     output: str | None = None,
     progress: Watcher | None = None,
 ) -> Extracted:
-    """`extract` with a report that shows itself: minimised if asked for, and written to `output` or drawn there.
+    """`extract` with a report that shows itself, minimised on request, and saved to or drawn in `output`.
 
     `network` may also be a program, which is compiled, or the name of either as on the command line.
 
-    >>> from kleene.compiling.automata.compiler import compile_dfa
+    >>> from kleene.compiling.automata import compile_dfa
     >>> from kleene.programs.automata import DFA
     >>> extraction(compile_dfa(DFA.from_regex("(0|10*1)*")), minimise=True)
     Extracted(2 states over 0 1)
@@ -137,13 +137,13 @@ def extraction(
     found = _extracted(subject, method, options, seed, progress)
     if minimise:
         if output is not None and Path(output).suffix in ENDINGS:
-            found = found.saved(output)  # so that it is kept whatever becomes of the smaller one
+            found = found.saved(output)  # so that it is kept if minimising fails
         found = found.minimised()
     return found if output is None else found.saved(output)
 
 
 def check_output(path: str | None) -> None:
-    """Refuse the name of a file that holds neither an automaton nor a picture, before what may take long."""
+    """Refuse a file name that is for neither an automaton nor a picture, before the extraction starts."""
     if path is not None:
         check_ending(Path(path), (*ENDINGS, *PICTURES))
 

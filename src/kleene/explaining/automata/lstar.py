@@ -15,13 +15,13 @@ from kleene.explaining.automata.teachers import Places, Teacher, Tester, Word, r
 from kleene.limits import checked_count
 from kleene.programs.automata import DFA
 
-FRESH = (10, 20, 40, 80)  # the words by which the result is judged are up to 10 long, 11 to 20, and so on
-EACH = 600  # of each of them, less those that were asked before
+FRESH = (10, 20, 40, 80)  # the lengths of the words that judge the result: up to 10, 11 to 20, and so on
+EACH = 600  # words of each length, without those that were asked before
 
 
 @dataclass(frozen=True)
 class LearningProgress:
-    """How far learning has come: the argument of `progress`."""
+    """The state of learning, given to `progress`."""
 
     rounds: int
     states: int
@@ -37,11 +37,11 @@ Watcher = Callable[[LearningProgress], None]
 class LearningReport:
     """An automaton learned from a network, and how far to trust it.
 
-    `membership_queries` counts the words that L* asked about, `equivalence_queries` those by which its hypotheses, one
-    in each of `rounds`, were tested. `agreement` is the share of fresh `words`, asked about for the first time, on
-    which automaton and network say the same; `by_length` has it for those up to 10 long, 11 to 20, and so on. The
-    others are the `disagreements`, shortest first. `incomplete` means that learning was cut off at the limit of
-    states: the automaton is then the last hypothesis within it.
+    `membership_queries` counts the words that L* asked about, and `equivalence_queries` the words that tested its
+    hypotheses, one hypothesis in each of `rounds`. `agreement` is the share of fresh `words`, never asked about before,
+    on which automaton and network agree; `by_length` has it for words of up to 10 symbols, 11 to 20, and so on. The
+    other words are the `disagreements`, shortest first. `incomplete` means that learning stopped at the limit of
+    states; the automaton is then the last hypothesis within it.
     """
 
     dfa: DFA
@@ -96,9 +96,8 @@ def learn(
     """The automaton that a network behaves like, with a report.
 
     `network` has an `alphabet` and `accepts_batch(words)`, or is a function from a word to a bool, given with an
-    `alphabet`. Learning ends when a hypothesis stands all tests, or at `max_states`: a network that counts, or that
-    errs here and there, has no small automaton, and the report then says `incomplete`. `progress` is called in every
-    round.
+    `alphabet`. Learning ends when a hypothesis passes all tests, or at `max_states`. A network that counts, or that
+    makes scattered errors, has no small automaton, and its report is `incomplete`. `progress` is called in every round.
 
     >>> found = learn(lambda word: word.count("a") % 3 == 0, alphabet="ab")
     >>> found.states, found.agreement, found.incomplete
@@ -140,7 +139,7 @@ class Rounds:
         self.dfa: DFA
 
     def run(self) -> bool:
-        """Whether learning came to its end before the limit of states.
+        """Whether learning ended before the limit of states.
 
         aalpy's own loop asks for one word at a time and cannot be stopped, so the loop is here. Its parts are aalpy's.
         """
@@ -173,13 +172,13 @@ class Rounds:
 
 
 def _table(teacher: Teacher) -> tuple[Any, Any]:
-    """aalpy's observation table, which now asks in batches, and what answers the questions outside it."""
+    """aalpy's observation table, made to ask in batches, and the system that answers single queries."""
     from aalpy.base import SUL
     from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
 
     class Questions(SUL):
         def query(self, word: tuple) -> list:
-            return teacher.members([word]).tolist()  # of the outputs along the word, only the last is looked at
+            return teacher.members([word]).tolist()  # aalpy uses only the last of the outputs along the word
 
         def pre(self) -> None: ...
         def post(self) -> None: ...

@@ -1,7 +1,7 @@
 """Theorem 4.6 of Chiang's notes: a network with integer weights and SLU units is a finite automaton.
 
-It has finitely many hidden vectors, and they are the states. They are found breadth-first from the start, so that only
-those which some word reaches are ever made.
+Such a network has finitely many hidden vectors, and they are the states. A breadth-first search from the start finds
+exactly those that some word reaches.
 """
 
 from functools import singledispatch
@@ -26,7 +26,7 @@ from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 from kleene.programs.automata import DFA
 
 MAX_STATES = 100_000
-MOST_BITS = 10_000  # of a number in a hidden vector; a network with larger ones grows without end
+MOST_BITS = 10_000  # of a number in a hidden vector; larger numbers are taken to grow without end
 NAMED_BY_VECTOR = 8  # units; the states of a larger network are numbered
 
 NOT_REGULAR = (
@@ -40,9 +40,9 @@ Vector = tuple[tuple[int, int], ...]  # the units that are not 0, ascending, eac
 def reachable_automaton(network: Any, *, max_states: int = MAX_STATES, narrow: int = 200) -> DFA:
     """The automaton whose states are the network's reachable hidden vectors (Theorem 4.6), the start first.
 
-    The states of a network of at most 8 units that are all 0 or 1 are named by their vectors, such as "10"; else they
-    are q0, q1, … in breadth-first order. States that only the vectors tell apart are kept: `minimise` merges them. In a
-    network of up to `narrow` recurrent weights each vector is stepped by itself, which is faster than in arrays.
+    In a network of at most 8 units that are all 0 or 1 the states are named by their vectors, such as "10"; otherwise
+    they are q0, q1, … in breadth-first order. Equivalent states are kept apart; `minimise` merges them. In a network of
+    up to `narrow` recurrent weights each vector is stepped by itself, which is faster than in arrays.
     """
     max_states = checked_count(max_states, "max_states", "it is a number of states, 1 or more", least=1)
     network = integer_network(network)
@@ -59,7 +59,7 @@ def reachable_automaton(network: Any, *, max_states: int = MAX_STATES, narrow: i
 
 @singledispatch
 def integer_network(network: Any) -> SimpleRNN:
-    """The network, if its class and its weights are such that the theorem holds; an error that says why not."""
+    """The network, if Theorem 4.6 applies to its class and weights; otherwise an error says why not."""
     other = "the method lstar learns from any network that accepts words"
     if getattr(network, "accepts_batch", None) is None:
         other = "give such a network, as kleene.compile makes of a DFA"
@@ -101,7 +101,7 @@ def _reachable(network: Any, max_states: int, narrow: int) -> tuple[list[Vector]
         try:
             return _explored(_SparseVectors(network), max_states)
         except TooLargeError:
-            pass  # some number needs more than int64
+            pass  # some number does not fit into int64
     return _explored(_PlainVectors(network), max_states)
 
 
@@ -122,7 +122,7 @@ class _Vectors(Protocol):
 
 
 def _explored(network: _Vectors, max_states: int) -> tuple[list[Vector], list[list[int]], list[bool]]:
-    """The reachable vectors breadth-first, for each the number of the next one by symbol, and which are accepted."""
+    """The reachable vectors breadth-first, the number of the next vector by symbol, and which are accepted."""
     numbers = {network.start: 0}
     found, table, accepting = [network.start], [], []
     while len(table) < len(found):
@@ -145,7 +145,7 @@ def _explored(network: _Vectors, max_states: int) -> tuple[list[Vector], list[li
 
 
 class _SparseVectors:
-    """Many vectors at once in int64; a vector is kept as the bytes of its (unit, value) pairs."""
+    """Many vectors at once in int64; a vector is stored as the bytes of its (unit, value) pairs."""
 
     def __init__(self, network: SimpleRNN):
         self.stepper, self.readout = SparseStepper(network), SparseReadout(network)

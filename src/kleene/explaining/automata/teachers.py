@@ -1,6 +1,6 @@
-"""The teacher of L*: whether a network accepts a word, and whether a hypothesis is wrong.
+"""The teacher of L*: it answers whether a network accepts a word, and whether a hypothesis is wrong.
 
-Words are asked in large batches, and an answer is kept. No teacher can decide whether a network and an automaton agree
+Words are asked in large batches, and answers are kept. No teacher can decide whether a network and an automaton agree
 on all words, so a hypothesis is tested on all short words and on many random ones.
 """
 
@@ -13,12 +13,12 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.programs.automata import DFA
 
-Word = str | tuple[str, ...]  # a text where every symbol is one character
+Word = str | tuple[str, ...]  # a string if every symbol is one character
 Places = tuple[int, ...]  # a word as the places of its symbols in the alphabet
 
-SHORT = 1000  # of the shortest words are tested
-LENGTHS = (4, 8, 16, 32)  # random words that test a hypothesis are up to 4 long, 5 to 8, 9 to 16, 17 to 32
-DRAWN = 150  # of each of them
+SHORT = 1000  # shortest words in a test
+LENGTHS = (4, 8, 16, 32)  # of random words in a test: up to 4, 5 to 8, 9 to 16, 17 to 32
+DRAWN = 150  # random words of each length
 WALKS = 800  # words of the W-method that test a hypothesis
 
 
@@ -59,7 +59,7 @@ class Teacher:
         return "".join(symbols) if self._joined else symbols
 
     def ask(self, words: Sequence[Places]) -> np.ndarray:
-        """Whether the network accepts each word; those that it has not answered before are asked in one batch."""
+        """Whether the network accepts each word; new words are asked in one batch."""
         new = [word for word in dict.fromkeys(words) if word not in self.answers]
         if new:
             answers = np.asarray(self._accepts_batch([self.word(word) for word in new]), dtype=bool)
@@ -73,12 +73,14 @@ class Teacher:
 
 
 class Tester:
-    """Looks for a word on which an automaton and the network differ: first among those of earlier tests, whose answers
-    are known, then among new ones."""
+    """A search for a word on which an automaton and the network differ.
+
+    It looks first at the words of earlier tests, whose answers are known, and then at new ones.
+    """
 
     def __init__(self, teacher: Teacher, rng: np.random.Generator):
         self.teacher, self.rng = teacher, rng
-        self.codes = np.zeros((0, 0), dtype=np.int32)  # the words of all tests, one a row, filled up with 0
+        self.codes = np.zeros((0, 0), dtype=np.int32)  # the words of all tests, one per row, padded with 0
         self.lengths, self.accepted = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
         self._words: dict[Places, None] = {}
 
@@ -88,8 +90,10 @@ class Tester:
         return len(self._words)
 
     def counterexample(self, dfa: DFA, access: Sequence[Places], suffixes: Sequence[Places]) -> Places | None:
-        """The shortest word found on which the automaton is wrong. `access` has a word for each of its states, and
-        `suffixes` distinguish the states."""
+        """The shortest word found on which the automaton is wrong, or None.
+
+        `access` has a word that leads to each state, and `suffixes` distinguish the states.
+        """
         if not self._words:
             short = islice(all_words(self.teacher.size), SHORT)
             self._add(list(takewhile(lambda word: len(word) <= LENGTHS[-1], short)))
@@ -100,8 +104,10 @@ class Tester:
         return self._wrong(dfa)
 
     def _drawn(self, access: Sequence[Places], suffixes: Sequence[Places]) -> list[Places]:
-        """New words: random ones, random continuations of access words, and those of Chow's W-method, in which a short
-        walk from a state is followed by a suffix that tells where it led."""
+        """New words: random words, random continuations of access words, and words of Chow's W-method.
+
+        In the W-method a short walk from a state is followed by a suffix that distinguishes where it led.
+        """
         size, rng = self.teacher.size, self.rng
         words = random_words(size, LENGTHS, DRAWN, rng)
         tails = random_words(size, LENGTHS, DRAWN, rng)
@@ -142,10 +148,10 @@ def all_words(size: int) -> Iterator[Places]:
 
 
 def random_words(size: int, lengths: Sequence[int], each: int, rng: np.random.Generator) -> list[Places]:
-    """`each` words for each of some rising lengths: no longer than it, and longer than the one before.
+    """`each` words for each of some rising lengths: at most that long, and longer than the length before.
 
-    Half of them prefer some symbols to others: in many a language (1*, say) hardly any word is accepted whose symbols
-    are all equally likely.
+    Half of them prefer some symbols to others, because in many languages, such as 1*, hardly any word is accepted whose
+    symbols are all equally likely.
     """
     words = []
     for shorter, longest in zip((0, *lengths), lengths):

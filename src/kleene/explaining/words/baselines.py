@@ -1,4 +1,4 @@
-"""Plainer measures of how two words of a sentence interact in a network, to judge interdependence by.
+"""Simpler measures of how two words of a sentence interact in a network, as baselines for interdependence.
 
 Erasure and gradient × input are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top
 layer's hidden state when the later word has been read. Mutual information is counted in a corpus and needs no network.
@@ -25,8 +25,8 @@ from kleene.explaining.words.sentences import UNKNOWN, Sentence, read_sentences
 from kleene.explaining.words.sharing import floor_of
 from kleene.machines.rnn.execution import activate
 
-SEGMENT = 8  # sentences are filled up to a multiple of this many steps
-ROWS = 128  # pairs to a jitted call
+SEGMENT = 8  # sentences are padded to a multiple of this many steps
+ROWS = 128  # pairs per jitted call
 
 Entries = Float[Array, "step width"]
 
@@ -34,7 +34,7 @@ Entries = Float[Array, "step width"]
 def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "zero") -> np.ndarray:
     """How far erasing two words differs from erasing each: ‖h − h₋A − h₋B + h₋AB‖ / ‖h‖.
 
-    An erased word has an embedding of zeros, or that of `<unk>` where `by` is "unknown".
+    An erased word has an embedding of zeros, or that of `<unk>` if `by` is "unknown".
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> erasure(LSTM.random("ab", 4, key=jax.random.key(0)), "abb").shape
@@ -54,14 +54,15 @@ def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "z
 def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
     """How the two words' embeddings multiply in the hidden state, to second order: ‖∂²h / ∂a ∂b‖ / ‖h‖.
 
-    a and b scale the two embeddings and are 1: it is the mixed second derivative applied to both embeddings, as
-    gradient × input is the first one applied to one. A network that adds its words up has 0.
+    a and b scale the two embeddings, and the derivative is taken at a = b = 1. It is the mixed second derivative
+    applied to both embeddings, as gradient × input is the first derivative applied to one. It is 0 for a network that
+    only adds its words up.
     """
     return _matrix(decomposable(model), tokens, _mixed_derivatives)
 
 
 def _matrix(about: Decomposable, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:
-    """A measure of every pair of words, some pairs to a jitted call."""
+    """A measure of every pair of words, `ROWS` pairs per jitted call."""
     if about.recurrence is None:
         raise InputError("this is defined for an LSTM or a SimpleRNN, and not yet for a TransformerLM")
     codes = read_sentences(about, [tokens])[0]
@@ -149,7 +150,7 @@ def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -
 class MutualInformation:
     """The mutual information of words `distance` apart in a corpus, in nats. Probabilities are its frequencies.
 
-    Rare pairs have a high one by accident; `at_least` leaves them out.
+    Rare pairs have a high value by accident; `at_least` leaves them out.
     """
 
     distance: int
@@ -164,11 +165,11 @@ class MutualInformation:
 
     @property
     def mean(self) -> float:
-        """The mutual information of the two words: the mean of the pointwise one, and never below 0."""
+        """The mutual information of the two words: the mean of the pointwise values, never below 0."""
         return sum(n * self._pointwise(one, other) for (one, other), n in self.pairs.items()) / self.count
 
     def pointwise(self, one: Hashable, other: Hashable, *, at_least: int = 1) -> float:
-        """log p(one, other) / (p(one) p(other)), the first word being the left one; NaN where too rarely seen."""
+        """log p(one, other) / (p(one) p(other)), where `one` is the left word; NaN for pairs that are too rare."""
         return self._pointwise(one, other) if self.pairs[one, other] >= max(1, at_least) else float("nan")
 
     def _pointwise(self, one: Hashable, other: Hashable) -> float:

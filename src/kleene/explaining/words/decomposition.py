@@ -16,16 +16,16 @@ from kleene.explaining.words.parts import Decomposable, Network, Parts, decompos
 from kleene.explaining.words.sentences import Sentence, checked_layer, checked_positions, padded, read_sentences
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
 
-SEGMENT = 8  # sentences are filled up to a multiple of this many steps, so that few lengths are compiled
-ROWS = 256  # foci to a call at most
+SEGMENT = 8  # sentences are padded to a multiple of this many steps, so that few lengths are compiled
+ROWS = 256  # foci per call, at most
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """A sentence's hidden states as relevant + irrelevant, after each token: [step, hidden], of one layer.
+    """One layer's hidden states after each token as relevant + irrelevant, each [step, hidden].
 
-    The logits are parts too: `logits` + `irrelevant_logits` + the decoder's bias are the model's logits. The bias
-    belongs to no word and is in neither.
+    The logits have the same parts: `logits` + `irrelevant_logits` + the decoder's bias are the model's logits. The
+    bias belongs to no word and is in neither part.
     """
 
     focus: tuple[int, ...]
@@ -61,7 +61,7 @@ class Decomposition:
 
     @property
     def probabilities(self) -> np.ndarray:
-        """P(· | focus) after each token: the softmax of the relevant logits, as both papers define it."""
+        """P(· | focus) after each token: the softmax of the relevant logits, as in Saphra & Lopez 2020."""
         logits = self.logits - self.logits.max(-1, keepdims=True)
         return np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
 
@@ -71,9 +71,9 @@ def decompose(
 ) -> Decomposition:
     """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
-    `focus` is a set of positions. Row t of the result is the state after token t. Tokens that the vocabulary does not
-    have are `<unk>`, if it has that, with a warning if most are; integers are token ids. The sum of the parts is the
-    hidden state; parts of several foci do not add up, and by how much they miss is their interdependence.
+    `focus` is a set of positions. Row t of the result is the state after token t. Unknown tokens are read as `<unk>` if
+    the vocabulary has it, with a warning if most are unknown; integers are token ids. The two parts add up to the
+    hidden state. The relevant parts of several foci do not add up, and how far they miss is their interdependence.
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
@@ -96,7 +96,7 @@ def decompose_batch(
 ) -> list[Decomposition]:
     """The decompositions of many sentences of unequal length, each with its focus, in jitted calls.
 
-    For several foci of one sentence, give the sentence as often.
+    For several foci of one sentence, repeat the sentence.
     """
     about, sharing = decomposable(model), checked_sharing(sharing)
     if len(sentences) != len(foci):
@@ -122,7 +122,7 @@ def states_at(
     layer: int,
     sharing: Sharing,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The relevant hidden state of each focus at one step of its own, and the whole one there: [focus, hidden] each.
+    """The relevant and the whole hidden state of each focus at its own step: [focus, hidden] each.
 
     Sentences are codes.
     """
@@ -140,7 +140,7 @@ def states_at(
 
 
 def _arrays(sentences: Sequence[np.ndarray], foci: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
-    """Tokens and whether each is in focus, filled up to few shapes: rows to a power of two, steps to segments."""
+    """Tokens and whether each is in focus, padded to few shapes: rows to a power of two, steps to segments."""
     rows = 1 << (len(sentences) - 1).bit_length()
     steps = -(-max(map(len, sentences)) // SEGMENT) * SEGMENT
     in_focus = np.zeros((rows, steps), bool)

@@ -1,4 +1,4 @@
-"""A sentence explained, as an object that shows itself: a table in the terminal and in a notebook, JSON, a picture."""
+"""The explanation of a sentence, as an object that shows itself: a table, JSON, a picture."""
 
 import io
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ WIDTH = 120  # characters of a line where there is no terminal
 
 @dataclass(frozen=True, repr=False)
 class Explained:
-    """A sentence, the numbers of its pairs of words, and what the words in focus predict, if some are.
+    """A sentence, a number for each pair of its words, and what the words in focus predict if there are some.
 
-    It prints as a table, is a coloured one in a notebook, and `draw` makes a heat map of it.
+    It prints as a table, in colour in a notebook, and `draw` makes a heat map of it.
     """
 
     words: list[str]
@@ -43,7 +43,7 @@ class Explained:
         yield from self.tables(options.max_width)
 
     def _repr_html_(self) -> str:
-        """The matrix as a table whose cells are the darker the larger they are."""
+        """The matrix as a table; larger values have darker cells."""
         top = np.nanmax(self.matrix, initial=0) or 1.0
         heads = "".join(f"<th>{escape(word)}</th>" for word in self.marked)
         rows = [f"<tr><th></th>{heads}</tr>"]
@@ -73,7 +73,7 @@ class Explained:
 
     @property
     def warning(self) -> str | None:
-        """What to know before believing the numbers, where the model does not know most of the words."""
+        """A warning if the model does not know most of the words, else None."""
         return unknown_warning(self.words, self.unknown)
 
     def draw(self, path: Any) -> Path:
@@ -91,8 +91,8 @@ class Explained:
     def tables(self, width: int) -> list[Any]:
         """What is printed: the matrix, the note on unknown words, and the words that the focus makes likely.
 
-        Columns are headed by words if these fit into the width, else by numbers; if they do not fit either, the matrix
-        is cut into blocks of columns.
+        Columns have words as headings if these fit into the width, and numbers otherwise. If numbers do not fit either,
+        the matrix is cut into blocks of columns.
         """
         from rich.cells import cell_len
         from rich.text import Text
@@ -106,7 +106,7 @@ class Explained:
         return found + ([] if self.focus is None else [self._likeliest(self.focus)])
 
     def _block(self, places: list[int], by_words: bool) -> Any:
-        """Some columns of the matrix. It is written line by line: rich's own table takes seconds for a long text."""
+        """Some columns of the matrix, written line by line because rich's own table takes seconds if it is long."""
         from rich.cells import cell_len
         from rich.text import Text
 
@@ -143,7 +143,7 @@ class Explained:
 
 
 def _cell(value: float) -> str:
-    """Two decimals without the 0 before them, so that many fit side by side."""
+    """Two decimals without the leading 0, so that many columns fit."""
     if np.isnan(value):
         return "·"
     return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.1f}"

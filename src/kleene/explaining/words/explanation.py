@@ -1,4 +1,4 @@
-"""`kleene.explain`: which words of a sentence a network takes together."""
+"""The verb `explain`: which words of a sentence interact in a network."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -38,12 +38,12 @@ def explain(
     most_by_pair: int = 100,
     named: Named = "`{}`".format,
 ) -> Explained:
-    """Which words of a sentence a network takes together, and what the words in `focus` alone would predict.
+    """How much each pair of words of a sentence interacts in a network, and what the words in `focus` alone predict.
 
     `model` is a network that `decompose` takes, the file of one, or None for the small one that ships with Kleene.
-    `focus` are words that occur once, or positions from 0. `heads` is the sentence's tree for the picture: each word's
-    head from 1, and 0 for the root. A longer sentence than `most_words` is refused, or than `most_by_pair` where each
-    pair runs through the whole sentence. `named` spells the names of arguments in errors.
+    `focus` has words that occur once, or positions from 0. `heads` is the sentence's tree for the picture: each word's
+    head from 1, and 0 for the root. A sentence of more than `most_words` words is refused; the limit is `most_by_pair`
+    if each pair runs through the whole sentence. `named` spells the names of arguments in errors.
 
     >>> found = explain(None, "The chimney sweep has sick lungs")
     >>> found
@@ -56,7 +56,7 @@ def explain(
     network, name = _network(model)
     about = _checked(network, name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownWordsWarning)  # one warning, in the end
+        warnings.simplefilter("ignore", UnknownWordsWarning)  # one warning at the end instead
         tokens = spelled_tokens(about.alphabet, sentence)
         read_sentences(about, [tokens])  # refuses what cannot be read
         words = [str(token) for token in tokens]
@@ -96,7 +96,7 @@ def _check_heads(named: Named, heads: Sequence[int] | None, words: int) -> None:
 
 
 def _check_length(named: Named, words: int, most: int, otherwise: str) -> None:
-    """Refuse a sentence of so many words that it would take very long."""
+    """Refuse a sentence that would take very long."""
     if words > most:
         other = f"; an LSTM takes {otherwise} without {named('method')} and {named('step')}" if otherwise else ""
         raise InputError(
@@ -106,7 +106,7 @@ def _check_length(named: Named, words: int, most: int, otherwise: str) -> None:
 
 
 def _network(model: Any) -> tuple[Any, str]:
-    """The network, and its name: its file, its class, or grammar for the one that ships."""
+    """The network, and its name: its file, its class, or "grammar" for the one that ships."""
     if model is None:
         return grammar_model(), "grammar"
     if isinstance(model, str | Path):
@@ -125,7 +125,7 @@ def _(network: SimpleRNN) -> SimpleRNN:
 
 
 def _step(named: Named, step: Any) -> Any:
-    """A step that may have been typed: a number or last."""
+    """The step, which may have been typed: a number or "last"."""
     if not isinstance(step, str) or step == "last":
         return step
     place = read_count(step)
@@ -177,7 +177,7 @@ def _positions(named: Named, focus: Any, words: list[str], about: Decomposable) 
 
 
 def _predicted(network: Any, about: Decomposable, tokens: list[Any], positions: list[int], step: Any) -> dict[str, Any]:
-    """The words that are likeliest to come next by the words in focus, and how each one's logit is made up."""
+    """The next words that the words in focus make likeliest, and the parts of each one's logit."""
     after = len(tokens) - 1 if step in (None, "last") else step
     found = decomposition.decompose(network, tokens, positions)
     mine, rest, bias = found.logits[after], found.irrelevant_logits[after], np.asarray(about.decoder_bias)

@@ -1,9 +1,9 @@
-"""All pairs of words of many sentences in an LSTM: O(n²) steps a sentence, and arrays of few shapes.
+"""All pairs of words of many sentences in an LSTM, in O(n²) steps per sentence and arrays of few shapes.
 
 Up to its second word r, the pair {l, r} is the single word {l}. So a sentence needs the trajectories of its n single
-words, and one step more for each pair, which branches off at r. The irrelevant part is the state less the relevant one,
-and the state is computed once for all. The product with the recurrent weights is shared by the step of {l} and the
-branch, so that in the first layer a pair costs one product of hidden × 3 hidden.
+words, and one more step for each pair, which branches off at r. The irrelevant part is the state minus the relevant
+part, and the state is computed once for all pairs. The step of {l} and the branch share the product with the recurrent
+weights, so in the first layer a pair costs one product of hidden × 3 hidden.
 
 The trajectory of word l meets the n−1−l words after it. Folded, this triangle is a rectangle: row k of a sentence
 carries the trajectory of word k and then, from tick n−1−k on, that of word n−1−k, which meets the last k words. So a
@@ -34,8 +34,7 @@ from kleene.machines.lstm.lstm import Layer
 
 
 class Question(eqx.Module):
-    """What is asked of a network: how to share out, the layer looked at and, for logits, a root of the decoder's Gram
-    matrix."""
+    """A network, the choices of sharing, the layer of interest and, for logits, a root of the decoder's Gram matrix."""
 
     network: Any  # a Recurrence, in jax's or in numpy's arrays
     root: Any  # [rank, hidden], or None
@@ -44,20 +43,20 @@ class Question(eqx.Module):
 
     @property
     def multiplications(self) -> int:
-        """Those that one pair takes."""
+        """How many multiplications one pair takes."""
         return sum(layer.recurrent.size + layer.inputs.size for layer in self.network.layers)
 
 
 class Packed(NamedTuple):
-    """Sentences in the rows of one array, several to a row, and the rows that carry their trajectories.
+    """Sentences in the rows of one array, several per row, and the rows that carry their trajectories.
 
-    Word w of a sentence whose first word is at place p is at place p + w · batch, counted down the columns.
+    Places are counted down the columns: if a sentence's first word is at place p, word w is at place p + w · batch.
     """
 
     tokens: np.ndarray  # [batch, step]
     begins: np.ndarray  # [batch, step], whether a sentence begins here
     lengths: tuple[int, ...]  # of the sentences
-    sentence: np.ndarray  # [rows], of each row of trajectories; rows that are left over have length 0
+    sentence: np.ndarray  # [rows], the sentence of each row of trajectories; unused rows have length 0
     first: np.ndarray  # [rows], the place of the sentence's first word
     length: np.ndarray  # [rows]
     fold: np.ndarray  # [rows], k
@@ -80,10 +79,10 @@ class CellState(NamedTuple):
 
 
 class GateReading(NamedTuple):
-    """What a layer does at each word whatever is in focus: [words, …], gates in the order of the weights."""
+    """What a layer computes at each word, whatever is in focus: [words, …], gates in the order of the weights."""
 
-    arriving: Any  # what the word itself sends to the gates that are taken apart
-    gates: Any  # all that comes to those gates, without the bias
+    arriving: Any  # the input of the decomposed gates from the word itself
+    gates: Any  # the whole input of those gates, without the bias
     open: Any  # φ of the four gates with their bias
     before: Any  # the cell before
     cell: Any
@@ -91,10 +90,10 @@ class GateReading(NamedTuple):
 
 
 class ReadWords(NamedTuple):
-    """Words that have been read: per layer what it did at each, and the relevant part with that word alone in focus.
+    """Words that have been read: what each layer computed at each, and the relevant part with that word in focus.
 
-    `norms` are those of the whole state after each, in the layer looked at. `split` are the weights of the gates that
-    are taken apart: they are cut out once.
+    `norms` are the norms of the whole state after each word, in the layer of interest. `split` has the weights of the
+    decomposed gates, cut out once.
     """
 
     readings: tuple[GateReading, ...]
@@ -104,7 +103,7 @@ class ReadWords(NamedTuple):
 
 
 def pack(sentences: Sequence[np.ndarray], batch: int, steps: int, rows: int) -> Packed:
-    """As many of the sentences as there is room for, from the first on; there is room for one of `steps` words.
+    """The first sentences, as many as there is room for; there is always room for one of `steps` words.
 
     >>> pack([np.arange(3), np.arange(5), np.arange(8)], batch=1, steps=8, rows=5).lengths
     (3, 5)
@@ -128,14 +127,14 @@ def pack(sentences: Sequence[np.ndarray], batch: int, steps: int, rows: int) -> 
 
 
 def ticks_of(packed: Packed) -> Ticks:
-    """The ticks of packed sentences: as many as the longest has words, less one.
+    """The ticks of packed sentences: one fewer than the longest has words.
 
     >>> found = ticks_of(pack([np.arange(4)], batch=1, steps=4, rows=2))
     >>> [[f"{l}{r}" for l, r in zip(*both)] for both in zip(found.left.tolist(), found.right.tolist())]
     [['01', '12'], ['02', '13'], ['03', '23']]
     """
     number = np.arange(max(packed.lengths) - 1, dtype=np.int32)[:, None]
-    turn = packed.length - 1 - packed.fold  # the tick at which a row takes up its second trajectory
+    turn = packed.length - 1 - packed.fold  # the tick at which a row begins its second trajectory
     second = number >= turn
     left = np.where(second, turn, packed.fold)
     right = np.where(second, number + 1, packed.fold + 1 + number)
@@ -146,7 +145,7 @@ def ticks_of(packed: Packed) -> Ticks:
 
 
 def all_pairs(question: Question, packed: Packed, *, compiled: bool) -> list[np.ndarray]:
-    """The matrix of each sentence: symmetric, NaN on the diagonal. In numpy, unless it is to be compiled."""
+    """The matrix of each sentence: symmetric, NaN on the diagonal. It is computed in numpy unless `compiled`."""
     batch, ticks = len(packed.tokens), ticks_of(packed)
     read, step = programs() if compiled else (read_words, meet)
     words = read(question, packed.tokens, packed.begins)
@@ -161,7 +160,7 @@ def all_pairs(question: Question, packed: Packed, *, compiled: bool) -> list[np.
 
 @cache
 def programs() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Reading and meeting, compiled. On a GPU without Triton, which would compile dozens of kernels a product."""
+    """`read_words` and `meet`, compiled. On a GPU without Triton, which would compile dozens of kernels per product."""
     options = {"xla_gpu_enable_triton_gemm": False} if jax.default_backend() == "gpu" else None
     return jax.jit(read_words, compiler_options=options), jax.jit(meet, compiler_options=options)
 
@@ -177,7 +176,7 @@ def _matrices(packed: Packed, ticks: Ticks, ratios: list[np.ndarray], dtype: Any
 
 
 def read_words(question: Question, tokens: Any, begins: Any) -> ReadWords:
-    """All words of [batch, step] tokens, those of each sentence from the network's start."""
+    """What the network computes at all words of [batch, step] tokens; each sentence begins at its start."""
     network, xp = question.network, module_of(question.network.embedding)
     gates = 3 if question.sharing.output_gate == "whole" else 4
     taken = tuple(jax.tree.map(lambda rows: rows[: len(rows) // 4 * gates], layer) for layer in network.layers)
@@ -195,7 +194,7 @@ def read_words(question: Question, tokens: Any, begins: Any) -> ReadWords:
 
 
 def _read(layer: Layer, split: int, start: CellState, entries: Any, begins: Any) -> tuple[Any, GateReading]:
-    """The hidden states of a layer at each step and what it did; `split` gates are taken apart."""
+    """The hidden states of a layer at each step, and its readings; the first `split` gate units are decomposed."""
     xp, arriving = module_of(entries), entries @ layer.inputs.T
 
     def step(memory: CellState, now: tuple[Any, Any]) -> tuple[CellState, tuple[Any, GateReading]]:
@@ -223,10 +222,10 @@ def _read(layer: Layer, split: int, start: CellState, entries: Any, begins: Any)
 def meet(
     question: Question, words: ReadWords, living: tuple[CellState, ...], begins: Any, left: Any, right: Any
 ) -> tuple[tuple[CellState, ...], Any]:
-    """The trajectories one step on, at which each meets a word, and its interdependence with that.
+    """The trajectories after one more step, at which each meets a word, and its interdependence with that word.
 
-    Where one `begins` it is that of the single word at place `left`. Places come as arguments: computed here, XLA would
-    compute them anew for every number of every row.
+    A trajectory that `begins` is that of the single word at place `left`. Places are arguments, because XLA would
+    otherwise compute them again for every number of every row.
     """
     xp = module_of(words.norms)
     after, found, alone, paired = [], None, None, None  # the relevant part of a layer's entry for {l} and for {l, r}
@@ -251,7 +250,7 @@ def meet(
 def _relevant(
     question: Question, apart: Layer, reading: GateReading, gates: Any, cell: Any, in_focus: bool
 ) -> CellState:
-    """The relevant part after a step; what is not used of the irrelevant one is never computed."""
+    """The relevant part after a step; unused parts of the irrelevant one are never computed."""
     sharing, ours, width = question.sharing, module_of(cell).asarray(in_focus), cell.shape[-1]
     shares = []
     for index in range(gates.shape[-1] // width):

@@ -1,4 +1,4 @@
-"""Decompositional interdependence: how far two words' contributions together differ from the sum of each alone."""
+"""Decompositional interdependence (Saphra & Lopez 2020): how far two words together differ from the sum of each."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ Step = Literal["last"] | int | None
 
 @dataclass(frozen=True)
 class Buckets:
-    """Padding buckets, so that few shapes are compiled: rows of trajectories side by side, and steps of a row of words.
+    """Padding buckets, so that few shapes are compiled: rows of trajectories, and steps of a row of words.
 
-    A job of more than `large` words is packed into arrays of the full size. One of at most `plain` multiplications is
+    A job of more than `large` words is packed into arrays of the full size. A job of at most `plain` multiplications is
     done in numpy, because compiling would take longer.
     """
 
@@ -52,8 +52,8 @@ def _rounded(count: int, least: int, growth: int) -> int:
     return size
 
 
-ON_CPU = Buckets(rows=256)  # what stays in its caches
-ELSEWHERE = Buckets(rows=8_192)  # what keeps it busy
+ON_CPU = Buckets(rows=256)  # small enough for the caches
+ELSEWHERE = Buckets(rows=8_192)  # large enough to keep a GPU busy
 
 
 def interdependence(
@@ -69,11 +69,11 @@ def interdependence(
     """The interdependence of every two words of a sentence: symmetric, NaN on the diagonal.
 
     DI(A, B) = ‖h_AB − h_A − h_B‖ / ‖h_AB‖, where h_A is the relevant part of the hidden state with A in focus. It is
-    taken when the later of the two has been read, or after token `step`, or at the "last". At "logits" the norms are
-    those of the logits, without the decoder's bias; no array is as wide as the vocabulary. 0/0 is 0, and so is what
-    rounding alone may have made (`kleene.explaining.words.pairwise`): about 1e-6 in single precision.
+    taken when the later of the two has been read, or after token `step`, or after the "last" one. At "logits" the norms
+    are those of the logits, without the decoder's bias; no array is as wide as the vocabulary. 0/0 is 0, and so is a
+    value that rounding alone may have made: about 1e-6 in single precision (`kleene.explaining.words.sharing`).
 
-    With `sets`, disjoint sets of positions, the matrix is over the sets: spans, phrases, or any others.
+    With `sets`, disjoint sets of positions such as phrases, the matrix is over the sets.
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
@@ -100,9 +100,9 @@ def interdependence_batch(
     progress: Callable[[int, int], None] | None = None,
     buckets: Buckets | None = None,
 ) -> list[np.ndarray]:
-    """The matrix of each of many sentences of unequal length; `progress(done, all)` hears of finished sentences.
+    """The matrix of each of many sentences of unequal length; `progress(done, all)` counts finished sentences.
 
-    Sentences of about the same length go side by side; padding and order change nothing.
+    Sentences of about the same length are batched; padding and order do not change the results.
     """
     about, sharing = decomposable(model), checked_sharing(sharing)
     codes, found = read_sentences(about, sentences), {}
@@ -113,7 +113,7 @@ def interdependence_batch(
     return [found[place] for place in range(len(codes))]
 
 
-Matrices = Iterator[tuple[list[int], list[np.ndarray]]]  # some sentences after others: their places, their matrices
+Matrices = Iterator[tuple[list[int], list[np.ndarray]]]  # places of some sentences, and their matrices
 
 
 def _in_turn(
@@ -130,7 +130,7 @@ def _in_turn(
 
 
 def _all_pairs(asked: Question, codes: list[np.ndarray], buckets: Buckets | None) -> Matrices:
-    """All pairs by the trajectories of single words: in numpy, or compiled, short sentences first."""
+    """All pairs by the trajectories of single words, in numpy or compiled; short sentences come first."""
     buckets = buckets or (ON_CPU if jax.default_backend() == "cpu" else ELSEWHERE)
     lengths = [len(words) for words in codes]
     if asked.multiplications * sum(n * (n - 1) // 2 for n in lengths) <= buckets.plain:
@@ -158,13 +158,13 @@ def _between(
     layer: int | None,
     sharing: Sharing,
 ) -> np.ndarray:
-    """The matrix over sets of words at any step, each focus by itself."""
+    """The matrix over sets of words at any step, with a decomposition for each focus."""
     number, pairs = checked_layer(about, layer), list(combinations(range(len(groups)), 2))
     matrix = np.full((len(groups), len(groups)), np.nan)
     if not pairs:
         return matrix
     when = [max((*groups[a], *groups[b]), default=0) if step is None else step for a, b in pairs]
-    # A single set is asked for once at every step at which it is needed.
+    # A single set is decomposed once for every step at which it is needed.
     wanted = sorted(
         {(groups[a], t) for (a, b), t in zip(pairs, when)} | {(groups[b], t) for (a, b), t in zip(pairs, when)}
     )
@@ -187,7 +187,7 @@ def _ratio(missed: np.ndarray, both: np.ndarray, state: np.ndarray, root: np.nda
 
 
 def _root(about: Decomposable, at: At, layer: int | None) -> np.ndarray | None:
-    """A root R of the decoder's Gram matrix, RᵀR = WᵀW, so that ‖W d‖ = ‖R d‖; it is no larger than hidden × hidden."""
+    """A root R of the decoder's Gram matrix, at most hidden × hidden: RᵀR = WᵀW, so ‖W d‖ = ‖R d‖."""
     if at == "hidden":
         return None
     if at != "logits":

@@ -1,8 +1,8 @@
-"""Models taken apart: their state after each word as a relevant and an irrelevant part.
+"""The state of a model after each word, as a relevant and an irrelevant part.
 
-`decomposable` says for each class of models what a decomposition needs of it; register a function for a class of your
-own. Both parts are carried, each by its own formula, so that an empty part stays exactly 0; their sum is the network's
-state up to rounding. States are [batch, layers, hidden].
+`decomposable` gives what a decomposition needs of a model, by its class; register a function for a class of your own.
+Each part has its own formula, so an empty part stays exactly 0. The sum of both is the network's state up to rounding.
+States are [batch, layers, hidden].
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class Parts(eqx.Module):
 
     @property
     def relevant_and_whole(self) -> Array:
-        """The hidden states of the relevant part and of both: [2, …]."""
+        """The hidden states of the relevant part and of the whole: [2, …]."""
         return jnp.stack([self.relevant.hidden, self.relevant.hidden + self.irrelevant.hidden])
 
 
@@ -57,7 +57,8 @@ class Network(Protocol):
 class Decomposable:
     """What a decomposition needs of a model.
 
-    `recurrence` are the weights if it is recurrent; pairs of words `branch_off` single words in an LSTM.
+    `recurrence` has the weights if it is recurrent. `branch_off`: the trajectory of a pair of words branches off that
+    of its first word, as in an LSTM, so all pairs can be computed fast.
     """
 
     network: Network
@@ -157,12 +158,12 @@ def _simple_rnn(model: SimpleRNN) -> Decomposable:
 
 
 def precision(dtype: Any) -> Any:
-    """Double precision where the weights have it, which jax otherwise takes away; else single precision, in full."""
+    """A context of double precision if the weights have it, else of full single precision in matrix products."""
     return jax.enable_x64(True) if dtype == np.float64 else jax.default_matmul_precision("highest")
 
 
 def _summed(layer: Layer, old: tuple[Memory, Memory], entries: tuple[Rows, Rows]) -> list[Rows]:
-    """The two parts of what goes into a layer's units, the bias apart."""
+    """The two parts of the input of a layer's units, without the bias."""
     return [x @ layer.inputs.T + memory.hidden @ layer.recurrent.T for x, memory in zip(entries, old)]
 
 
@@ -192,7 +193,7 @@ def _simple_layer(
     entries: tuple[Rows, Rows],
     ours: Bool[Array, "batch 1"],
 ) -> tuple[Memory, Memory]:
-    """h' = σ(V h + W x + b). What the bias alone makes goes where bias×bias does."""
+    """h' = σ(V h + W x + b). The share of the bias goes where `bias_bias` says."""
     relevant, irrelevant = _summed(layer, old, entries)
     shares = split(partial(activate, activation=activation), sharing, relevant, irrelevant, layer.bias)
     biased = bias_is_relevant(sharing, ours)
@@ -204,14 +205,14 @@ Both = tuple[Any, Any]  # the relevant and the irrelevant part
 
 
 class ResidualStream(eqx.Module):
-    """A Transformer language model taken apart: its residual stream is carried as two parts.
+    """A Transformer language model whose residual stream is carried as two parts.
 
-    This is ours; the papers leave Transformers to others. It follows what they do with an LSTM. What decides how much
-    passes is kept whole, as the output gate is: the attention pattern, and the scale of a layer norm. What passes is
-    linear then, and each part passes by itself. The units of an MLP are shared out like gates, φ(relevant + irrelevant
-    + bias), and what biases alone make goes by the position that they are added at, as bias×bias does. So the parts sum
-    to the stream, and focus on nothing and on everything give nothing and everything. Of the choices in `Sharing`,
-    `bias` and `bias_bias` apply. There are no cells: they are 0.
+    This decomposition is ours, because Saphra & Lopez 2020 leave Transformers to future work. It follows what they do
+    with an LSTM. The attention pattern and the scale of a layer norm decide how much passes, and are kept whole like
+    the output gate. The rest is then linear, and each part passes by itself. The units of an MLP are shared out like
+    gates, φ(relevant + irrelevant + bias). What only biases make counts as relevant at the positions that `bias_bias`
+    says. So the parts sum to the stream; with nothing in focus the relevant part is 0, and with everything in focus it
+    is the stream. Of the choices in `Sharing`, `bias` and `bias_bias` apply. There are no cells: they are 0.
     """
 
     model: TransformerLM

@@ -1,4 +1,4 @@
-"""Sentences, foci and sets as a user gives or types them: checked, and turned into arrays."""
+"""Sentences, foci and sets of positions from users: checked, and turned into arrays."""
 
 import os
 import warnings
@@ -19,17 +19,17 @@ Sentence = Sequence[Hashable]
 
 
 def words_of(vocabulary: Sequence[Hashable], tokens: Sentence) -> list[Hashable]:
-    """The tokens of a sentence. A text is split at spaces if the vocabulary has words, else it is its characters."""
+    """The tokens of a sentence. A string is split at spaces if the vocabulary has words, else into characters."""
     if isinstance(tokens, str) and any(len(word) > 1 and word[0] != "<" for word in map(str, vocabulary)):
         return list(tokens.split())
     if not isinstance(tokens, Iterable):
         raise InputError(f"the sentence is {tokens!r}; give a list of tokens of the model's vocabulary, or a text")
-    arrays: Any = getattr(tokens, "tolist", None)  # the entries of a jax array cannot be looked up
+    arrays: Any = getattr(tokens, "tolist", None)  # entries of a jax array are not hashable
     return list(tokens if arrays is None else arrays())
 
 
 def spelled_tokens(vocabulary: Sequence[Hashable], sentence: Sentence) -> list[Any]:
-    """The tokens of a sentence whose words were typed: "3" is the token 3 of a vocabulary of numbers.
+    """The tokens of a typed sentence: "3" is the token 3 if the vocabulary has numbers.
 
     >>> spelled_tokens([0, 1, 2], ["2", "0"])
     [2, 0]
@@ -39,24 +39,24 @@ def spelled_tokens(vocabulary: Sequence[Hashable], sentence: Sentence) -> list[A
 
 
 class KnownWords(NamedTuple):
-    """A vocabulary: its tokens, their places, and whether all of them are texts."""
+    """A vocabulary: its tokens, their places, and whether all of them are strings."""
 
     tokens: tuple[Hashable, ...]
     places: dict[Hashable, int]
     texts: bool
 
     def are_ids(self, words: Sequence[Hashable]) -> bool:
-        """Whether a sentence is one of token ids: integers, where the vocabulary itself is made of texts."""
+        """Whether a sentence consists of token ids: integers, while the vocabulary has strings."""
         return self.texts and all(isinstance(w, int | np.integer) and not isinstance(w, bool) for w in words)
 
     def unknown(self, words: Sequence[Hashable]) -> list[int]:
-        """Where words stand that the vocabulary does not have."""
+        """The positions of words that the vocabulary does not have."""
         return [] if self.are_ids(words) else [at for at, word in enumerate(words) if word not in self.places]
 
 
 @lru_cache(maxsize=8)
 def vocabulary_of(tokens: tuple[Hashable, ...]) -> KnownWords:
-    """The vocabulary of these tokens. It is kept, because tens of thousands of words take as long as a sentence."""
+    """The vocabulary of these tokens; cached, because building a large one takes as long as a sentence."""
     places = {token: place for place, token in enumerate(tokens)}
     return KnownWords(tokens, places, all(isinstance(token, str) for token in tokens))
 
@@ -64,8 +64,8 @@ def vocabulary_of(tokens: tuple[Hashable, ...]) -> KnownWords:
 def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[np.ndarray]:
     """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it.
 
-    Where the vocabulary is made of texts, integers are token ids: places in it. A sentence of which most words are
-    unknown is read too, with an `UnknownWordsWarning`.
+    If the vocabulary has strings, integers are token ids, which are places in it. A sentence whose words are mostly
+    unknown is read with an `UnknownWordsWarning`.
     """
     if isinstance(sentences, str):
         raise InputError(f"one text was given, {sentences[:40]!r}, where a list of sentences is expected: give [text]")
@@ -83,7 +83,7 @@ def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[n
 
 
 def unknown_warning(words: Sequence[Hashable], unknown: Sequence[int]) -> str | None:
-    """What a person should know before believing numbers about words most of which the model does not know."""
+    """A warning if the model does not know most of the words, because numbers about them mean little; else None."""
     if 2 * len(unknown) <= len(words):
         return None
     return (
@@ -93,7 +93,7 @@ def unknown_warning(words: Sequence[Hashable], unknown: Sequence[int]) -> str | 
 
 
 def listed(words: Iterable[str], most: int = 12) -> str:
-    """Each word once, the first ones by name and the others by number.
+    """Each word once: the first `most` by name, and the count of the others.
 
     >>> listed("abca", most=2), listed("ab")
     ('a, b and 1 more', 'a, b')
@@ -149,7 +149,7 @@ def _codes(vocabulary: KnownWords, words: Sequence[Any], number: int) -> list[in
 
 
 def checked_positions(positions: Any, length: int, name: str = "the focus") -> tuple[int, ...]:
-    """Positions in a sentence as a sorted tuple; one position may be given as a number."""
+    """Positions in a sentence as a sorted tuple; a single position may be a number."""
     given = [positions] if isinstance(positions, int | np.integer) else positions
     if not isinstance(given, Iterable):
         raise InputError(f"{name} is {given!r}; it is a set of positions, whole numbers from 0 on, or one position")
@@ -166,7 +166,7 @@ def checked_positions(positions: Any, length: int, name: str = "the focus") -> t
 
 
 def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
-    """Sets of positions that share none."""
+    """Sets of positions, which must be disjoint."""
     if not isinstance(sets, Iterable):
         raise InputError(f"`sets` is {sets!r}; it is a list of sets of positions, such as [(0, 1), (3,)]")
     found = [checked_positions(positions, length, f"set {number}") for number, positions in enumerate(sets)]
@@ -183,7 +183,7 @@ def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
 
 
 def checked_layer(about: Decomposable, layer: int | None) -> int:
-    """The number of a layer, from 0; the top one if none is named. -1 is the top one too."""
+    """The number of a layer, from 0; None and -1 are the top layer."""
     layers = about.layers
     if layer is None:
         return layers - 1
@@ -193,7 +193,7 @@ def checked_layer(about: Decomposable, layer: int | None) -> int:
 
 
 def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray:
-    """Sentences in one array (rows, steps), filled up with token 0."""
+    """Sentences in one array (rows, steps), padded with token 0."""
     found = np.zeros((rows, steps), np.int32)
     for row, codes in zip(found, sentences):
         row[: len(codes)] = codes
@@ -203,7 +203,7 @@ def padded(sentences: Sequence[np.ndarray], rows: int, steps: int) -> np.ndarray
 def typed_sentence(
     text: str | None, *, heads: str | None, conllu: str | None
 ) -> tuple[str | list[str], list[int] | None]:
-    """A sentence on the command line: its text or words, and the heads of its words if a tree is given.
+    """A sentence from the command line: its text or words, and the heads of its words if a tree is given.
 
     Heads are counted from 1, and the root's is 0.
 
@@ -223,7 +223,7 @@ def typed_sentence(
 
 
 def _from_treebank(name: str) -> tuple[list[str], list[int]]:
-    """The sentence of FILE:N, N counted from 1; the first one of FILE."""
+    """Sentence N of FILE:N, counted from 1; the first sentence of FILE."""
     file, _, number = name.rpartition(":")
     if not file or not (number.isascii() and number.isdigit()) or os.path.exists(name):
         file, number = name, "1"

@@ -1,6 +1,7 @@
 """How a network's activations are shared out between the words in focus and the rest.
 
-Two things are shared out: φ of a sum among the summands, and the product of two such sums. Arrays are jax's or numpy's.
+Two things are shared out: φ of a sum, among the summands, and the product of two such sums. Arrays are jax's or
+numpy's.
 """
 
 from collections.abc import Callable, Collection
@@ -27,16 +28,16 @@ _INTERACTIONS = ("rel-rel", "rel-bias", "rel-irrel")
 
 @dataclass(frozen=True)
 class Sharing:
-    """The choices that a contextual decomposition makes; the defaults are those of the papers.
+    """The choices that a contextual decomposition makes; the defaults are those of Saphra & Lopez 2020.
 
     - `interactions`: which products of two parts count as relevant. A gate times a value is a product, and each factor
       has a relevant part, an irrelevant part and one that comes from the bias.
-    - `bias`: "first" gives a gate's bias φ(bias) and shares the rest out between the two other parts; "shapley" lets
-      all three come in every order, φ(0) going to the bias.
-    - `output_gate`: "whole" lets it scale both parts alike; "decomposed" takes it apart as the other gates.
-    - `start`: whose the initial hidden state and cell are.
-    - `bias_bias`: the product of two biases is relevant at the steps in "focus", "always" or "never". It is decided by
-      the step in every layer, so that focus on all words leaves nothing irrelevant in any.
+    - `bias`: "first" gives φ(bias) to a gate's bias and shares the rest out between the two other parts; "shapley"
+      averages over all orders of the three, and gives φ(0) to the bias.
+    - `output_gate`: "whole" scales both parts by the whole gate; "decomposed" splits it like the other gates.
+    - `start`: the part to which the initial hidden state and cell belong.
+    - `bias_bias`: the product of two biases is relevant at the steps in "focus", "always" or "never". The step decides
+      in every layer, so with all words in focus nothing is irrelevant in any layer.
 
     >>> Sharing(bias="shapley").output_gate
     'whole'
@@ -67,10 +68,10 @@ class Sharing:
 
 
 def checked_sharing(sharing: Any) -> Sharing:
-    """The choices, if they are some."""
+    """The choices; anything else is refused."""
     if not isinstance(sharing, Sharing):
         raise InputError(
-            f"`sharing` is {sharing!r}; give kleene.explaining.Sharing(…), or leave it out for the papers'"
+            f"`sharing` is {sharing!r}; give kleene.explaining.Sharing(…), or leave it out for the defaults"
         )
     return sharing
 
@@ -88,7 +89,7 @@ def module_of(array: Any) -> Any:
 
 
 def sigmoid(z: Any) -> Any:
-    """σ(z), without an overflow in numpy; importing scipy for it would take as long as half of jax."""
+    """σ(z), without an overflow in numpy. scipy has one too, but importing it takes half as long as jax."""
     if not isinstance(z, np.ndarray):
         return jax.nn.sigmoid(z)
     small = np.exp(-np.abs(z))
@@ -100,7 +101,7 @@ def tanh(z: Any) -> Any:
 
 
 class Shares(NamedTuple):
-    """A value as the sum of what the words in focus, the other words and the bias make of it."""
+    """A value as the sum of the shares of the words in focus, the other words and the bias."""
 
     relevant: Any
     irrelevant: Any
@@ -112,8 +113,8 @@ def split(
 ) -> Shares:
     """The shares in φ(relevant + irrelevant + bias); `whole` is that value where it is known already.
 
-    The papers print the last term of the relevant share as φ(relevant); it is φ(irrelevant + bias), or the shares
-    would not sum to the whole.
+    Saphra & Lopez 2020 print the last term of the relevant share as φ(relevant). It must be φ(irrelevant + bias),
+    because otherwise the shares would not sum to the whole.
     """
     whole = phi(relevant + irrelevant + bias) if whole is None else whole
     without_irrelevant, without_relevant, alone = phi(relevant + bias), phi(irrelevant + bias), phi(bias)
@@ -142,12 +143,12 @@ def split(
 
 
 def _unless_empty(summand: Real, share: Real) -> Real:
-    """The share, or 0 exactly for a summand of 0: compiled code may round φ(x) and φ(x + 0) differently."""
+    """The share, or exactly 0 for a summand of 0, because compiled code may round φ(x) and φ(x + 0) differently."""
     return module_of(share).where(summand == 0, 0, share)
 
 
 def _shapley(first: Real, second: Real, also_second: Real, last: Real) -> Real:
-    """The mean of what a summand adds over the six orders in which three can come."""
+    """The mean, over the six orders of three summands, of what one of them adds."""
     return (2 * first + second + also_second + 2 * last) / 6
 
 
@@ -189,14 +190,14 @@ def bias_is_relevant(sharing: Sharing, in_focus: Flags) -> Any:
     return module_of(in_focus).full_like(in_focus, sharing.bias_bias == "always")
 
 
-# What two words make together is a difference of states, and each state is rounded. Against double precision the norm
-# of the difference was off by 3.1 ε‖h‖ at most (h: the network's whole state), for LSTMs, simple RNNs and Transformers,
-# trained and not, of 16 to 650 units, at every step. A difference below 8 ε‖h‖ says nothing, and counts as none.
+# The interaction of two words is a difference of states, and each state is rounded. Compared with double precision, the
+# norm of the difference was off by at most 3.1 ε‖h‖ (h: the network's whole state), for LSTMs, simple RNNs and
+# Transformers, trained and not, of 16 to 650 units, at every step. A difference below 8 ε‖h‖ therefore counts as 0.
 ROUNDINGS = 8
 
 
 def floor_of(dtype: Any) -> float:
-    """The share of a state's norm below which a difference of states counts as none.
+    """The share of a state's norm below which a difference of states counts as 0.
 
     >>> f"{floor_of(np.float32):.1e}", f"{floor_of(np.float64):.1e}"
     ('9.5e-07', '1.8e-15')

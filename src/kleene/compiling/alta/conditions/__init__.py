@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that must hold, whether it does, and the figures behind it."""
+    """One condition: its name, whether it holds, and the figures behind that."""
 
     name: str
     holds: bool

@@ -1,15 +1,15 @@
-"""Means: how near the averages that a head can read come to where the answer changes, and how far rounding goes.
+"""Means: no average that a head can read is so near to where its answer changes that rounding could matter.
 
 A numeric head reads m = Σ cᵥ·v / n, where cᵥ of the n selected positions hold the number v. The answer changes only at
-the two edges of each *strip*, the middle between two declared values ± 1/64 of their gap: below it the one value is
-meant, above it the other, and inside it the mean is refused (`Reason.BETWEEN`). Program and network agree on all
-means if no mean that can be read at all lies within w of an edge, where w bounds how far any execution can be off.
+the two edges of each *strip*, the middle between two declared values ± 1/64 of their gap. Below the strip the lower
+value is meant, above it the higher one, and inside it the mean is refused (`Reason.BETWEEN`). Program and network agree
+on all means if no mean that can be read lies within w of an edge, where w bounds the error of every execution.
 
-How far that is, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2⁻⁸), and e the edge:
+The bound w is made of these errors, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2⁻⁸):
 
 - *The numbers.* The network holds each v in its number type, and on a grid if the MLP writes it. This is measured.
-- *The sum.* n numbers added up in whatever order are off by at most (n - 1)·u·Σ|v|, since no number passes through more
-  than n - 1 additions. Where all numbers are multiples of one power of two g, and n·max|v|/g is at most 2²⁴ (2⁵³),
+- *The sum.* n numbers added up in any order are off by at most (n - 1)·u·Σ|v|, because no number passes through more
+  than n - 1 additions. If all numbers are multiples of one power of two g, and n·max|v|/g is at most 2²⁴ (2⁵³),
   every partial sum is exact. Softmax adds up the same numbers: its weights before the division are exactly 1 and 0
   (see `selection`).
 - *The division*, the rounding to the number type, and the step `slope·x + bias` are off by u relative to what they
@@ -17,13 +17,13 @@ How far that is, with u half a unit in the last place (2⁻²⁴, 2⁻⁵³, 2�
   computed exactly, and w is counted from both edges.
 - The program adds in float64, to which the same bounds apply with u = 2⁻⁵³.
 
-Which means can be read? For numbers v = a + g·k with whole k, those with Σ cₖ·k whole: near an edge E (in units of g)
-only the whole numbers next to n·E matter, for each n ≤ length. That all of them can be read is assumed where n is
-large, which errs on the side of refusing; where n is small, the sums are listed. Two numbers always have such a g; more
-have one if they are fractions with small denominators, as 0.1 and 1/3 are but for 2⁻⁵⁰, which is added to w. Numbers
-without one are listed as far as that goes, and no longer length is certified.
+Which means can be read? If the numbers are v = a + g·k with integers k, then Σ cₖ·k is an integer. Near an edge E (in
+units of g) only the integers next to n·E matter, for each n ≤ length. For large n all of these are assumed to be
+readable, which errs on the side of refusing; for small n the sums are listed. Two numbers always have such a g. More
+numbers have one if they are fractions with small denominators, as 0.1 and 1/3 are up to 2⁻⁵⁰, which is added to w. The
+sums of numbers without a g are listed as long as there are not too many, and no greater length is certified.
 
-A mean exactly on an edge is judged alike by all if nothing is rounded on the way: then it does no harm.
+A mean exactly on an edge does no harm if nothing is rounded, because all executions then judge it alike.
 """
 
 import bisect
@@ -51,10 +51,10 @@ SPARE = 1.05  # for what is of second order in u, as long as n·u is at most 1/6
 
 @dataclass(frozen=True)
 class StepEdge:
-    """A place between `low` and `high` where an answer changes; rounding is at most `fixed + size·n·unit` there.
+    """A place between `low` and `high` where an answer changes; rounding there is at most `fixed + size·n·unit`.
 
-    `exact`: a mean that is this number exactly is judged alike. `tolerated`: how far two readings may differ without
-    a trace calling them different; 0 where being on the other side of the edge changes what is computed.
+    `exact`: all executions judge a mean that is exactly this number alike. `tolerated`: how far two readings may differ
+    and still be equal in a trace; 0 if the side of the edge changes what is computed.
     """
 
     low: Fraction
@@ -66,7 +66,7 @@ class StepEdge:
     tolerated: float = 0.0
 
     def width(self, n: np.ndarray, exactly_summed: int) -> np.ndarray:
-        """How far a mean of n numbers can be off, or -1 where that does no harm."""
+        """How far a mean of n numbers can be off, or -1 where the error does no harm."""
         width = SPARE * (self.fixed + np.where(n > exactly_summed, self.size * self.unit * n, 0.0))
         apart = width * (1 + 2.0**-53 / self.unit)  # how far program and network may be from each other
         return np.where(apart > self.tolerated, width, -1.0) if self.tolerated else width
@@ -74,7 +74,7 @@ class StepEdge:
 
 @dataclass(frozen=True)
 class Near:
-    """A mean too near an edge: n numbers, of which so many are each of the values (None where that was not found)."""
+    """A mean too near an edge: that of n numbers, with how many are each value (None if that was not found)."""
 
     n: int
     edge: StepEdge
@@ -83,7 +83,7 @@ class Near:
 
 @dataclass(frozen=True)
 class Means:
-    """What a numeric head can read: the `values`, at most `most` at once, and the edges among which they fall."""
+    """What a numeric head can read: the `values`, at most `most` at once, and the edges between answers."""
 
     head: str
     values: tuple[float, ...]
@@ -92,7 +92,7 @@ class Means:
     exactly_summed: int
 
     def first_near(self, length: int) -> Near | None:
-        """The smallest set of numbers, of at most `length`, whose mean is too near an edge."""
+        """The smallest set of at most `length` numbers whose mean is too near an edge."""
         asked = min(length, self.most)
         most = min(asked, SEARCHED, max(self.exactly_summed, int(1 / (64 * self.edges[0].unit))))
         scale = _Scale.of(self.values)
@@ -104,7 +104,7 @@ class Means:
         return Near(most + 1, self.edges[0], None) if found is None and asked > most else found
 
     def longest(self, length: int) -> int:
-        """The greatest length up to `length` at which every mean is told rightly."""
+        """The greatest length up to `length` at which every mean is decided correctly."""
         near = self.first_near(length)
         return length if near is None else near.n - 1
 
@@ -143,7 +143,7 @@ class _Scale:
 
 
 def _first_listed(means: Means, scale: _Scale, listed: int, most: int) -> Near | None:
-    """Look through the sums of 1, 2, … numbers one by one; where there are too many to list, that is where it ends."""
+    """The first mean too near an edge among all sums of 1, 2, … numbers, as long as they are few enough to list."""
     low = np.array([float((e.low - scale.start) / scale.unit) for e in means.edges])
     high = np.array([float((e.high - scale.start) / scale.unit) for e in means.edges])
     largest, sums = float(np.abs(scale.steps).max()), np.zeros(1, dtype=scale.steps.dtype)
@@ -163,16 +163,16 @@ def _first_listed(means: Means, scale: _Scale, listed: int, most: int) -> Near |
 
 
 def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | None:
-    """The first n with a whole number too near n times an edge. n·E modulo 1 is computed in units of 2⁻⁶⁴."""
+    """The first n for which n times an edge is too near an integer. n·E modulo 1 is computed in units of 2⁻⁶⁴."""
     best: Near | None = None
     for edge in sorted(means.edges, key=lambda e: e.tolerated):
         low, high = (edge.low - scale.start) / scale.unit, (edge.high - scale.start) / scale.unit
         last = most if best is None else best.n - 1
         widest = float(edge.width(np.array(last), means.exactly_summed))
         apart = 2 * last * (widest + scale.off) / float(scale.unit) * low.denominator
-        away = float(max(low - int(scale.steps[-1]), -high))  # of an edge that lies beyond all means
+        away = float(max(low - int(scale.steps[-1]), -high))  # how far an edge lies beyond all means
         if (edge.exact and last <= means.exactly_summed and apart < 0.9) or widest / float(scale.unit) < away:
-            continue  # harmless even for the most numbers: those not on the edge are further away than that
+            continue  # harmless even for the largest n: means that are not on the edge are further away
         for n in _blocks(max(first, _first_harm(means, edge, last)), last):
             width = edge.width(n, means.exactly_summed)
             reach = (width + scale.off) / float(scale.unit)
@@ -191,7 +191,7 @@ def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | N
 
 
 def _first_harm(means: Means, edge: StepEdge, last: int) -> int:
-    """The first n for which being off does any harm, and `last + 1` where there is none: it only grows with n."""
+    """The first n for which the error does harm, or `last + 1` if there is none; the error grows with n."""
     return bisect.bisect_left(range(last + 1), True, key=lambda n: edge.width(np.array(n), means.exactly_summed) >= 0)
 
 
@@ -201,7 +201,7 @@ def _blocks(first: int, last: int) -> Iterator[np.ndarray]:
 
 
 def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -> dict[float, int] | None:
-    """How often each value is there, if n of them have this total of steps: at most a few thousand trials."""
+    """How often each value occurs among n values with this total of steps, or None after a few thousand trials."""
     trials = iter(range(4096))
 
     def solve(index: int, n: int, total: float) -> list[int] | None:
@@ -222,7 +222,7 @@ def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -
 
 
 def means_of(network: UniversalTransformer, program: Program, head: str) -> Means | None:
-    """What a numeric head can read, or None for a head that reads categories or has one value to tell."""
+    """What a numeric head can read, or None for a head that reads categories or has a single value."""
     output, source = program.outputs[head], program.heads[head].value
     if not isinstance(output, Numeric) or len(output.values) < 2:
         return None
@@ -254,7 +254,7 @@ def _edges(
     for i, (below, above) in enumerate(itertools.pairwise(values)):
         middle, half = (below + above) / 2, (above - below) * Fraction(BLUR)
         near = replace(rounding, half=float(half))
-        # Traces call two readings the same that are as near as this: see `Channel.differs`.
+        # Two readings this near are equal in a trace: see `Channel.differs`.
         yield near.at(middle, [], exact=near.unmoved, tolerated=2.0**-18 * scale + 2.0**-7 * 0.9 * abs(float(middle)))
         if steps is not None:
             for ideal, theirs, code in zip((middle - half, middle + half), steps.edges(i, RELU_NOISE), (i, i + 1)):
@@ -265,11 +265,11 @@ def _edges(
 
 @dataclass(frozen=True)
 class _Rounding:
-    """What the bounds at the edges of one head are made of: see the top of this module."""
+    """The parts of the error bounds at the edges of one head: see the top of this module."""
 
     narrow: float
     wide: float
-    largest: float  # of what is added up; 0 where all have one sign, and no sum is larger than what it comes to
+    largest: float  # summand; 0 if all have one sign, because no partial sum then exceeds the sum
     moved: float
     share: float
     half: float = 0.0
@@ -320,7 +320,7 @@ def averages(network: UniversalTransformer, program: Program, length: int) -> Co
 
 
 def _shown(means: Means, near: Near, length: int) -> str:
-    able = f"{means.head!r} can be told for at most {near.n - 1:,} positions, not {length:,}"
+    able = f"{means.head!r} can be decided for at most {near.n - 1:,} positions, not {length:,}"
     if near.counts is None:
         return f"{able}: the means of {near.n:,} numbers are too many to search"
     mean = sum(Fraction(v) * c for v, c in near.counts.items()) / near.n

@@ -1,16 +1,16 @@
-"""Undefined heads: the probe says rightly where one is used, and where none is used, none does harm.
+"""Undefined heads: the probe finds every use of one, and an undefined head that is not used does no harm.
 
 Where a head is undefined it leaves a vector in the stream that stands for nothing: zeros, or shares of several values
-(an average over all that matched, or over all positions), each share at most 1 and together at most 1 but for rounding.
-Whatever it is, it lies between the head's one-hot codes and zero. A hidden unit adds up its inputs in some order, with
-weights on heads that are not negative; rounding is monotone, so that its input is at most what it is at one of those
-codes, give or take the rounding of shares that add up to 1. So it is enough to look at codes: *a unit that can be on
-for some code of a head is on only where the head is looked at*, and there the run ends with an error. The same must be
-true of the program's cases, as a case that mentions an undefined head does not hold. Several heads at once add nothing
-new: a guard takes every condition on an undefined head to hold, so that a guard that fails then fails for all codes.
+(an average over all that matched, or over all positions). Each share is at most 1, and together they are at most 1 up
+to rounding. So the vector lies between zero and the head's one-hot codes. A hidden unit has no negative weights on
+heads, and rounding is monotone. Its input is therefore at most what it is at one of the codes, up to the rounding of
+shares that add up to 1. So it is enough to look at codes: *a unit that can be on for some code of a head is on only
+where the head is used*, and there the run ends with an error. The same must be true of the program's cases, because a
+case that mentions an undefined head does not hold. Several undefined heads at once add nothing new: a guard takes every
+condition on an undefined head to hold, so a guard that then fails would fail for all codes.
 
-The question for each unit and each case is whether a box of codes (all that let it be on) lies within the union of the
-guards, which are boxes too. It is answered by splitting the box until each part lies in a guard or lets nothing be on.
+The question for each unit and each case is whether the box of codes at which it can be on lies within the union of the
+guards, which are boxes too. The box is split until each part lies in a guard or cannot turn the unit or case on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ MOST_BOXES = 20_000  # to split into for one head
 
 
 def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
-    """Guards are right on all they depend on, and no unit and no case acts on a head that is not looked at."""
+    """Whether guards are right, and no unit and no case acts on a head outside its guards."""
     program = seen.program
     if not program.heads and not program.faults:
         return Condition("undefined", True, "no heads")
@@ -60,12 +60,12 @@ def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
 
 
 def _probe_problem(seen: SeenUnits) -> str | None:
-    """What is wrong with the probe: it must ask for every condition of every guard, and know the heads in it."""
+    """What is wrong with the probe, or None: it must have every condition of every guard, and its heads."""
     network, program = seen.network, seen.program
     heads = list(program.heads)
     guards = [(heads.index(h), c) for h, cases in program.reads.items() for c in cases]
     faults = [c for cases in program.faults.values() for c in cases]
-    guards += [(len(heads), c) for c in faults]  # what may not be written counts as the use of one head more
+    guards += [(len(heads), c) for c in faults]  # a fault counts as the use of one more head
     uses = len(heads) + bool(faults)
     probe = network.probe
     if probe is None or not guards:
@@ -81,10 +81,10 @@ def _probe_problem(seen: SeenUnits) -> str | None:
         return "the guards of the network are not those of the program"
     noise = sum((x * np.abs(probe.rows[c].astype(np.float64)) for c, x in seen.soft_columns()), np.zeros(1))
     if noise.max(initial=0) >= 0.4:  # rows lie 1/2 beside whole numbers
-        return "with plain ReLU the numbers that a guard looks at are too noisy"
+        return "with plain ReLU the numbers that a guard reads are too noisy"
     for k, (feature, allowed) in enumerate(asked):
         if not _asks(seen, k, feature, allowed):
-            return f"the probe does not ask rightly whether {_shown(feature)} is one of {sorted(allowed)}"
+            return f"the probe does not test correctly whether {_shown(feature)} is one of {sorted(allowed)}"
     return None
 
 
@@ -99,7 +99,7 @@ def _shown(feature: Feature) -> str:
 def _asks(seen: SeenUnits, k: int, feature: Feature, allowed: frozenset[int]) -> bool:
     """Whether condition k of the probe holds exactly where the feature has one of the allowed values.
 
-    Its rows are run, in the number type, on every combination of the feature's variables; on others they must not look.
+    Its rows are run in the number type on every combination of the feature's variables; they must read no others.
     """
     probe = seen.network.probe
     assert probe is not None
@@ -109,7 +109,7 @@ def _asks(seen: SeenUnits, k: int, feature: Feature, allowed: frozenset[int]) ->
         return False
     axes = [{n: np.arange(seen.program.sizes[n])} for n in _names(feature)]
     if isinstance(feature, Sum) and np.prod([len(t) for _, t in feature.terms], dtype=float) > MOST_ASSIGNMENTS:
-        return True  # compared with what the compiler makes, and too many to run
+        return True  # too many to run; the weights are the compiler's
     for codes in assignments(axes, max(1, len(rows))):
         holds = (inputs.at(codes) >= 0) @ probe.conditions[rows, k].astype(np.float64) > 0.5
         if not np.array_equal(holds, View(codes).condition(feature, allowed)):
@@ -121,7 +121,7 @@ def _asks(seen: SeenUnits, k: int, feature: Feature, allowed: frozenset[int]) ->
 
 
 class _TooMany(Exception):
-    """There are more boxes than were allowed."""
+    """There are more boxes than allowed."""
 
 
 @dataclass(frozen=True)
@@ -134,22 +134,21 @@ class _Actor:
 
 
 class _Head:
-    """One head: its guards, and what mentions it."""
+    """One head: its guards, and the units and cases that mention it."""
 
     def __init__(self, seen: SeenUnits, head: str, most: int):
         self.seen, self.head, self.left = seen, head, most
         self.sizes = {n: s for n, s in seen.program.sizes.items() if n != head}
-        # A guard's conditions on the head itself count as holding where the head is undefined. A run also ends where
-        # something is written that may not be.
+        # A guard's conditions on the head itself count as holding where the head is undefined. A fault ends a run, too.
         faults = [c for cases in seen.program.faults.values() for c in cases]
         guards = (*seen.program.reads.get(head, ()), *faults)
         self.guards = [[i for i in c.where if head not in _names(i[0])] for c in guards]
         self.shown = 0
 
     def problem(self) -> str | None:
-        """What acts where the head is not looked at, if anything does."""
+        """The unit or case that acts outside the guards, or None."""
         if any(not guard for guard in self.guards):
-            return None  # it is looked at wherever it is undefined
+            return None  # the head is used wherever it is undefined
         for actor in [*self._units(), *self._cases()]:
             self.shown += 1
             where = self._outside({}, actor)
@@ -188,7 +187,7 @@ class _Head:
                     yield _Actor(f"a case of {target!r} (line {c.line})", may, names)
 
     def _outside(self, box: dict[str, frozenset[int]], actor: _Actor) -> str | None:
-        """A part of the box in which the actor acts and no guard holds, if there is one."""
+        """A part of the box in which the actor acts and no guard holds, or None."""
         self.left -= 1
         if self.left < 0:
             raise _TooMany
@@ -224,13 +223,13 @@ class _Head:
         return box.get(name) or frozenset(range(self.sizes[name]))
 
     def _status(self, box: Box, feature: Feature, allowed: frozenset[int]) -> bool | None:
-        """Whether a condition holds all over the box, nowhere in it (False), or in parts (None)."""
+        """True if a condition holds in all of the box, False if nowhere, None if in parts of it."""
         found = self._codes(box, feature) if isinstance(feature, str) else feature.reachable(dict(box))
         return True if found <= allowed else (False if not found & allowed else None)
 
 
 def _unit_actor(label: str, inputs: UnitInputs, head: str, spare: float) -> _Actor:
-    """A unit may act where its input can be above 0, at some code of the head and with some rounding of its shares."""
+    """The unit as an actor: it may act where its input can exceed 0 at some code of the head, rounding included."""
     tables = {n: t[:, 0] for n, t in inputs.tables.items() if n != head}
     own = float(inputs.tables[head].max()) if head in inputs.tables else 0.0
     names = tuple(dict.fromkeys([*tables, *(n for b, _ in inputs.bits for n in b.names if n != head)]))
@@ -247,7 +246,7 @@ def _unit_actor(label: str, inputs: UnitInputs, head: str, spare: float) -> _Act
 
 
 def _most_of_bit(bit: Bit, weight: float, box: Box, head: str) -> float:
-    """The largest that a bit can add in the box: exactly, where the box leaves one code to each of its variables."""
+    """The most that a bit can add in the box; exact if the box has one code for each of its variables."""
     single = {n: box[n] for n in bit.names if n in box and len(box[n]) == 1}
     if head in bit.names or len(single) < len(bit.names):
         return max(weight, 0.0)

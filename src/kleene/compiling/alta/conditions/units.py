@@ -1,9 +1,9 @@
-"""What hidden units see: for every variable, the input of every unit by the variable's code; and every combination of
-codes, in blocks, with the units that may be on in each block.
+"""The inputs of hidden units, as tables over the codes of variables.
 
 The pre-activation of a unit is its bias plus one entry of a table for each variable, plus its weight on each *bit* (a
-feature made of several variables). All of these are whole numbers below 2²⁴ (2⁵³), which floats add without rounding,
-so that a sum of table entries is what any execution computes, in whatever order it multiplies and adds.
+feature made of several variables). All of these are integers below 2²⁴ (2⁵³ in float64), which floats add without
+rounding. So a sum of table entries is what any execution computes, in whatever order it multiplies and adds. `runs`
+goes through every combination of codes in blocks, with the units that may be on in each block.
 """
 
 import math
@@ -25,7 +25,7 @@ Codes = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Bit:
-    """A feature that is 0 or 1 by the values of several variables: clipped steps over the stream, added up."""
+    """A feature that is 0 or 1, depending on several variables: a sum of clipped steps over the stream."""
 
     column: int
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class Bit:
     activation: str
 
     def at(self, codes: Codes) -> np.ndarray:
-        """The bit for arrays of codes; one that depends on nothing, of a number with one value, is always the same."""
+        """The bit for arrays of codes. A bit of a number with one value depends on nothing and is constant."""
         size = len(next(iter(codes.values()))) if codes else 1
         pre = np.tile(self.bias, (size, 1)) + sum(self.inputs[n][codes[n]] for n in self.names)
         return activate(np, self.activation, pre) @ self.outputs + self.constant
@@ -65,7 +65,7 @@ class UnitInputs:
         return set(self.tables) | {n for bit, _ in self.bits for n in bit.names}
 
     def of(self, chosen: np.ndarray) -> "UnitInputs":
-        """The same for some of the units, without the variables that none of them reads."""
+        """The inputs of some of the units, without the variables that none of them reads."""
         tables = {n: t[:, chosen] for n, t in self.tables.items()}
         bits = tuple((b, w[chosen]) for b, w in self.bits)
         return UnitInputs(
@@ -85,7 +85,7 @@ class SeenUnits:
 
     @property
     def paired(self) -> str | None:
-        """With plain ReLU, why the second half of the units is not the first, 1 later and negative."""
+        """With plain ReLU, a message unless the second half of the units is the first at bias - 1, with -output."""
         n, half = self.network, self.count
         if n.activation != "relu":
             return None
@@ -109,7 +109,7 @@ class SeenUnits:
 
     @cached_property
     def _features(self) -> tuple[dict[str, tuple[list[int], np.ndarray]], list[Bit]]:
-        """The columns beyond the stream: those of one variable, with their values by code, and the bits."""
+        """The columns beyond the stream: those that depend on one variable, with their values by code, and the bits."""
         single: dict[str, tuple[list[int], np.ndarray]] = {}
         e, layout = self.network.expansion, self.network.layout
         if e is None:
@@ -144,12 +144,12 @@ class SeenUnits:
         return single, bits
 
     def _settled(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Features of a number as the 0 or 1 that they are: exactly so when clipped, else but for their noise."""
+        """Features of a number rounded to 0 or 1, if they are within their noise of it; clipped features have none."""
         settled, noise = np.round(values), self.noise(name)
         return settled if (np.abs(values - settled) <= noise).all() else values
 
     def noise(self, name: str) -> np.ndarray:
-        """How far each feature of a number may be from 0 or 1: with plain ReLU it is a difference of large numbers."""
+        """How far each feature of a number may be from 0 or 1, because plain ReLU subtracts large numbers."""
         steps = number_steps(self.network, name) if isinstance(self.program.domains[name], Numeric) else None
         if steps is None or steps.seconds is None:
             return np.zeros(1)
@@ -165,7 +165,7 @@ class SeenUnits:
         return self._tables(self.network.mlp_in[:, units].astype(wide), self.network.mlp_bias[units].astype(wide))
 
     def probed(self, rows: np.ndarray) -> UnitInputs:
-        """The inputs of some rows of the probe, which hold where they are not negative, as a run computes them."""
+        """The inputs of some rows of the probe, as a run computes them; a row holds where its input is not negative."""
         probe, wide = self.network.probe, wide_type(self.network)
         assert probe is not None
         least = probe.least[rows].astype(self.network.mlp_bias.dtype)
@@ -188,16 +188,16 @@ class SeenUnits:
         return UnitInputs(bias, tables, used)
 
     def soft_columns(self) -> list[tuple[int, float]]:
-        """The features that are 0 or 1 only to within some noise, and that noise."""
+        """The features that are 0 or 1 only up to some noise, with that noise."""
         single = self._features[0]
         return [(c, x) for n, (columns, _) in single.items() for c, x in zip(columns, self.noise(n).tolist()) if x > 0]
 
     @cached_property
     def spare(self) -> np.ndarray:
-        """How far rounding may lift each unit's input above what it is at the best codes of undefined heads.
+        """How far rounding may lift each unit's input above its largest value at codes of undefined heads.
 
-        Nothing where a unit reads one share of a head alone, as that is at most 1; else shares add up to 1 only but for
-        the rounding of each, and of their sum. What a number makes of an average has its noise besides.
+        It is 0 if a unit reads a single share of a head, because a share is at most 1. Several shares add up to 1 only
+        up to the rounding of each and of their sum. Features of a number that is an average have their noise besides.
         """
         narrow, wide = unit_roundoff(self.network.tokens.dtype), unit_roundoff(wide_type(self.network))
         total = np.zeros(self.count)
@@ -225,7 +225,7 @@ class SeenUnits:
         return bool((self.network.mlp_in[columns][:, units] < 0).any())
 
     def rounds(self, units: np.ndarray) -> str | None:
-        """Why the units' pre-activations might be rounded, if they might."""
+        """Why the units' pre-activations might be rounded, or None if they cannot be."""
         weights, bias = self.network.mlp_in[:, units], self.network.mlp_bias[units].astype(np.float64)
         if (weights != np.round(weights)).any() or (bias != np.round(bias)).any():
             return "a hidden unit has a weight that is no whole number"
@@ -253,7 +253,7 @@ def size_of(codes: Codes) -> int:
 
 
 def assignments(axes: Sequence[Codes], width: int) -> Iterator[Codes]:
-    """Every combination of the axes, in blocks of so many that `width` numbers for each fit."""
+    """Every combination of the axes, in blocks small enough for `width` numbers per combination."""
     shape = tuple(size_of(axis) for axis in axes)
     chunk = max(1, CHUNK // max(width, 1))
     for start in range(0, math.prod(shape), chunk):
@@ -276,8 +276,8 @@ class Run:
 def runs(inputs: UnitInputs, axes: Sequence[Codes]) -> Iterator[Run]:
     """Every combination of the axes with the units' pre-activations; units left out are at most 0 there.
 
-    Where there are many units, few are on: the axes are fixed one by one, and with each the units go that can no longer
-    be on, whatever the others are.
+    Of many units few are on at once. So the axes are fixed one by one, and after each the units are dropped that cannot
+    be on any more, whatever the other axes are.
     """
     tables = [_table(inputs, axis) for axis in axes]
     bits = sum((np.maximum(weights, 0) for _, weights in inputs.bits), np.zeros(len(inputs.bias)))
@@ -305,7 +305,7 @@ class _RunSearch:
     bits: np.ndarray
 
     def below(self, fixed: dict[int, int], left: list[int], units: np.ndarray, pre: np.ndarray) -> Iterator[Run]:
-        """The runs with some axes fixed, of which `units` have the input `pre` so far."""
+        """The runs with some axes fixed, where `units` have the input `pre` so far."""
         rest = sum((self.most[a][units] for a in left), self.bits[units])
         going = pre + rest > 0
         units, pre, rest = units[going], pre[going], rest[going]

@@ -1,8 +1,8 @@
-"""Updates: on every combination of what a variable depends on, the hidden units write exactly what its cases say.
+"""Updates: for every combination of what a variable depends on, the hidden units write exactly what its cases say.
 
-Two things keep the combinations few. A variable that is cleared by units that look at its old value and written by
-units that do not is checked in two parts: the clearing for every old value, the writing for every combination of the
-rest. And variables that both cases and units see only through one sum are replaced by the values of that sum.
+Two things keep the combinations few. If some units read the old value and clear it, and the units that write the new
+one do not read it, then the two are checked apart: clearing for every old value, writing for every combination of the
+rest. And variables that cases and units read only through one sum are replaced by the values of that sum.
 """
 
 import math
@@ -23,7 +23,7 @@ MOST_ASSIGNMENTS = 1 << 22
 
 
 def updates(seen: SeenUnits, most: int = MOST_ASSIGNMENTS) -> Condition:
-    """The MLP is right for every variable, or says for which it is not; beyond `most` combinations it is not run."""
+    """Whether the MLP is right for every variable; a variable with more than `most` combinations is not run."""
     total, skipped = 0, []
     if seen.paired is not None:
         return Condition("MLP", False, "the two ReLU units of a clipped unit are not a pair")
@@ -45,7 +45,7 @@ def updates(seen: SeenUnits, most: int = MOST_ASSIGNMENTS) -> Condition:
 
 @dataclass(frozen=True)
 class _Update:
-    """One variable's cases, and the units that write it. An axis gives codes for one or, as a sum, several names."""
+    """One variable's cases, and the units that write it. An axis has codes for one variable, or for those of a sum."""
 
     seen: SeenUnits
     target: str
@@ -66,7 +66,7 @@ class _Update:
 
     @cached_property
     def reads_target(self) -> np.ndarray:
-        """Which units look at the old value."""
+        """Which units read the old value."""
         found, mine = np.zeros(len(self.units), dtype=bool), self.inputs.tables.get(self.target)
         if mine is not None:
             found |= mine.any(axis=0)
@@ -76,7 +76,7 @@ class _Update:
 
     @cached_property
     def separable(self) -> bool:
-        """Whether clearing and writing can be looked at one after the other."""
+        """Whether clearing and writing can be checked apart."""
         by_case = any(self.target in c.variables for c in self.cases)
         number = isinstance(self.seen.program.variables[self.target], Numeric)
         return not by_case and not number and not self.reads_target.all()
@@ -95,7 +95,7 @@ class _Update:
         return sum(math.prod(size_of(axis) for axis in self.axes(names)) for names in self.parts)
 
     def axes(self, names: set[str]) -> list[Codes]:
-        """What is to be combined: the codes of each variable, or of several that only their sum matters of."""
+        """What is to be combined: the codes of each variable, or of several variables of which only the sum matters."""
         sizes, left, found = self.seen.program.sizes, set(names), []
         for total in self._sums():
             if set(total.variables) <= left and self._only_by_sum(total):
@@ -104,7 +104,7 @@ class _Update:
         return found + [{n: np.arange(sizes[n])} for n in sizes if n in left]
 
     def _sums(self) -> list[Sum]:
-        """The sums whose variables no case looks at in any other way."""
+        """The sums whose variables no case reads except through that sum."""
         features = [f for c in self.cases for f, _ in c.where]
         features += [c.action.feature for c in self.cases if isinstance(c.action, Lookup)]
         tables = [v for c in self.cases if isinstance(c.action, CodeTable) for v in c.action.support]
@@ -114,7 +114,7 @@ class _Update:
         return [f for f in sums if not alone & set(f.variables) and all(shared.count(v) == 1 for v in f.variables)]
 
     def _only_by_sum(self, total: Sum) -> bool:
-        """Whether every unit and bit reads the sum's variables by a multiple of its terms, the same for all of them."""
+        """Whether every unit and bit reads the sum's variables through one common multiple of its terms."""
         mine = set(total.variables)
         seen = [self.inputs.tables, *(bit.inputs for bit, _ in self.inputs.bits if mine & set(bit.names))]
         return all(_multiples([(tables.get(n), np.array(t)) for n, t in total.terms]) for tables in seen)
@@ -122,7 +122,7 @@ class _Update:
     # --- the checks ---------------------------------------------------------------------------------------------
 
     def problem(self) -> str | None:
-        """What is wrong, if anything is."""
+        """What is wrong, or None."""
         noise = self._noise_problem()
         if noise is not None:
             return noise
@@ -150,7 +150,7 @@ class _Update:
         return self._cleared(beside, cleared) or self._written(beside, cleared)
 
     def _cleared(self, beside: list[str], cleared: np.ndarray) -> str | None:
-        """Every old value is taken away, or none is; `cleared` learns which, by the codes of what stands beside."""
+        """What is wrong unless every old value is cleared, or none; `cleared` records which, by the codes `beside`."""
         writes, old = _Writes(self.out[self.reads_target]), self.seen.streams[self.target]
         inputs = self.inputs.of(self.reads_target)
         for run in runs(inputs, self.axes(self.parts[0])):
@@ -171,7 +171,7 @@ class _Update:
         return None
 
     def _written(self, beside: list[str], cleared: np.ndarray) -> str | None:
-        """The new value is written where the old one is taken away, and nowhere else."""
+        """What is wrong unless the new value is written exactly where the old one is cleared."""
         writes, old = _Writes(self.out[~self.reads_target]), self.seen.streams[self.target]
         inputs = self.inputs.of(~self.reads_target)
         for run in runs(inputs, self.axes(self.parts[1])):
@@ -189,7 +189,7 @@ class _Update:
         return (change.astype(self.seen.network.tokens.dtype).astype(np.float64) == change).all(axis=1)
 
     def _overflow(self, run: Run, writes: "_Writes") -> str | None:
-        """What the units that are on at once write, they write on a grid on which no partial sum is rounded."""
+        """What is wrong unless units that are on at once write on a grid on which no partial sum is rounded."""
         if not isinstance(self.seen.program.variables[self.target], Numeric) or not len(writes.entries):
             return None
         fraction, exponent = np.frexp(np.abs(writes.entries))
@@ -199,10 +199,10 @@ class _Update:
         return None if most / grid <= self.seen.exactly else "what is written could be rounded"
 
     def _noise_problem(self) -> str | None:
-        """With plain ReLU, features of numbers are 0 or 1 to within some noise: it must do no harm.
+        """With plain ReLU, features of numbers are 0 or 1 only up to some noise; what harm that does, or None.
 
-        A unit that is on has the two parts a and b = a - 1. Both are exact, as the sum of its inputs is a larger number
-        than they are; they are multiples of its last place, and what is added up of them stays below 2²⁴ of those.
+        A unit that is on has the two parts a and b = a - 1. Both are exact, because the sum of its inputs is larger
+        than they are. They are multiples of the last place of that sum, and their sums stay below 2²⁴ of these.
         """
         soft = [(c, n) for c, n in self.seen.soft_columns() if (self.seen.network.mlp_in[c, self.units] != 0).any()]
         if not soft:
@@ -229,7 +229,7 @@ class _Update:
             place = 2.0 ** np.floor(np.log2(np.where(np.isfinite(least), least, 1.0))) * 2 * unit
             first = np.where(pre > 0, pre + slack[mine], 0)
             second = np.where(pre > 0, first - 1, 0)
-            # The most that can stand in a column at any time: all that is added before anything is taken away.
+            # The largest partial sum of a column: all additions come before any subtraction.
             added = np.maximum(
                 first @ plus[mine] + second @ minus[mine], second @ plus[mine] + first @ minus[mine]
             ).max(axis=1)
@@ -239,7 +239,7 @@ class _Update:
 
 
 def _representatives(total: Sum) -> Codes:
-    """For every value that a sum can have, codes of its variables that give it."""
+    """For every value that a sum can have, codes of its variables with that sum."""
     found: dict[int, tuple[int, ...]] = {0: ()}
     for _, term in total.terms:
         codes = {value: code for code, value in enumerate(term)}
@@ -249,7 +249,7 @@ def _representatives(total: Sum) -> Codes:
 
 
 def _new_codes(cases: Sequence[Case], codes: Codes, old: np.ndarray) -> tuple[np.ndarray, str | None]:
-    """The codes after the update, by the cases; and whether two of the cases hold at once."""
+    """The codes after the update by the cases, and a message if two cases hold at once."""
     new, times, view = old, np.zeros(len(old), dtype=int), View(codes)
     for c in cases:
         holds = view.holds(c) if c.where else np.ones(len(old), dtype=bool)
@@ -263,7 +263,7 @@ def _unsettled(run: Run) -> str | None:
 
 
 class _Writes:
-    """What units add to a variable's dimensions, `out` (unit, dimension): mostly nothing."""
+    """What units add to a variable's dimensions: `out` (unit, dimension), which is sparse."""
 
     def __init__(self, out: np.ndarray):
         self.out = out
@@ -273,7 +273,7 @@ class _Writes:
         self.first = np.cumsum(self.count) - self.count
 
     def change(self, run: Run) -> np.ndarray:
-        """What the units that are on add up to; where that saves much, entry by entry."""
+        """The sum of what the units that are on add, computed entry by entry where that saves much."""
         fired, width = run.pre > 0, self.out.shape[1]
         if len(run.units) * width < 1 << 12:
             return fired.astype(np.float64) @ self.out[run.units]

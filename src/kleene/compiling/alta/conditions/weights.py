@@ -1,5 +1,7 @@
-"""The weights are those that the compiler makes for this program, every variable starts at an exact value, and the
-steps that sort numbers are right at every number that a variable can hold: read off the weights, in exact arithmetic.
+"""Weights, embeddings and steps: three conditions that are read off the weights in exact arithmetic.
+
+The weights are those that the compiler makes for this program. Every variable starts at an exact value. The steps that
+sort numbers are right at every number that a variable can hold.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +31,7 @@ def wide_type(network: UniversalTransformer) -> type:
 
 
 def held_numbers(network: UniversalTransformer, program: Program, name: str) -> tuple[list[float], list[float]]:
-    """Every number that a variable can hold, ascending, and beside it the number that the network holds for it."""
+    """Every number that a variable can hold, ascending, and the numbers that the network holds for them."""
     variable = program.variables[name]
     assert isinstance(variable, Numeric)
     if program.updates.get(name):
@@ -45,14 +47,14 @@ def held_numbers(network: UniversalTransformer, program: Program, name: str) -> 
 
 @dataclass(frozen=True)
 class NumberSteps:
-    """The step units of one number. With plain ReLU a step is the difference of two units, `seconds` the other half."""
+    """The step units of one number. With plain ReLU a step is a difference; `seconds` are the units subtracted."""
 
     slopes: np.ndarray
     biases: np.ndarray
     seconds: np.ndarray | None
 
     def edges(self, i: int, noise: float) -> tuple[list[Fraction], list[Fraction]]:
-        """Where step i stops being 0, and where it begins to be 1: with plain ReLU, from where to where it may."""
+        """Where step i stops being 0, and where it begins to be 1; with plain ReLU, the range of each place."""
         slope, bias = Fraction(float(self.slopes[i])), Fraction(float(self.biases[i]))
         if self.seconds is None:
             return [-bias / slope], [(1 - bias) / slope]
@@ -62,7 +64,7 @@ class NumberSteps:
 
 
 def number_steps(network: UniversalTransformer, name: str) -> NumberSteps | None:
-    """The steps that sort a number, or None where nothing looks at it."""
+    """The steps that sort a number, or None if nothing reads it."""
     if network.expansion is None:
         return None
     e, dim = network.expansion, network.layout.segment(name).start
@@ -116,9 +118,9 @@ def hot(variable: Any, codes: np.ndarray) -> np.ndarray:
 
 
 def steps(network: UniversalTransformer, program: Program, length: int) -> Condition:
-    """Every number that a variable can hold is told rightly by every step, whatever the rounding.
+    """Every step is right at every number that a variable can hold, whatever the rounding.
 
-    What heads read is not among them: that is the condition `averages`.
+    The numbers that heads read are not among them; they are the condition `averages`.
     """
     count = 0
     for name, variable in program.variables.items():
@@ -128,7 +130,7 @@ def steps(network: UniversalTransformer, program: Program, length: int) -> Condi
         exact, held = held_numbers(network, program, name)
         wrong = _first_unsure(network, found, variable.bucket(exact), held)
         if wrong is not None:
-            return Condition("steps", False, f"{network.dtype} cannot tell {exact[wrong]:g} of {name!r} for sure")
+            return Condition("steps", False, f"{network.dtype} cannot distinguish {exact[wrong]:g} of {name!r} safely")
         count += len(exact)
     if network.expansion is None:
         return Condition("steps", True, "no numbers, sets or bits to expand")
@@ -138,7 +140,7 @@ def steps(network: UniversalTransformer, program: Program, length: int) -> Condi
 def _first_unsure(
     network: UniversalTransformer, found: NumberSteps, codes: np.ndarray, held: Sequence[float]
 ) -> int | None:
-    """The first number for which some step is not surely 0 or 1 as it should be."""
+    """The first number at which some step might not be the 0 or 1 that it should be."""
     unit, x = unit_roundoff(wide_type(network)), np.array(held)[:, None]
     above = np.asarray(codes)[:, None] > np.arange(len(found.slopes))
     upper = found.biases - 1 if found.seconds is None else found.seconds
@@ -154,7 +156,7 @@ def _first_unsure(
     return None
 
 
-RULES = ("compact", "paper")  # how a network from a file may have been compiled
+RULES = ("compact", "paper")  # compile options that a network in a file may have
 
 
 def weights(network: UniversalTransformer, program: Program, length: int) -> Condition:
@@ -183,7 +185,7 @@ def _first_difference(mine: UniversalTransformer, theirs: UniversalTransformer) 
 
 
 def _fields(mine: Any, theirs: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The fields of two networks side by side, those of their parts included; `origin` is used by no run."""
+    """The fields of two networks in pairs, those of their parts included; no run uses `origin`, so it is left out."""
     for name in mine.__dataclass_fields__:
         a, b = getattr(mine, name), getattr(theirs, name)
         if isinstance(a, Expansion | Probe) and type(a) is type(b):

@@ -1,4 +1,4 @@
-"""What a transformer program costs, variable by variable, and which of its cases fire on given inputs."""
+"""The anatomy of a transformer program: the cost of each variable, and which cases hold on given inputs."""
 
 import linecache
 from collections import Counter
@@ -19,7 +19,7 @@ from kleene.traces import Trace
 
 @dataclass(frozen=True)
 class Cost:
-    """What one variable takes up: dimensions of the residual stream, hidden units, the paper's rules."""
+    """What one variable costs: dimensions of the residual stream, hidden units, ALTA's transition rules."""
 
     variable: str
     residual_dims: int
@@ -41,7 +41,7 @@ class Fired:
 
 @dataclass(frozen=True, repr=False)
 class Anatomy:
-    """A program taken apart: what its variables cost, and how often its cases held."""
+    """The parts of a program: what its variables cost, and how often its cases held."""
 
     program: str
     costs: tuple[Cost, ...]

@@ -1,20 +1,30 @@
 """Theorem 4.4: a finite automaton becomes a simple recurrent network with integer weights.
 
-A hidden unit stands for a transition (q, a) and is 1 just after it was taken, so that it speaks for the state entered.
+A hidden unit stands for a transition (q, a). It is 1 just after the transition was taken, and so marks the state that
+was entered. By Lemma 4.5 a recurrent step of two layers becomes a simple recurrent network with one more unit. The
+theorem and the lemma are in Chiang's notes.
 
-Lemma 4.5: a recurrent step of two layers becomes a simple recurrent network with one unit more.
+`inputs`, `judges` and `extracted_difference` tell `kleene.check` what to run an automaton on and what to compare it
+with: automata-lib, a reference if there is one, and the automaton extracted back from the network.
 """
 
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from kleene import kinds
+from kleene.compiling.checking import REFERENCE
 from kleene.errors import CompileError
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.notation.console import Entry
 from kleene.notation.exact import ExactMatrix
 from kleene.programs.automata import DFA
+from kleene.traces import Trace
 
 
 @dataclass(frozen=True)
@@ -39,9 +49,10 @@ def compile_dfa(
     """The network whose decoded trace is the automaton's, state by state, on every word; its output is 1 or 0.
 
     The textbook form has a unit for each transition and a start flag, |Q|·|Σ| + 1 in all, and all weights are -1, 0
-    or 1. The live form leaves out the transitions that the start cannot reach and those into *one* state that rejects
-    and is never left, which becomes the zero vector. Further dead states keep their units: they would otherwise be one
-    in the trace. And it has no start flag if a transition back into the start can play its part.
+    or 1. The live form leaves out the transitions that the start cannot reach. It also leaves out the transitions into
+    *one* state that rejects and is never left; the zero vector stands for that state. Further dead states keep their
+    units, because the trace could not tell them apart otherwise. The live form has no start flag if a transition leads
+    back into the start, whose unit then takes the flag's place.
 
     >>> parity = DFA.from_regex("0*1(0|10*1)*")
     >>> compile_dfa(parity, form="textbook").size.hidden_units, compile_dfa(parity).size.hidden_units
@@ -119,7 +130,7 @@ def _network(dfa: DFA, transitions: Transitions, sink: int | None, activation: s
 
 
 def _without_flag(network: Any, unit: int) -> SimpleRNN:
-    """The network without its start flag; `unit`, which speaks for the same state, is live at the start instead."""
+    """The network without its start flag; `unit`, which marks the same state, is 1 at the start instead."""
     reading = StateReading(network.reading.states, network.reading.units[1:], network.reading.dead)
     return SimpleRNN(
         recurrent=network.recurrent.without_first(1, 1),
@@ -133,7 +144,7 @@ def _without_flag(network: Any, unit: int) -> SimpleRNN:
 
 
 def _empty_language(dfa: DFA, sink: int, activation: Any) -> SimpleRNN:
-    """A network of one unit that is never live: no word is accepted, and the start is never left."""
+    """A network of one unit that is always 0: no word is accepted, and the start is never left."""
     return SimpleRNN(
         recurrent=ExactMatrix.zeros(1, 1),
         inputs=ExactMatrix.zeros(1, len(dfa.alphabet)),
@@ -180,11 +191,12 @@ class TwoLayerStep:
 
 
 def as_simple_rnn(step: TwoLayerStep, **description: Any) -> SimpleRNN:
-    """The simple RNN that computes what the step does: its hidden vectors are (start flag, g).
+    """The simple RNN that computes the step (Lemma 4.5): its hidden vectors are (start flag, g).
 
     The outer layer moves into the next step. Nothing comes before the first step, so a flag that is 1 at the start and
-    0 ever after brings s in: the outer layer is [s − c | U] acting on (flag, g), plus c. The output before the first
-    symbol is thus that of s. `description` are the network's other fields: activation, alphabet, threshold, reading.
+    0 ever after contributes s: the outer layer is [s − c | U] acting on (flag, g), plus c. The output before the first
+    symbol is therefore that of s. `description` holds the network's other fields: activation, alphabet, threshold,
+    reading.
     """
     outer = ExactMatrix.hstack([step.start - step.outer_bias, step.outer])
     return SimpleRNN(
@@ -199,5 +211,52 @@ def as_simple_rnn(step: TwoLayerStep, **description: Any) -> SimpleRNN:
 
 
 def _under_zero(matrix: ExactMatrix) -> ExactMatrix:
-    """The matrix under a row of zeros: what the start flag's unit is given."""
+    """The matrix below a row of zeros, which is the start flag's unit."""
     return ExactMatrix.vstack([ExactMatrix.zeros(1, matrix.shape[1]), matrix])
+
+
+Word = tuple[str, ...]
+
+
+def inputs(dfa: DFA, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[Word]:
+    return some_words(dfa.alphabet, samples, max_length, seed)
+
+
+def some_words(alphabet: Sequence[str], samples: int, longest: int, seed: int) -> list[Word]:
+    """The `samples` shortest words, and as many random ones of up to `longest` symbols."""
+    chance = random.Random(seed)
+    short = list(itertools.islice(_all_words(alphabet, longest), samples))
+    drawn = [chance.choices(alphabet, k=chance.randint(0, longest)) if alphabet else () for _ in range(samples)]
+    return short + [tuple(word) for word in drawn]
+
+
+def _all_words(alphabet: Sequence[str], longest: int) -> Iterator[Word]:
+    for length in range(longest + 1):
+        yield from itertools.product(alphabet, repeat=length)
+
+
+def judges(dfa: DFA, entry: Entry | None, reference: Callable[[Any], Any] | None) -> dict[str, Callable]:
+    """Judges of whether automata-lib, and the given reference or the entry's own, accept the same words."""
+    peer, reference = dfa.to_automata(), reference or (None if entry is None else entry.reference)
+
+    def automata_lib(word: Word, mine: Trace) -> str | None:
+        accepted = bool(mine.output)
+        differs = peer.accepts_input(word) != accepted
+        return f"the automaton says {accepted}, automata-lib {not accepted}" if differs else None
+
+    def plain(word: Word, mine: Trace) -> str | None:
+        assert reference is not None
+        accepted = bool(mine.output)
+        differs = bool(reference("".join(word))) != accepted
+        return f"the automaton says {accepted}, the plain reference {not accepted}" if differs else None
+
+    return {"automata-lib": automata_lib} | ({} if reference is None else {REFERENCE: plain})
+
+
+def extracted_difference(dfa: DFA, network: SimpleRNN) -> str | None:
+    """A message with a word on which the automaton extracted from an exact network differs, or None."""
+    extractor = kinds.of(dfa).extractor
+    if not network.is_exact or extractor is None:
+        return None
+    apart = extractor(network).distinguishing_word(dfa)
+    return None if apart is None else f"the automaton extracted differs on {''.join(apart)!r}"

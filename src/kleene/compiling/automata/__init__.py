@@ -1,1 +1,0 @@
-"""Finite automata into the weights of simple RNNs: Theorem 4.4."""

@@ -1,1 +1,0 @@
-"""Circuits into the weights of an NRAM."""

@@ -1,1 +1,0 @@
-"""Transformer programs taken apart."""
