@@ -119,6 +119,6 @@ def test_labels_that_do_not_fit_are_refused(network):
     for alphabet in (("a",), ("a", "a", "b"), ("a", "", "b")):
         layout = dataclasses.replace(network.layout, alphabet=alphabet)
         dataclasses.replace(network, layout=layout).save("odd.safetensors")
-        with pytest.raises(kleene.KleeneError, match="3 different texts were expected"):
+        with pytest.raises(kleene.KleeneError, match="3 different strings were expected"):
             kleene.load("odd.safetensors")
     assert Path("odd.safetensors").exists()
