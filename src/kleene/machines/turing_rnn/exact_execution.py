@@ -3,13 +3,8 @@
 A recurrent network that computes repeats few patterns of positive units, and within a pattern a tick is a small linear
 map. The first time that a pattern is met, its map is traced (`exact_ticks`); from the fourth time on it runs as
 Python code made for it (`exact_code`). All numbers are integers over one scale, a power of the weights' denominator; if
-<<<<<<< HEAD
 a division leaves a remainder, the scale grows and the tick is repeated. Results are always exact; only speed depends
 on patterns that recur. If they do not, ticks are computed one by one (`PlainStepper`).
-=======
-a division leaves a remainder, the scale grows and the tick is repeated. Results are always exact; only the speed
-depends on patterns that recur. If they do not, ticks are computed one by one (`PlainStepper`).
->>>>>>> Q
 """
 
 from array import array
