@@ -10,29 +10,9 @@ from pathlib import Path
 import pytest
 
 import kleene
+from tests.import_graph import LINES as ORDER
 
 ROOT = Path(kleene.__file__).parent
-# A room may import those above it, and those of its own line.
-ORDER = (
-    ("errors",),
-    ("limits",),
-    ("files",),
-    ("tensors", "data", "stopping", "caching", "benchmarking"),
-    ("traces",),
-    ("notation",),
-    ("pictures",),
-    ("programs", "machines"),
-    ("kinds",),
-    ("naming",),
-    ("compiling",),
-    ("running",),
-    ("tasks",),
-    ("teaching",),
-    ("explaining",),
-    ("viewing",),
-    ("experiments",),
-    ("cli",),
-)
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
 # Rooms of which one may not know the other, although the order would allow it.
 STRANGERS = {
