@@ -10,6 +10,7 @@ import kleene
 from kleene import kinds, naming
 from kleene.kinds import Kind, late, resolved
 from kleene.notation.console import Entry, Telling
+from kleene.pictures.figures import Picture
 from kleene.traces import Channel, Trace
 
 WITH_PROGRAMS = [kind for kind in kinds.known() if kind.program is not None]
@@ -125,7 +126,7 @@ def sums():
         options={"doubled": ("no", "yes")},
         inputs=_sizes_of_inputs,
         judges=lambda program, entry, reference: {},
-        picture=lambda subject, word=None, **options: f"<svg>{subject.constant}</svg>",
+        picture=lambda subject, word=None, **options: Picture("a sum", f"<svg>{subject.constant}</svg>", figure=list),
     )
     kinds.register(kind)
     yield kind
@@ -146,6 +147,10 @@ def test_a_kind_of_ones_own_is_compiled_and_checked_on_the_command_line(sums, ru
 
 def test_a_kind_of_ones_own_whose_compiler_is_wrong_is_found_out(sums):
     assert not kleene.check(Sum(1), samples=2, max_length=2, doubled="yes")
+
+
+def test_a_kind_of_ones_own_is_viewed_on_the_command_line(sums, run):
+    assert run("view", "sum:40").out == "<svg>40</svg>\n"
 
 
 def test_a_kind_of_ones_own_is_listed(sums, run):
