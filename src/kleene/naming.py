@@ -49,29 +49,21 @@ def find(name: str) -> Found:
         return _found(load(name), None)
     if prefix.endswith(".py"):
         return _found(from_file(name), None)
-    entry = shelved().get(name)
-    if entry is not None:
-        return _found(entry.build(), entry)
-    for kind in kinds.known():
-        if colon and f"{prefix}:" in kind.prefixes and kind.spelled is not None:
-            subject = kind.spelled(rest)
-            if subject is not None:
-                return _found(subject, None)
+    typed, own = (f"{prefix}:", rest) if colon else ("", name)
+    meant = [kind for kind in kinds.known() if typed in kind.prefixes]  # no other kind's shelf is loaded
+    for kind in meant:
+        entry = None if kind.shelf is None else kind.shelf().get(own)
+        if entry is not None:
+            return _found(entry.build(), entry)
+    for kind in meant:
+        subject = kind.spelled(rest) if colon and kind.spelled is not None else None
+        if subject is not None:
+            return _found(subject, None)
     raise InputError(f"no program {name!r} in the library; {did_you_mean(name, listed_names())}")
 
 
 def _found(subject: Any, entry: Entry | None) -> Found:
     return Found(subject, entry, kinds.of(subject))
-
-
-def shelved() -> dict[str, Entry]:
-    """Every entry of every shelf by the names that a person may type; the first kind wins where names clash."""
-    found: dict[str, Entry] = {}
-    for kind in kinds.known():
-        entries = {} if kind.shelf is None else kind.shelf()
-        for prefix in kind.prefixes:
-            found = {prefix + name: entry for name, entry in entries.items()} | found
-    return found
 
 
 def listed_names() -> list[str]:
