@@ -19,7 +19,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import InputError, KleeneWarning, ModelFileError
+from kleene.errors import InputError, KleeneWarning, ModelFileError, ProgramError
 from kleene.limits import usable_memory
 
 MOST_BYTES = 64 << 30  # of a regular file, if there is enough memory
@@ -273,3 +273,13 @@ def _digest(content: bytes, start: int) -> bytes:
     digest.update(b"0" * DIGITS)
     digest.update(view[start + DIGITS :])
     return digest.hexdigest().encode()
+
+
+def read_program_text(path: Path) -> str:
+    """The text of a program in a file that people write by hand; a checksum is verified if the file has one."""
+    content = read_bytes(path, MOST_TEXT)
+    check_seal(path, content, by_hand=True)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kleene.errors import InputError, ProgramError
-from kleene.files import MOST_TEXT, check_seal, read_bytes
+from kleene.files import read_program_text
 from kleene.limits import read_count
 from kleene.notation.wiring import ARITIES, Steps, Wiring, module_sequence
 from kleene.programs.circuits.blocks import HOLE, SYMBOLS, Block, BlockTable
@@ -219,9 +219,4 @@ def as_text(circuit: BlockTable) -> str:
 
 def load(path: Path) -> BlockTable:
     """The circuit in the file, named after the file."""
-    content = read_bytes(path, MOST_TEXT)
-    check_seal(path, content, by_hand=True)
-    try:
-        return parse(content.decode(), path.stem)
-    except UnicodeDecodeError:
-        raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None
+    return parse(read_program_text(path), path.stem)

@@ -27,7 +27,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from kleene.errors import ProgramError
-from kleene.files import MOST_TEXT, check_seal, read_bytes
+from kleene.files import read_program_text
 
 Move = Literal["L", "R"]
 
@@ -255,11 +255,8 @@ def as_text(machine: TuringTable) -> str:
 
 def load(path: Path) -> TuringTable:
     """The machine in the file, named after the file."""
-    content = read_bytes(path, MOST_TEXT)
-    check_seal(path, content, by_hand=True)
+    text = read_program_text(path)
     try:
-        return parse(content.decode(), path.stem)
-    except UnicodeDecodeError:
-        raise ProgramError(f"{str(path)!r} is not a text in UTF-8") from None
+        return parse(text, path.stem)
     except ProgramError as error:
         raise ProgramError(f"{path.name}: {error}") from None
