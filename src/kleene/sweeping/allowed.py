@@ -1,10 +1,10 @@
 """Which settings a cell may have, and with which values: those of its verb, and those that its lesson declares."""
 
 import inspect
+import os
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from kleene.errors import InputError, KleeneError, did_you_mean
@@ -144,13 +144,13 @@ class SweepLessons:
     def _lesson(self, drawn: Drawn, options: Mapping[str, Any]) -> Lesson | None:
         task = drawn.settings["task"]
         if task.startswith("text:"):
-            if not Path(task.removeprefix("text:")).is_file():
+            if not os.path.isfile(task.removeprefix("text:")):
                 raise self._error(drawn, "task", f"there is no file {task.removeprefix('text:')!r}; give text:FILE")
             return None
         made = _made(drawn, options)
-        if isinstance(made, Lesson):
+        if not isinstance(made, Exception):
             return made
-        blamed = (name for name in options if isinstance(_made(drawn, options, without=name), Lesson))
+        blamed = (name for name in options if not isinstance(_made(drawn, options, without=name), Exception))
         raise self._error(drawn, next(blamed, "task"), str(made)) from made
 
     def _spread(self, name: str) -> bool:
@@ -159,17 +159,17 @@ class SweepLessons:
         return isinstance(drawn_from, dict) and "choose" not in drawn_from
 
     def _kind(self, drawn: Drawn, made: Lesson | None) -> str | None:
-        """The kind of hints that a setting has, by default the first of its lesson."""
+        """The kind of hints that a setting has, by default the first of its lesson; None where nobody knows."""
         kind = drawn.settings.get("hints")
-        if made is None or kind is None or kind in self.own_hints:
-            return kind if made is None or kind is not None else made.kinds[0]
-        if ".py:" in kind:
+        if made is None or kind is None:
+            return None if made is None else made.kinds[0]
+        if ".py:" in kind and kind not in self.own_hints:
             try:
                 hint_kinds(kind, made.kinds)
             except KleeneError as error:
                 raise self._error(drawn, "hints", str(error)) from error
             self.own_hints.add(kind)
-        elif kind not in made.kinds:
+        elif ".py:" not in kind and kind not in made.kinds:
             problem = f"no hints of kind {kind!r} for {made.name}; {did_you_mean(kind, made.kinds)}"
             raise self._error(drawn, "hints", problem)
         return kind
