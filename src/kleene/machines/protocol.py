@@ -24,7 +24,7 @@ MACHINES = {
     "turing rnn": "kleene.machines.turing_rnn.turing_rnn:TuringRNN",
     "lstm": "kleene.machines.lstm.lstm:LSTM",
     "transformer language model": "kleene.machines.transformer_lm:TransformerLM",
-    "nram": "kleene.machines.nram.nram:NRAM",
+    "nram": "kleene.machines.nram:NRAM",
     "ntm": "kleene.machines.ntm.ntm:NTM",
 }
 

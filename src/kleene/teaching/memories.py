@@ -17,11 +17,10 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from kleene.errors import InputError
 from kleene.machines.ncm import run
-from kleene.machines.nram.nram import NRAM, stopping
+from kleene.machines.nram import NRAM, stopping
 from kleene.notation.wiring import Wiring
 from kleene.programs.circuits import Circuit
-from kleene.tasks.circuits import circuit_run
-from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, memory_task
+from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, circuit_run, memory_task
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Task, Trainable, UpToTwice
 
