@@ -8,7 +8,7 @@ the protocol that the loop needs.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -245,6 +245,7 @@ class Measured(NamedTuple):
     progress: PyTree = None
 
 
+@runtime_checkable
 class Teachable(Protocol):
     """The protocol of a lesson for the loop. The arrays are those of one run; the loop vmaps over runs."""
 

@@ -127,16 +127,17 @@ def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
     content = read_bytes(resume, MOST_TEXT)
     check_seal(resume, content)
     try:
-        tally = Tally(**{key: value for key, value in json.loads(content).items() if key != "checksum"})
+        kept = {key: value for key, value in json.loads(content).items() if key != "checksum"}
         for name, kind in {"failures": list, "seconds": (int, float)}.items():
-            if not isinstance(getattr(tally, name), kind):
-                raise ValueError(f"its {name} are {getattr(tally, name)!r}")
+            if not isinstance(kept[name], kind):
+                raise ValueError(f"its {name} are {kept[name]!r}")
         for name in ("seed", "done", "agree", "refused", "inputs"):
-            if type(getattr(tally, name)) is not int or getattr(tally, name) < 0:
-                raise ValueError(f"its count {name!r} is {getattr(tally, name)!r}")
-        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in tally.failures):
+            if type(kept[name]) is not int or kept[name] < 0:
+                raise ValueError(f"its count {name!r} is {kept[name]!r}")
+        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in kept["failures"]):
             raise ValueError("its failures are not described")
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        tally = Tally(**kept)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
     if tally.seed != seed:
         raise ModelFileError(f"{resume!r} is of seed {tally.seed}, and seed {seed} was asked for; name another file")
