@@ -160,7 +160,7 @@ move_read_write.defvjp(_forward, _backward)
 def stepped(command: Command, memory: TapeMemory) -> tuple[Float[Array, "width ..."], TapeMemory]:
     """The vector read, and the memory after the step. Only an unpadded tape has the gradient by hand."""
     if memory.size is None:
-        read, *after = move_read_write(*command, memory.heads, memory.tape)
+        read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
     else:
-        (read, *after), _ = _forward(*command, memory.heads, memory.tape, memory.size)
-    return read, TapeMemory(*after, memory.size)
+        (read, heads, log_heads, tape), _ = _forward(*command, memory.heads, memory.tape, memory.size)
+    return read, TapeMemory(heads, log_heads, tape, memory.size)

@@ -245,14 +245,16 @@ def _recorded(
     cells[: len(sizes)] = sizes
     for row, word in enumerate(inputs):
         symbols[row, : len(word)] = word
-    found = jax.tree.map(np.asarray, _padded_runs(machine, symbols, cells, most))
-    return [_trace(machine, word, *(part[row, ..., :size] for part in found[:2]), found[2][row])
-            for row, (word, size) in enumerate(zip(inputs, sizes))]  # fmt: skip
+    heads, tapes, logits = map(np.asarray, _padded_runs(machine, jnp.array(symbols), jnp.array(cells), most))
+    return [
+        _trace(machine, word, heads[row, ..., :size], tapes[row, ..., :size], logits[row])
+        for row, (word, size) in enumerate(zip(inputs, sizes))
+    ]
 
 
 @eqx.filter_jit
 def _padded_runs(
-    machine: NTM, symbols: Int[Array | np.ndarray, "batch step"], cells: Int[Array | np.ndarray, " batch"], most: int
+    machine: NTM, symbols: Int[Array, "batch step"], cells: Int[Array, " batch"], most: int
 ) -> tuple[
     Float[Array, "batch moment 2 most"], Float[Array, "batch moment width most"], Float[Array, "batch step outputs"]
 ]:
@@ -262,10 +264,8 @@ def _padded_runs(
         start = machine.start(most)
         begun = start._replace(memory=start.memory._replace(size=size))
         found = run(machine, begun, machine.project(jax.nn.one_hot(symbols, machine.input_weights.shape[1])))
-        heads, _, tape, _ = jax.tree.map(
-            lambda old, new: jnp.concatenate([old[None], new]), begun.memory, found["memory"]
-        )
-        return heads, tape, found["output"]
+        memory = jax.tree.map(lambda old, new: jnp.concatenate([old[None], new]), begun.memory, found["memory"])
+        return memory.heads, memory.tape, found["output"]
 
     return jax.vmap(one)(symbols, cells)
 
