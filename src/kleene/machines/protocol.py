@@ -1,7 +1,7 @@
 """The protocol of machines, the table of all machines, and how they show themselves.
 
 `run` and `run_batch` return traces, `save` and `load` use one file format, `size` counts the weights. `load` finds the
-class of a file in the table, so a new machine is a folder with its weights as fields and a line here.
+class of a file in the table, so a new machine is a module with its weights as fields and a line here.
 """
 
 import html
