@@ -318,20 +318,22 @@ def _reading(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TapeRe
     plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in described.items()
     }
+    names = (plain["accept"], plain["reject"], plain["blank"], *plain["states"], *plain["symbols"])
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("its states and symbols are not described")
+    whole = [plain["base"], plain["lead"], *(() if plain["limit"] is None else (plain["limit"],))]
+    if not all(isinstance(value, int) and value > 0 for value in whole) or plain["base"] < 3:
+        raise ValueError("its base, lead or limit is no number")
     return TapeReading(**plain, **roles)
 
 
 def _check(network: TuringRNN) -> None:
     """Refuse a reading that does not fit the network, and layers that are not the network's."""
     reading, rnn = network.reading, network.rnn
-    names = (reading.accept, reading.reject, reading.blank, *reading.states, *reading.symbols)
-    if not all(isinstance(name, str) for name in names) or reading.blank not in reading.symbols:
+    if reading.blank not in reading.symbols:
         raise ValueError("its states and symbols are not described")
     if not {reading.accept, reading.reject} <= set(reading.states) or reading.accept == reading.reject:
         raise ValueError("its accept and reject states are not among its states")
-    whole = [reading.base, reading.lead, *(() if reading.limit is None else (reading.limit,))]
-    if not all(isinstance(value, int) and value > 0 for value in whole) or reading.base < 3:
-        raise ValueError("its base, lead or limit is no number")
     highest = {"state_of": reading.setup, "scanned_of": reading.bottom} | dict.fromkeys(ROLES[2:], reading.bottom)
     for name in ROLES:
         codes = getattr(reading, name)
