@@ -14,7 +14,14 @@ import numpy as np
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.words import baselines, decomposition, pairwise
 from kleene.explaining.words.parts import Decomposable, decomposable
-from kleene.explaining.words.sentences import listed, read_sentences, spelled_tokens, unknown_warning, vocabulary_of
+from kleene.explaining.words.sentences import (
+    Index,
+    listed,
+    read_sentences,
+    spelled_tokens,
+    unknown_warning,
+    vocabulary_of,
+)
 from kleene.limits import read_count
 from kleene.machines.pretrained import grammar_model
 from kleene.machines.protocol import load
@@ -180,7 +187,7 @@ def explain(
     method: str = "interdependence",
     at: str | None = None,
     step: Any = None,
-    layer: int | None = None,
+    layer: Index | None = None,
     focus: str | Iterable[Any] | int | None = None,
     heads: Sequence[int] | None = None,
     most_words: int = 500,
@@ -292,7 +299,7 @@ def _checked(network: Any, name: str) -> Decomposable:
         raise InputError(f"the network in {name!r} cannot be explained: {error}") from None
 
 
-def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, layer: int | None) -> np.ndarray:
+def _matrix(network: Any, tokens: list[Any], method: str, at: Any, step: Any, layer: Index | None) -> np.ndarray:
     if method == "interdependence":
         return pairwise.interdependence(network, tokens, at=at, step=step, layer=layer)
     return (baselines.erasure if method == "erasure" else baselines.gradient_times_input)(network, tokens)

@@ -321,7 +321,8 @@ def _reading(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> TapeRe
     names = (plain["accept"], plain["reject"], plain["blank"], *plain["states"], *plain["symbols"])
     if not all(isinstance(name, str) for name in names):
         raise ValueError("its states and symbols are not described")
-    whole = [plain["base"], plain["lead"], *(() if plain["limit"] is None else (plain["limit"],))]
+    limit = plain.get("limit")
+    whole = [plain["base"], plain["lead"], *([] if limit is None else [limit])]
     if not all(isinstance(value, int) and value > 0 for value in whole) or plain["base"] < 3:
         raise ValueError("its base, lead or limit is no number")
     return TapeReading(**plain, **roles)
