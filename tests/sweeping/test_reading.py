@@ -128,6 +128,15 @@ def test_a_whole_density_is_the_same_cell_as_a_real_one():
     assert json.dumps(settings(content)) == '[{"task": "copy", "hints": "read", "density": 1.0, "seed": 0}]'
 
 
+def test_the_same_cell_twice_is_one_cell_however_it_is_written():
+    grid = {"rate": [1, 1.0], "hidden": [4, 4]}
+    cells = [{"hidden": 4, "rate": 1}, {"rate": 1.0, "hidden": 4, "hints": "none", "density": 0.5}]
+    first, *others = settings({"settings": {"task": "swap", "seeds": 1}, "grid": grid, "cells": cells})
+    assert json.dumps(first) == '{"task": "swap", "rate": 1.0, "hidden": 4, "seed": 0}'
+    assert others == [{**first, "hints": "none"}]  # a default that is written out stays, and
+    assert len(cells_of("teach", [first, *others])) == 1  # makes no other cell
+
+
 def test_files_beside_the_sweep_are_found_from_anywhere(tmp_path, monkeypatch):
     text = """
     [settings]
@@ -358,7 +367,7 @@ BROKEN = {
     TASK + "seeds = 0": ["line 3", "seeds is 0"],
     TASK + "seeds = 'many'": ["line 3", "seeds is 'many'"],
     TASK + "first_seed = 4294967290": ["the seeds are 4294967290 to 4294967299"],
-    TASK + "seeds = 1000001": ["1,000,001 cells", "1,000,000"],
+    TASK + "seeds = 4294967296": ["4,294,967,296 cells", "1,000,000"],
     "verb = 'reproduce'\n[settings]\nexperiment = 'rules'\nseeds = 3": ["line 4", "reproduce has no setting 'seeds'"],
     "verb = 'reproduce'\n[settings]\nexperiment = 'rules'\nful = true": ["line 4", "did you mean full?"],
     "verb = 'reproduce'\n[settings]\nexperiment = 'rules'\nfolder = 'x'": ["line 4", "'folder'", "in its store"],
