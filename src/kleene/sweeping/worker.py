@@ -182,11 +182,16 @@ class Worker:
         if _is_of_the_memory(error) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
             outcomes = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
-            worst: tuple[Outcome, ...] = ("stopped", "failed", "held")
-            return next((outcome for outcome in worst if outcome in outcomes), "done")
+            return _worst(outcomes)
         plain = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
         self.writer.fail({"cell": name, "reason": plain[:REASON], "pack": pack.name} for name in pack.names)
         return "failed"
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome:
+    """What to say of a pack in parts."""
+    order: tuple[Outcome, ...] = ("stopped", "failed", "held", "done")
+    return min(outcomes, key=order.index)
 
 
 def _is_of_the_memory(error: Exception) -> bool:
