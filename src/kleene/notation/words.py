@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.errors import InputError, ProgramError
 
-Word = str | Sequence[str]
+Word = str | Iterable[str]  # a string, one symbol a character, or symbols
 
 
 def word_codes(word: Word, alphabet: tuple[str, ...], whose: str = "the alphabet") -> list[int]:
