@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
 import numpy as np
-from beartype import BeartypeConf, BeartypeHintOverrides, beartype
+from beartype import BeartypeConf, FrozenDict, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
 from jaxtyping import jaxtyped
@@ -30,7 +30,7 @@ UNCHECKED: tuple[str, ...] = ()
 
 OFTEN = 100  # calls of a function that are checked; by then it has been called from many tests
 # As type checkers have it, an int is a float; and NumPy's numbers are numbers.
-NUMBERS = BeartypeHintOverrides({int: int | np.integer, float: float | int | np.floating | np.integer})
+NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.floating | np.integer})
 CONF = BeartypeConf(hint_overrides=NUMBERS)
 _DECORATOR = "__checked__"
 _paused = False

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.notation.graphs import StateGraph, aligned, html_table
+from kleene.notation.graphs import DRAWN, StateGraph, aligned, html_table
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata import operations, storage
 from kleene.programs.automata.regex import from_regex
@@ -33,8 +33,12 @@ class DFA(TransitionTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The transition table for a notebook; a long one is cut."""
-        return html_table(self._table_rows())
+        """The diagram for a notebook, or the transition table where a diagram is slow to draw and hard to read."""
+        if max(len(self.states), len(self.alphabet)) > DRAWN:
+            return html_table(self._table_rows())
+        from kleene.pictures.diagrams import diagram  # only a notebook draws
+
+        return diagram(self.graph()).image
 
     def _table_rows(self) -> list[list[str]]:
         rows = [["", "", *self.alphabet]]
