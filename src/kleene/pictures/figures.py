@@ -52,9 +52,8 @@ class Picture:
     @property
     def image(self) -> str:
         """The picture as an image in HTML; inside one, its styles do not change those of the page."""
-        return (
-            f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{b64encode(self.svg.encode()).decode()}">'
-        )
+        content = b64encode(self.svg.encode()).decode()
+        return f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{content}">'
 
     def as_json(self) -> dict[str, Any]:
         """The file that holds the picture, if it was saved, and the facts."""
