@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -111,7 +112,9 @@ def _outcomes(
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
     try:
-        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        # Ctrl-C goes to all processes of the terminal; the parent alone answers it.
+        ignored = (signal.SIGINT, signal.SIG_IGN)
+        with multiprocessing.get_context("spawn").Pool(workers, signal.signal, ignored) as pool:
             yield from pool.imap(functools.partial(trial, seed), indices, chunksize=16)
     finally:
         for name, value in before.items():
