@@ -1,6 +1,6 @@
 """A deterministic finite automaton: checked when it is built, run on one word or on many at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class DFA(TransitionTable):
     def _rows(self) -> list[list[int]]:
         return self.table.tolist()
 
-    def accepts_batch(self, words: Sequence[Word]) -> np.ndarray:
+    def accepts_batch(self, words: Iterable[Word]) -> np.ndarray:
         """Whether each of the words is in the language, all of them stepped together."""
         symbols, lengths = padded_codes(words, self.alphabet)
         state = np.full(len(symbols), self.start_code, dtype=np.int32)
@@ -96,7 +96,7 @@ class DFA(TransitionTable):
         word_codes(word, self.alphabet)  # checked here, because the errors of a batch would speak of "word 0"
         return self.run_batch([word])[0]
 
-    def run_batch(self, words: Sequence[Word]) -> TraceBatch:
+    def run_batch(self, words: Iterable[Word]) -> TraceBatch:
         """The traces of many words, stepped together."""
         symbols, lengths = padded_codes(words, self.alphabet)
         real = np.arange(symbols.shape[1] + 1) <= lengths[:, None]
