@@ -24,7 +24,7 @@ import pytest
 from hypothesis import settings
 
 from tests.command_line import Result
-from tests.typechecking import install
+from tests.typechecking import begin_test, install
 
 install()
 
@@ -46,6 +46,10 @@ def pytest_collection_finish():
     """Modules, tests and jax are there to stay: the garbage collector need not look at them again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup():
+    begin_test()
 
 
 def pytest_unconfigure():
