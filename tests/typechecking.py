@@ -11,23 +11,29 @@ it silently, or fails at it in some other way, is a `Violation`, and so is a res
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
-from beartype import BeartypeConf, beartype
+import numpy as np
+from beartype import BeartypeConf, BeartypeHintOverrides, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
 from jaxtyping import jaxtyped
 
-# Modules of which some annotation does not yet say the truth.
+# Modules that are not checked, because some annotation of theirs does not yet say the truth.
 UNCHECKED: tuple[str, ...] = ()
 
-CONF = BeartypeConf(is_pep484_tower=True)  # an int is a float, as type checkers have it
+OFTEN = 100  # calls of a function that are checked; by then it has been called from many tests
+# As type checkers have it, an int is a float; and NumPy's numbers are numbers.
+NUMBERS = BeartypeHintOverrides({int: int | np.integer, float: float | int | np.floating | np.integer})
+CONF = BeartypeConf(hint_overrides=NUMBERS)
 _DECORATOR = "__checked__"
+_paused = False
 
 
 class Violation(AssertionError):
@@ -48,13 +54,27 @@ def checked(subject: Any) -> Any:
     return subject
 
 
+@contextmanager
+def paused() -> Iterator[None]:
+    """Nothing is checked meanwhile, so that work can be counted."""
+    global _paused
+    _paused = True
+    try:
+        yield
+    finally:
+        _paused = False
+
+
 def _checked(function: Callable) -> Callable:
-    checking = None
+    checking, left = None, OFTEN
 
     @wraps(function)
-    def call(*args, **kwargs):
+    def checked_call(*args, **kwargs):
         __tracebackhide__ = True
-        nonlocal checking
+        nonlocal checking, left
+        if not left or _paused:
+            return function(*args, **kwargs)
+        left -= 1
         if checking is None:
             checking = _beartyped(function)
         with jaxtyped("context"):  # within one call, an axis of one name has one size
@@ -64,24 +84,33 @@ def _checked(function: Callable) -> Callable:
                 violation = error
         _refuse(function, args, kwargs, violation)
 
-    return call
+    return _as_part_of(function, checked_call)
+
+
+def _as_part_of(function: Callable, wrapper: Any) -> Callable:
+    """The wrapper as if it stood in the function's file, because some functions look for the user's own line."""
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=function.__code__.co_filename)
+    return wrapper
 
 
 def _beartyped(function: Callable) -> Callable:
     if function.__annotations__.get("return") is Self:  # beartype knows it only where it decorates the whole class
         function.__annotations__["return"] = function.__qualname__.rpartition(".")[0]
-    return beartype(conf=CONF)(function)
+    return _as_part_of(function, beartype(conf=CONF)(function))
 
 
 def _checking_fields(made: type, construct: Callable) -> Callable:
     """The constructor of a dataclass. It may take more than its fields say, and make of it what they say."""
-    hints = None
+    hints, left = None, OFTEN
 
     @wraps(construct)
-    def call(self, *args, **kwargs):
+    def checked_call(self, *args, **kwargs):
         __tracebackhide__ = True
-        nonlocal hints
+        nonlocal hints, left
         construct(self, *args, **kwargs)
+        if not left or _paused:
+            return
+        left -= 1
         if hints is None:
             hints = get_type_hints(made)
         with jaxtyped("context"):
@@ -89,7 +118,7 @@ def _checking_fields(made: type, construct: Callable) -> Callable:
                 if name in hints and not is_bearable(value, hints[name], conf=CONF):
                     raise Violation(f"{made.__qualname__}.{name} is {value!r}, which is no {hints[name]}")
 
-    return call
+    return checked_call
 
 
 def _held(made: Any) -> Iterable[tuple[str, Any]]:

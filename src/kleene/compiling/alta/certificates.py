@@ -24,7 +24,7 @@ from kleene.errors import InputError, TracingError
 from kleene.machines.transformer.attention import plan_of
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, View
-from kleene.programs.alta.compat.building import AltaProgram
+from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.validation import validate

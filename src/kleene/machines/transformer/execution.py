@@ -34,7 +34,7 @@ from kleene.machines.transformer.layer import (
     with_faults,
 )
 from kleene.machines.transformer.parameters import Parameters
-from kleene.notation.tokens import Decoding, padded, write
+from kleene.notation.words import Decoding, padded, write
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from kleene.machines.pytree import pytree, static
 from kleene.machines.weights import arrays_of
-from kleene.notation.tokens import checked_input
+from kleene.notation.words import checked_input
 from kleene.traces import Channel
 
 

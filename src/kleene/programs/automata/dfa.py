@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.notation.graphs import StateGraph, aligned, html_table
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
-from kleene.programs.automata import dot, operations, storage
+from kleene.programs.automata import operations, storage
 from kleene.programs.automata.regex import from_regex
 from kleene.programs.automata.table import State, TransitionTable, check_hashable, rows_as_transitions
 from kleene.traces import Channel, Trace, TraceBatch
@@ -197,12 +197,12 @@ class DFA(TransitionTable):
 
     @classmethod
     def from_dot(cls, text: str) -> "DFA":
-        """The automaton that a Graphviz drawing (DOT) shows; see `automata.dot` for what is understood."""
-        return cls.of(dot.from_dot(text))
+        """The automaton that a Graphviz drawing (DOT) shows; see `automata.storage` for what is understood."""
+        return cls.of(storage.from_dot(text))
 
     def to_dot(self) -> str:
         """The automaton as a Graphviz drawing (DOT)."""
-        return dot.to_dot(self)
+        return storage.to_dot(self)
 
     @classmethod
     def load(cls, path: Any) -> "DFA":

@@ -14,17 +14,12 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import (
     addition,
     addition_decoded,
-    double_histogram,
-    fraction_previous,
-    histogram,
-    induction_head,
-    most_frequent_sort,
+    averaging,
+    counting,
+    moving,
     parity,
-    reverse,
     scan,
     scan_shift_reduce,
-    shuffle_dyck,
-    sort,
     subleq,
 )
 from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
@@ -82,11 +77,11 @@ def _show_predictions(inputs: Sequence[int], outputs: Sequence[int]) -> str:
 
 
 def _show_balanced(inputs: Sequence[int], outputs: Sequence[int]) -> bool:
-    return outputs[-1] == shuffle_dyck.BALANCED
+    return outputs[-1] == averaging.BALANCED
 
 
 def _show_fractions(inputs: Sequence[int], outputs: Sequence[int]) -> list[str]:
-    known = fraction_previous.fractions()
+    known = averaging.fractions()
     return [str(known[index]) for index in outputs]
 
 
@@ -95,13 +90,13 @@ def _bits(longest: int | None, start: int | None = None) -> Row:
 
 
 _EIGHT = "abcdefgh"
-_LETTERS = Row(_EIGHT, "the letters a..h", "abac", histogram.LONGEST, histogram.START)
-_PLAIN_LETTERS = Row(_EIGHT, "the letters a..h", "abcd", reverse.LONGEST)
-_MORE_LETTERS = Row(_EIGHT, "the letters a..h", "abcab", None, induction_head.START)
-_WORD = Row(fraction_previous.ALPHABET, "the letters a..z", "hello", fraction_previous.LONGEST)
-_ROUND = Brackets(shuffle_dyck.BRACKETS[:2], "the brackets ( and )", "'(())'", shuffle_dyck.LONGEST)
-_ROUND_AND_CURLY = Brackets(shuffle_dyck.BRACKETS, "the brackets ( ) { and }", "'({)}'", shuffle_dyck.LONGEST)
-_NUMBERS = Integers(0, sort.VALUES - 1, 1, sort.POSITIONS, "3 5 4 2")
+_LETTERS = Row(_EIGHT, "the letters a..h", "abac", counting.LONGEST, counting.START)
+_PLAIN_LETTERS = Row(_EIGHT, "the letters a..h", "abcd", moving.LONGEST)
+_MORE_LETTERS = Row(_EIGHT, "the letters a..h", "abcab", None, moving.START)
+_WORD = Row(averaging.ALPHABET, "the letters a..z", "hello", averaging.LONGEST_WORD)
+_ROUND = Brackets(averaging.BRACKETS[:2], "the brackets ( and )", "'(())'", averaging.LONGEST_BRACKETS)
+_ROUND_AND_CURLY = Brackets(averaging.BRACKETS, "the brackets ( ) { and }", "'({)}'", averaging.LONGEST_BRACKETS)
+_NUMBERS = Integers(0, moving.VALUES - 1, 1, moving.POSITIONS, "3 5 4 2")
 _ADD = "9 11 3 11 10 6 11 11 -1 5 10 0"
 _MACHINES = Machines(subleq.SMALLEST, subleq.LARGEST, 3, subleq.REGISTERS, _ADD)
 
@@ -129,7 +124,7 @@ _SHELF = Shelf("program", (
     ),
     _entry(
         "sort", "sorts numbers by swapping neighbours, as many layers as numbers",
-        sort.build, sort.reference, _NUMBERS, _show_all, "3", "5", "4", "2",
+        moving.sort, moving.in_order, _NUMBERS, _show_all, "3", "5", "4", "2",
     ),
     _entry(
         "subleq", "a computer with one instruction, three layers each; its memory is the sequence",
@@ -137,35 +132,35 @@ _SHELF = Shelf("program", (
     ),
     _entry(
         "histogram", "how often each letter occurs, in one layer",
-        histogram.build, histogram.reference, _LETTERS, _show_after_start, "abac",
+        counting.histogram, counting.occurrences, _LETTERS, _show_after_start, "abac",
     ),
     _entry(
         "double_histogram", "how many letters occur as often as each letter does, in two layers",
-        double_histogram.build, double_histogram.reference, _LETTERS, _show_after_start, "abbccdddef",
+        counting.double_histogram, counting.equally_frequent, _LETTERS, _show_after_start, "abbccdddef",
     ),
     _entry(
         "reverse", "the letters backwards, in two layers",
-        reverse.build, reverse.reference, _PLAIN_LETTERS, _show_text, "abcd",
+        moving.reverse, moving.backwards, _PLAIN_LETTERS, _show_text, "abcd",
     ),
     _entry(
         "most_frequent_sort", "the distinct letters, most frequent first, in three layers",
-        most_frequent_sort.build, most_frequent_sort.reference, _LETTERS, _show_distinct, "abbccdddef",
+        counting.most_frequent_sort, counting.by_frequency, _LETTERS, _show_distinct, "abbccdddef",
     ),
     _entry(
         "shuffle_dyck_1", "are brackets balanced? in two layers",
-        shuffle_dyck.one, shuffle_dyck.reference, _ROUND, _show_balanced, "(())",
+        averaging.shuffle_dyck_1, averaging.statuses, _ROUND, _show_balanced, "(())",
     ),
     _entry(
         "shuffle_dyck_2", "are brackets of two kinds balanced, each kind by itself? in two layers",
-        shuffle_dyck.two, shuffle_dyck.reference, _ROUND_AND_CURLY, _show_balanced, "({)}",
+        averaging.shuffle_dyck_2, averaging.statuses, _ROUND_AND_CURLY, _show_balanced, "({)}",
     ),
     _entry(
         "fraction_previous", "which fraction of the letters so far is an l, in one layer",
-        fraction_previous.build, fraction_previous.reference, _WORD, _show_fractions, "hello",
+        averaging.fraction_previous, averaging.fractions_so_far, _WORD, _show_fractions, "hello",
     ),
     _entry(
         "induction_head", "predicts the letter that followed this one the last time, any length",
-        induction_head.build, induction_head.reference, _MORE_LETTERS, _show_predictions, "abcab",
+        moving.induction_head, moving.last_followers, _MORE_LETTERS, _show_predictions, "abcab",
     ),
     _entry(
         "scan", "SCAN commands to actions, read from right to left, with a few registers",
