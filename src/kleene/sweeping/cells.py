@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kleene
+from kleene import __version__
 from kleene.errors import InputError
 from kleene.files import read_bytes
 from kleene.teaching.lesson import Lesson
@@ -82,6 +82,18 @@ def cells_of(verb: str, settings: Iterable[Mapping[str, Any]]) -> list[Cell]:
         cached.cache_clear()
     make = {"teach": teaching_cell, "reproduce": experiment_cell}[verb]
     return list({cell.name: cell for cell in map(make, settings)}.values())
+
+
+def cells_of_plan(plan: Plan) -> list[Cell]:
+    """A cell for each run of a plan, in the order of its runs. Its lesson must be one that was made by name."""
+    recipe = getattr(plan.lesson, "recipe", None)
+    assert recipe is not None, f"the lesson {plan.lesson.name!r} was not made by name"
+    schedule = {"iterations": plan.iterations, "test_every": plan.test_every}
+    settings = [
+        {**recipe, "hints": s["kind"], "density": s["density"], "strength": s["strength"], "seed": seed, **schedule}
+        for s, seed in plan.pairs
+    ]
+    return [teaching_cell(one) for one in settings]
 
 
 def experiment_cell(settings: Mapping[str, Any]) -> Cell:
@@ -176,9 +188,9 @@ def _file_digest(path: Any) -> str:
 @functools.cache
 def package_code(rooms: tuple[str, ...]) -> str:
     """The version of Kleene with the digest of the source of these rooms, so that a changed checkout is another."""
-    root = Path(kleene.__file__).parent
+    root = Path(__file__).parents[1]
     files = [file for room in rooms for file in sorted((root / room).rglob("*.py"))]
-    return f"{kleene.__version__} {_digest([[str(f.relative_to(root)), _file_digest(f)] for f in files])}"
+    return f"{__version__} {_digest([[str(f.relative_to(root)), _file_digest(f)] for f in files])}"
 
 
 def _digest(content: Any) -> str:
