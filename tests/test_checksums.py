@@ -21,10 +21,9 @@ from kleene.programs.alta.rules import RuleSet
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.turing.library import get as get_machine
-from kleene.teaching.checkpoints import restored, stored
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.plan import Plan, Progress, restored, stored
 from kleene.traces import Trace
 
 EVEN = kleene.DFA.from_regex("(0|10*1)*")

@@ -20,10 +20,9 @@ from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
-from kleene.teaching.checkpoints import stored
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.plan import Plan, Progress, stored
 
 WORDS = ["<unk>", "<eos>", "the", "man", "laughs"]
 EVEN = "(0|10*1)*"

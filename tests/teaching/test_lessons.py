@@ -14,8 +14,8 @@ from kleene.programs.circuits import Circuit
 from kleene.tasks.sequences import SequenceTask
 from kleene.teaching import Examples, Hints, Lesson, Policy, ProgramTrace, Task
 from kleene.teaching.hints import corners, draw_chances, everything, reveal
+from kleene.teaching.lesson import Setting
 from kleene.teaching.lessons import hint_kinds, lesson, maker_of
-from kleene.teaching.task import Setting
 from kleene.traces import Trace
 from tests.command_line import assert_refused
 

@@ -13,10 +13,9 @@ from rich.console import Console
 
 from kleene.machines.lstm.lstm import LSTM
 from kleene.teaching import loop
-from kleene.teaching.lesson import Lesson, Trainable
+from kleene.teaching.lesson import Lesson, Task, Trainable
 from kleene.teaching.plan import Plan, Progress
 from kleene.teaching.reports import TeachingReport, summary_of, table_of
-from kleene.teaching.task import Task
 from kleene.teaching.teach import Taught
 from tests.command_line import assert_refused
 

@@ -78,7 +78,7 @@ def teach(
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
     options = {name: value for name, value in given.items() if value is not None}
     with stoppable("stopped before anything was taught"):
-        from kleene.teaching.devices import use_all_cores
+        from kleene.teaching.loop import use_all_cores
         from kleene.teaching.reports import summary_of
         from kleene.teaching.teach import teach
 
@@ -180,7 +180,7 @@ def reproduce(
     """Run an experiment of the papers, our numbers beside theirs."""
     from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
-    from kleene.teaching.devices import use_all_cores
+    from kleene.teaching.loop import use_all_cores
 
     if name is None:
         names = list(experiments())

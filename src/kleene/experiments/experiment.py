@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from kleene.files import SEAL, make_folder, sealed, write_atomically
 from kleene.teaching.loop import teach
@@ -20,6 +20,7 @@ SPREAD = re.compile(r"\n +")  # a newline in JSON is never inside a string
 SPREAD_LIST = re.compile(r"\[\n +([^\[\]{}]+)\n +\]")
 
 
+@runtime_checkable
 class Reproduction(Protocol):
     """What `kleene reproduce` runs: plans to teach, perhaps none, and a `run` that makes a result of them."""
 

@@ -23,8 +23,7 @@ from kleene.programs.circuits import Circuit
 from kleene.tasks.circuits import circuit_run
 from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, memory_task
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
-from kleene.teaching.lesson import Lesson, Trainable, UpToTwice
-from kleene.teaching.task import Examples, Record, Score, Task
+from kleene.teaching.lesson import Examples, Lesson, Record, Score, Task, Trainable, UpToTwice
 
 FAINT = 1e-6  # added to a probability before its logarithm, because the target's probability may be 0
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint

@@ -18,8 +18,7 @@ from kleene.errors import InputError
 from kleene.machines.ntm.ntm import NTM, TapeDecoder
 from kleene.tasks.sequences import SequenceExamples, SequenceTask, sequence_task
 from kleene.teaching.hints import ProgramTrace, Weights, channels
-from kleene.teaching.lesson import Lesson, Pupil, Trainable, UpToTwice
-from kleene.teaching.task import Examples, Record, Score, Task
+from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, Task, Trainable, UpToTwice
 from kleene.traces import Trace
 
 SEEN = 0.05  # the smallest weight of a head that is visible in a picture
