@@ -10,8 +10,8 @@ from kleene.pictures.figures import COLOURS
 from kleene.pictures.heat_maps import heat_map
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.sweeping.filters import as_word, check_name
-from kleene.sweeping.measured import SHARES
-from kleene.sweeping.merging import PERCENT, Group, MergedTable
+from kleene.sweeping.measured import SETTINGS, SHARES
+from kleene.sweeping.merging import PERCENT, Group, MergedTable, settings_line
 from kleene.sweeping.pivoting import Pivot
 from kleene.teaching.reports import interval
 
@@ -37,11 +37,11 @@ def draw_curves(table: MergedTable, path: Any, value: str, *, title: str = "") -
         across, middle, low, high = curve(group, value)
         colour, dashed = number % len(COLOURS), number >= len(COLOURS)
         lines[_name(group)] = Line(across, middle, low, high, colour, dashed)
-    share = value in SHARES
-    up = f"% of runs, {value}" if share else f"{value}{', %' if value in PERCENT else ''}"
+    bounded = value in (*SHARES, *PERCENT)
     marks = "o" if all(len(line.across) < 3 for line in lines.values()) else ""
-    panel = Panel(lines, "iterations", up, marks=marks, limits=(-2, 102) if share or value in PERCENT else None)
-    return line_panels({title or table.heading: panel}, path)
+    panel = Panel(lines, "iterations", _label(value), marks=marks, limits=(-2, 102) if bounded else None)
+    fixed = {name: setting for name, setting in table.fixed.items() if name in SETTINGS}
+    return line_panels({title or settings_line(fixed): panel}, path)
 
 
 def curve(group: Group, value: str) -> tuple[list[int], list[float], list[float], list[float]]:
@@ -75,6 +75,13 @@ def draw_pivot(pivot: Pivot, path: Any, *, title: str = "") -> Path:
         limits=(0, 100) if pivot.percent else None,
         title=title or pivot.heading + (", %" if pivot.percent else ""),
     )
+
+
+def _label(value: str) -> str:
+    """What the line and the band are."""
+    if value in SHARES:
+        return f"% of runs that {'generalise' if value == 'generalises' else 'diverged'}, 95% interval"
+    return f"{value}{', %' if value in PERCENT else ''}: median, 10th–90th percentile"
 
 
 def _share(passed: list[float]) -> tuple[float, float, float]:

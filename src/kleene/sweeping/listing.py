@@ -6,6 +6,7 @@ import io
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from kleene.teaching.reports import as_text
@@ -26,6 +27,14 @@ class Listing(ABC):
     def heading(self) -> str:
         """A line above the table; perhaps none."""
         return ""
+
+    @abstractmethod
+    def draw(self, path: Any, *, title: str = "") -> Path:
+        """Draw it and return the path."""
+
+    @abstractmethod
+    def as_json(self) -> Any:
+        """All of it as JSON can hold it."""
 
     def csv(self) -> str:
         """The rows as CSV, with a line of names above. A missing value is empty."""

@@ -13,6 +13,7 @@ from kleene.sweeping.measured import MEASUREMENTS, SHARES, MeasuredRun, Value, i
 from kleene.teaching.reports import interval
 
 PERCENT = ("accuracy", "training_accuracy")  # shown in percent
+UNSHOWN = ("seconds", "training_accuracy")  # measurements that are in CSV and JSON, but not in tables
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Group:
 
     settings: Mapping[str, Value]
     runs: tuple[MeasuredRun, ...]
+
+    def values(self, setting: str) -> set[Value]:
+        """The values of a setting among the runs."""
+        return {run.settings.get(setting) for run in self.runs}
 
     def count(self, name: str) -> int:
         """In how many runs a measurement of the last test is true."""
@@ -90,7 +95,8 @@ def mean_of(values: Iterable[Any]) -> Mean | None:
     numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
     if not numbers:
         return None
-    mean = math.fsum(numbers) / len(numbers)  # exact sums do not depend on the order
+    mean = math.fsum(numbers) / len(numbers)  # the exact sum does not depend on the order
+    mean = min(max(mean, min(numbers)), max(numbers))  # equal numbers are their own mean, without rounding
     if len(numbers) == 1:
         return Mean(mean, None, 1)
     return Mean(mean, math.sqrt(math.fsum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)), len(numbers))
@@ -141,7 +147,7 @@ class MergedTable(Listing):
     @property
     def heading(self) -> str:
         """The settings that all runs share, in one line."""
-        return ", ".join(f"{name} {as_word(value)}" for name, value in self.fixed.items())
+        return settings_line(self.fixed)
 
     def _words(self, group: Group) -> dict[str, str]:
         low, high = group.interval
@@ -150,13 +156,18 @@ class MergedTable(Listing):
         if "perplexity" not in group.means:  # a language model does not generalise or not
             shown["generalise (95%)"] = f"{group.count('generalises')} ({100 * low:.0f}–{high:.0%})"
             shown["first"] = "·" if group.first_hit is None else f"{group.first_hit:,}"
-        names = in_order((name for other in self.groups for name in other.means), MEASUREMENTS)
+        names = in_order({name for other in self.groups for name in other.means} - set(UNSHOWN), MEASUREMENTS)
         shown |= {name: mean_word(name, group.means.get(name)) for name in names}
         return shown | {"diverged": str(group.count("diverged"))} if self._diverged else shown
 
     @property
     def _diverged(self) -> bool:
         return any(group.count("diverged") for group in self.groups)
+
+
+def settings_line(settings: Mapping[str, Value]) -> str:
+    """Settings with their values, in one line."""
+    return ", ".join(f"{name} {as_word(value)}" for name, value in settings.items())
 
 
 def mean_word(name: str, mean: Mean | None) -> str:

@@ -14,7 +14,8 @@ from kleene.sweeping.merging import PERCENT, Group
 
 @dataclass(frozen=True, repr=False)
 class Pivot(Listing):
-    """The groups of two settings. `merged_over` has the other settings that differ, with how many values."""
+    """The groups of two settings. `merged_over` has the other settings that differ within a cell: at most how many
+    values of each are merged there."""
 
     rows: str
     columns: str

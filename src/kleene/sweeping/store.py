@@ -87,7 +87,7 @@ class Lines:
             self.rows.append(row)
 
 
-class Store:
+class CellStore:
     """The folder of a sweep. It is made where there is none; `must_exist` refuses that, and writes nothing."""
 
     def __init__(self, path: Any, *, must_exist: bool = False) -> None:
@@ -101,7 +101,7 @@ class Store:
         self._rows, self._failures = Lines(self.path / "rows"), Lines(self.path / "failures")
 
     def __repr__(self) -> str:
-        return f"<Store {str(self.path)!r}: {len(self.rows())} cells>"
+        return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
 
     def rows(self) -> dict[str, Row]:
         """The row of every finished cell by its name; the first, should a cell have two."""
@@ -124,12 +124,12 @@ class Store:
         self._failures.refresh()
         return [*self._rows.damaged, *self._failures.damaged]
 
-    def writer(self) -> "Writer":
+    def writer(self) -> "RowWriter":
         """A writer of rows with files of its own."""
-        return Writer(self.path)
+        return RowWriter(self.path)
 
 
-class Writer:
+class RowWriter:
     """Appends rows to files that no other process writes."""
 
     def __init__(self, path: Path) -> None:

@@ -21,7 +21,7 @@ from kleene.sweeping.measured import (
     once,
     place,
 )
-from kleene.sweeping.merging import MergedTable, grouped
+from kleene.sweeping.merging import UNSHOWN, MergedTable, grouped, settings_line
 from kleene.sweeping.pivoting import Pivot
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError)  # of a row of another shape
@@ -88,7 +88,7 @@ class Table(Listing):
         """
         names = [name for name in self.settings if name not in ("seed", DETAILS) and len(self.values(name)) > 1]
         groups = grouped(self.runs, names)
-        mixed = any(len({run.settings.get(DETAILS) for run in group.runs}) > 1 for group in groups)
+        mixed = any(len(group.values(DETAILS)) > 1 for group in groups)
         return names + [DETAILS] * mixed
 
     @cached_property
@@ -102,6 +102,7 @@ class Table(Listing):
 
         A condition may name a setting, or a measurement of the last test.
         """
+        self._check_any()
         return Table(tuple(filtered(self.runs, conditions)), self.damaged)
 
     def merged(self, by: str | Sequence[str] | None = None) -> MergedTable:
@@ -125,8 +126,9 @@ class Table(Listing):
                     f"{known}"
                 )
         check_name(value, self.measurements, "measurement")
-        merged_over = {name: len(self.values(name)) for name in self.differing if name not in (rows, columns)}
-        return Pivot(rows, columns, value, grouped(self.runs, (rows, columns)), merged_over)
+        groups = grouped(self.runs, (rows, columns))
+        most = {name: max(len(group.values(name)) for group in groups) for name in self.differing}
+        return Pivot(rows, columns, value, groups, {name: count for name, count in most.items() if count > 1})
 
     def draw(self, path: Any, value: str = "generalises", *, title: str = "") -> Path:
         """Draw the curve of a measurement over the iterations: a line for each setting, with a band over its seeds."""
@@ -140,8 +142,15 @@ class Table(Listing):
             for run in self.runs
         ]
 
+    @property
+    def heading(self) -> str:
+        return settings_line(self.fixed)
+
     def words(self) -> list[dict[str, str]]:
-        return [{name: "·" if value is None else as_word(value) for name, value in row.items()} for row in self.flat()]
+        """The settings that differ, the seed, and the measurements of each run."""
+        names = [*self.differing, "seed", *(name for name in self.measurements if name not in UNSHOWN)]
+        found = [{name: run.get(name) for name in names} for run in self.runs]
+        return [{name: "·" if value is None else as_word(value) for name, value in row.items()} for row in found]
 
     def as_json(self) -> list[dict[str, Any]]:
         """The settings, the measurements of the last test and the curve of each run."""
@@ -158,7 +167,9 @@ class Table(Listing):
 
     def _check_any(self) -> None:
         if not self.runs:
-            raise InputError("there are no runs to merge; experiments keep tables, which are listed as they are")
+            raise InputError(
+                "there are no runs here to filter, merge or draw; experiments keep tables, which are listed as they are"
+            )
 
 
 def _read(sources: Mapping[str, Any]) -> Table:
