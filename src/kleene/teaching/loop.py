@@ -58,16 +58,19 @@ def teach(
     plan: Plan,
     *,
     checkpoint: Any = None,
+    keep_every: float = 60.0,
     stop_after: int | None = None,
     on_test: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[Progress], bool] | None = None,
     stretch: Stretch | None = None,
 ) -> tuple[Progress, Learner]:
     """Run the plan; returns its progress with all measurements, and the learners at the end.
 
-    With `checkpoint`, a file is written after each test, and a killed plan continues from it to the very same result.
-    A plan of more iterations continues from it as well. Its result is that of a plan which had them from the start,
-    because no lesson knows the number of iterations. With `stop_after`, the plan ends early once every run has
-    generalised in that many tests in a row, or diverged.
+    With `checkpoint`, a file is written after each test and `keep_every` seconds, and a killed plan continues from it
+    to the very same result. A plan of more iterations continues from it as well. Its result is that of a plan which had
+    them from the start, because no lesson knows the number of iterations. With `stop_after`, the plan ends early once
+    every run has generalised in that many tests in a row, or diverged. `should_stop` is asked between calls of the
+    jitted program, about twice a second; once it says yes, the checkpoint is written and `stopping.Stopped` raised.
     """
     setting, learners, advance = teaching_program(plan)
     test = _test_program(plan, setting)
@@ -75,25 +78,33 @@ def teach(
     if checkpoint is not None:
         progress, learners = restored(checkpoint, plan, learners)
         learners = spread(learners)
-    kept = progress.iteration
+    kept, kept_at = progress.iteration, time.monotonic()
+
+    def is_stopped() -> bool:
+        return stopping.is_asked() or (should_stop is not None and should_stop(progress))
+
     while progress.tested < plan.iterations and not _is_settled(progress, stop_after):
         goal = _next_test(plan, progress)
         while progress.iteration < goal:
             _report_stop(plan, progress, checkpoint, kept)
             learners = stretch.taught(advance, setting, learners, progress, goal)
-            if stopping.is_asked() and progress.iteration < goal:
+            if progress.iteration < goal and (is_stopped() or _is_due(checkpoint, kept_at, keep_every)):
                 break
         else:
             _test(plan, test, learners, progress)
         if checkpoint is not None:
             stored(checkpoint, plan, progress, learners)
-            kept = progress.iteration
+            kept, kept_at = progress.iteration, time.monotonic()
         _report_stop(plan, progress, checkpoint, kept)
-        if stopping.is_asked() and progress.tested < plan.iterations:
+        if progress.tested < plan.iterations and is_stopped():
             raise stopping.Stopped
-        if on_test is not None:
+        if on_test is not None and progress.tested == progress.iteration:
             on_test(progress)
     return progress, learners
+
+
+def _is_due(checkpoint: Any, kept_at: float, keep_every: float) -> bool:
+    return checkpoint is not None and time.monotonic() - kept_at > keep_every
 
 
 def _next_test(plan: Plan, progress: Progress) -> int:
@@ -140,8 +151,7 @@ def _fresh(plan: Plan) -> Learner:
             model, state, plan.lesson.beginning(), jax.random.key_data(rest), jnp.array(True), nothing, nothing
         )
 
-    seeds = jnp.array(plan.seeds * len(plan.settings), jnp.uint32)
-    return jax.jit(jax.vmap(begin), compiler_options=compiler_options())(seeds)
+    return jax.jit(jax.vmap(begin), compiler_options=compiler_options())(plan.run_seeds)
 
 
 def _advance(
@@ -189,9 +199,7 @@ def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
 def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> None:
     """Measure all runs. All tests of a run have the same examples, so that they can be compared."""
     started = time.perf_counter()
-    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(
-        jnp.array(plan.seeds * len(plan.settings), jnp.uint32)
-    )
+    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(plan.run_seeds)
     found = {name: np.asarray(array) for name, array in test(learners.model, keys).items()}
     alive, since = np.asarray(learners.alive), max(1, progress.iteration - progress.tested)
     found["generalises"] = np.asarray(plan.lesson.generalises(found)) & alive

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float, PyTree, UInt32
 
 from kleene.errors import InputError, ModelFileError
 from kleene.teaching.lesson import Setting, Teachable
@@ -64,16 +64,26 @@ class Plan:
         return Plan(lesson, tuple(settings), tuple(range(first_seed, first_seed + seeds)), total, every)
 
     @property
+    def pairs(self) -> list[tuple[dict[str, Any], int]]:
+        """The setting and the seed of each run: the first setting with all seeds, then the next."""
+        return [(setting, seed) for setting in self.settings for seed in self.seeds]
+
+    @property
     def runs(self) -> int:
-        return len(self.settings) * len(self.seeds)
+        return len(self.pairs)
+
+    @property
+    def run_seeds(self) -> UInt32[Array, " runs"]:
+        """The seed of each run."""
+        return jnp.array([seed for _, seed in self.pairs], jnp.uint32)
 
     def setting(self) -> Setting:
-        """The settings of all runs as arrays: the first setting with all seeds, then the next."""
-        repeated = [s for s in self.settings for _ in self.seeds]
+        """The settings of all runs as arrays."""
+        settings = [setting for setting, _ in self.pairs]
         return Setting(
-            kind=jnp.array([self.lesson.kinds.index(s["kind"]) for s in repeated], jnp.int32),
-            density=jnp.array([s["density"] for s in repeated], jnp.float32),
-            strength=jnp.array([s["strength"] for s in repeated], jnp.float32),
+            kind=jnp.array([self.lesson.kinds.index(s["kind"]) for s in settings], jnp.int32),
+            density=jnp.array([s["density"] for s in settings], jnp.float32),
+            strength=jnp.array([s["strength"] for s in settings], jnp.float32),
         )
 
     def facts(self) -> dict[str, Any]:
