@@ -49,7 +49,7 @@ def test_a_sweep_is_shown_with_its_seeds_merged_and_how_far_it_is(run, sweep):
         ["address", "1", "0.3", "4", "4"],
     ]
     found = run("results", sweep, "--json").json
-    assert (found["done"], found["failed"], found["set_aside"]) == (12, ["once"], ["thrice"])
+    assert (found["done"], found["failed"], found["set_aside"]) == (12, ["once"], {"thrice": "no memory"})
     assert [group["generalised"] for group in found["groups"]] == [1, 2, 4]
     assert str(kleene.results(sweep)).splitlines()[0] == lines[0]
     assert repr(kleene.results(sweep)) == "<Results of a sweep: 12 cells done, 1 failed, 1 set aside (thrice)>"

@@ -1,5 +1,6 @@
-"""Pictures of tables of runs: curves with bands, one line a group, and heat maps of two settings."""
+"""Curves of groups of runs over the iterations: one line a group, with a band over its runs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,25 +8,22 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.pictures.figures import COLOURS
-from kleene.pictures.heat_maps import heat_map
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.sweeping.filters import as_word, check_name
-from kleene.sweeping.measured import SETTINGS, SHARES
-from kleene.sweeping.merging import PERCENT, Group, MergedTable, settings_line
-from kleene.sweeping.pivoting import Pivot
+from kleene.sweeping.groups import PERCENT, Group
+from kleene.sweeping.measured import SHARES
 from kleene.teaching.reports import interval
 
 MOST_LINES = 2 * len(COLOURS)  # solid ones, then dashed ones
 BAND = (10, 90)  # percentiles
 
 
-def draw_curves(table: MergedTable, path: Any, value: str, *, title: str = "") -> Path:
+def draw_curves(groups: Sequence[Group], path: Any, value: str, *, title: str = "") -> Path:
     """Draw a measurement over the iterations and return the path.
 
     Of a measurement that is true or false the line is the share of runs and the band its 95% interval (Wilson); of
     others the line is the median, and the band reaches from the 10th to the 90th percentile of the runs.
     """
-    groups = table.groups
     check_name(value, list(dict.fromkeys(n for g in groups for run in g.runs for n in run.curve)), "curve of")
     if len(groups) > MOST_LINES:
         raise InputError(
@@ -40,8 +38,7 @@ def draw_curves(table: MergedTable, path: Any, value: str, *, title: str = "") -
     bounded = value in (*SHARES, *PERCENT)
     marks = "o" if all(len(line.across) < 3 for line in lines.values()) else ""
     panel = Panel(lines, "iterations", _label(value), marks=marks, limits=(-2, 102) if bounded else None)
-    fixed = {name: setting for name, setting in table.fixed.items() if name in SETTINGS}
-    return line_panels({title or settings_line(fixed): panel}, path)
+    return line_panels({title: panel}, path)
 
 
 def curve(group: Group, value: str) -> tuple[list[int], list[float], list[float], list[float]]:
@@ -59,22 +56,6 @@ def curve(group: Group, value: str) -> tuple[list[int], list[float], list[float]
     scale = 100 if value in (*SHARES, *PERCENT) else 1
     low, middle, high = ([scale * band[side] for band in bands] for side in range(3))
     return across, middle, low, high
-
-
-def draw_pivot(pivot: Pivot, path: Any, *, title: str = "") -> Path:
-    """Draw a pivot as a heat map and return the path: its numbers in the cells, in percent where they are shares."""
-    scale = 100 if pivot.percent else 1
-    numbers = [[None if n is None else scale * n for n in row] for row in pivot.numbers]
-    return heat_map(
-        [as_word(value) for value in pivot.row_values],
-        [as_word(value) for value in pivot.column_values],
-        numbers,
-        path,
-        across=pivot.columns,
-        up=pivot.rows,
-        limits=(0, 100) if pivot.percent else None,
-        title=title or pivot.heading + (", %" if pivot.percent else ""),
-    )
 
 
 def _label(value: str) -> str:

@@ -25,8 +25,9 @@ DETAILS = "details"  # a digest of what decides a run besides plain settings: an
 class MeasuredRun:
     """One run. `curve` has the `iteration` of each test, and each measurement by test; `last` is that of the last test.
 
-    `accuracy` is the mean over all lengths that were tested, and `training_accuracy` that of the last batches. `name`
-    is the same for the same run: that of its cell, or all settings.
+    `accuracy` is the mean over all lengths that were tested, and `training_accuracy` that of the last batches.
+    `seconds` is its share of the time that all runs of its pack or file took together. `name` is the same for the same
+    run: that of its cell, or all settings.
     """
 
     name: str
@@ -45,7 +46,7 @@ def from_row(row: Row) -> MeasuredRun:
     version = [row.get("program"), row.get("versions", {}).get("kleene")]
     if any(version):  # cells of the same settings, taught by other code, are not the same run
         settings[DETAILS] = _digest(version)
-    further = {"seconds": _number(row["seconds"])} if row.get("seconds") is not None else {}
+    further = {"seconds": _number(row["seconds"]) / row.get("runs", 1)} if row.get("seconds") is not None else {}
     return _run(row.get("cell"), settings, row["tests"], further)
 
 
@@ -54,10 +55,10 @@ def from_file(content: Row) -> list[MeasuredRun]:
     plan = content.get("plan") or {}
     shared = {"task": content.get("lesson")} | _facts(plan.get("lesson") or {})
     shared |= {name: plan[name] for name in ("iterations", "test_every") if name in plan}
-    further = {"seconds": _number(content["seconds"])} if content.get("seconds") is not None else {}
     tests: dict[tuple[Any, ...], list[Row]] = {}
     for row in content.get("rows") or ():
         tests.setdefault((row["kind"], row["density"], row["strength"], row["seed"]), []).append(row)
+    further = {"seconds": _number(content["seconds"]) / len(tests)} if tests and "seconds" in content else {}
     return [
         _run(None, shared | dict(zip(("hints", "density", "strength", "seed"), key)), _by_measurement(rows), further)
         for key, rows in tests.items()
@@ -92,7 +93,7 @@ def place(value: Value) -> tuple[int, float, str]:
     return (2, 0.0, "") if value == "none" else (3, 0.0, value)
 
 
-def _run(name: str | None, settings: dict[str, Value], tests: Row, further: dict[str, Value]) -> MeasuredRun:
+def _run(name: str | None, settings: dict[str, Value], tests: Row, further: Mapping[str, Value]) -> MeasuredRun:
     """A run from the measurements of its tests, each a list with an entry a test."""
     at = [int(n) for n in tests["iteration"]]
     curve: dict[str, tuple[Any, ...]] = {"iteration": tuple(at)}
@@ -112,7 +113,7 @@ def _run(name: str | None, settings: dict[str, Value], tests: Row, further: dict
     plain = {what: values[-1] for what, values in curve.items() if isinstance(values[-1], SCALAR)}
     del plain["iteration"]
     first = {"first_hit": hits[0] if hits else None} if "generalises" in curve else {}
-    return MeasuredRun(name or json.dumps(settings, sort_keys=True), settings, plain | first | further, curve)
+    return MeasuredRun(name or json.dumps(settings, sort_keys=True), settings, {**plain, **first, **further}, curve)
 
 
 def _numbers(values: Sequence[Any], read: Callable[[Any], Any]) -> list[Any]:

@@ -6,10 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from kleene.pictures.heat_maps import heat_map
 from kleene.sweeping.filters import as_word
+from kleene.sweeping.groups import PERCENT, Group
 from kleene.sweeping.listing import Listing, plain
 from kleene.sweeping.measured import SHARES, Value, place
-from kleene.sweeping.merging import PERCENT, Group
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,10 +66,18 @@ class Pivot(Listing):
         return self.value in (*SHARES, *PERCENT)
 
     def draw(self, path: Any, *, title: str = "") -> Path:
-        """Draw the numbers as a heat map and return the path; cells without runs stay empty."""
-        from kleene.sweeping.curves import draw_pivot  # slow to import
-
-        return draw_pivot(self, path, title=title)
+        """Draw the numbers as a heat map, shares in percent, and return the path; cells without runs stay empty."""
+        scale = 100 if self.percent else 1
+        return heat_map(
+            [as_word(value) for value in self.row_values],
+            [as_word(value) for value in self.column_values],
+            [[None if number is None else scale * number for number in row] for row in self.numbers],
+            path,
+            across=self.columns,
+            up=self.rows,
+            limits=(0, 100) if self.percent else None,
+            title=title or self.heading + (", %" if self.percent else ""),
+        )
 
     def flat(self) -> list[dict[str, Any]]:
         return [

@@ -17,7 +17,6 @@ from kleene.sweeping.table import Table
 from kleene.teaching import results as files
 from kleene.teaching.reports import as_text
 
-ATTEMPTS = 3  # failures after which a cell is set aside
 MOST_NAMED = 5  # cells in the line about those set aside
 RUN = "run"  # `by` that merges nothing
 
@@ -43,23 +42,22 @@ class FoundResults(files.Results):
     @property
     def failed(self) -> list[str]:
         """The cells that failed, and were neither done later nor set aside."""
-        return [cell for cell, tries in self._undone.items() if len(tries) < ATTEMPTS]
+        return [cell for cell in self.failures if cell not in (self.cells or {}) and cell not in self.set_aside]
 
-    @property
-    def set_aside(self) -> list[str]:
-        """The cells that failed three times."""
-        return [cell for cell, tries in self._undone.items() if len(tries) >= ATTEMPTS]
+    @cached_property
+    def set_aside(self) -> dict[str, str]:
+        """The cells that failed so often that they are not tried again, each with the last reason."""
+        from kleene.sweeping.worker import set_aside  # slow to import
 
-    @property
-    def _undone(self) -> dict[str, Sequence[Any]]:
-        return {cell: tries for cell, tries in self.failures.items() if cell not in (self.cells or {})}
+        undone = {cell: list(tries) for cell, tries in self.failures.items() if cell not in (self.cells or {})}
+        return set_aside(undone) if undone else {}
 
     @property
     def line(self) -> str:
         """How far the sweep is, in one line; nothing for a folder of files."""
         if self.cells is None:
             return ""
-        named = ", ".join(self.set_aside[:MOST_NAMED]) + (" …" if len(self.set_aside) > MOST_NAMED else "")
+        named = ", ".join([*self.set_aside][:MOST_NAMED]) + (" …" if len(self.set_aside) > MOST_NAMED else "")
         aside = f"{len(self.set_aside)} set aside" + (f" ({named})" if named else "")
         return f"{len(self.cells):,} cells done, {len(self.failed):,} failed, {aside}"
 
@@ -98,7 +96,7 @@ class FoundResults(files.Results):
         names = [name.strip() for name in pivot.split(",")]
         if len(names) != 2:
             raise InputError(f"--pivot is {pivot!r}; give two settings with a comma, such as hints,density")
-        return table.pivot(*names, value or "generalises")
+        return table.pivot(names[0], names[1], value or "generalises")
 
     def table(self) -> Any:
         """A rich table: a row for every setting of every file, or of the sweep; with both for a sweep of both kinds."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.sweeping.filters import as_word, check_name, filtered
+from kleene.sweeping.groups import UNSHOWN, grouped, settings_line
 from kleene.sweeping.listing import Listing, plain
 from kleene.sweeping.measured import (
     DETAILS,
@@ -21,7 +22,7 @@ from kleene.sweeping.measured import (
     once,
     place,
 )
-from kleene.sweeping.merging import UNSHOWN, MergedTable, grouped, settings_line
+from kleene.sweeping.merging import MergedTable
 from kleene.sweeping.pivoting import Pivot
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError)  # of a row of another shape
