@@ -160,6 +160,14 @@ def test_the_mean_of_equal_numbers_is_that_number():
     assert (group.means["loss"].mean, group.means["loss"].spread) == (14.66, 0.0)
 
 
+@pytest.mark.parametrize("huge", [1e308, 1e200])
+def test_huge_numbers_are_merged_too(huge):
+    rows = by_cell(*(cell_row({"seed": n}, (True,), (0.1,), (n * huge,)) for n in range(2)))
+    (group,) = Table.from_rows(rows).merged().groups
+    assert group.means["loss"].mean == huge / 2
+    assert group.means["loss"].spread == pytest.approx(huge / math.sqrt(2))
+
+
 def test_a_cell_that_other_code_taught_is_not_merged_with_the_new_one():
     old, new = cell_row({"seed": 0}), cell_row({"seed": 0}, (False, False))
     old |= {"cell": "old", "versions": {"kleene": "0.0.9"}}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kleene
+from kleene import __version__
 from kleene.errors import InputError
 from kleene.files import read_bytes
 from kleene.teaching.lesson import Lesson
@@ -176,9 +176,9 @@ def _file_digest(path: Any) -> str:
 @functools.cache
 def package_code(rooms: tuple[str, ...]) -> str:
     """The version of Kleene with the digest of the source of these rooms, so that a changed checkout is another."""
-    root = Path(kleene.__file__).parent
+    root = Path(__file__).parents[1]
     files = [file for room in rooms for file in sorted((root / room).rglob("*.py"))]
-    return f"{kleene.__version__} {_digest([[str(f.relative_to(root)), _file_digest(f)] for f in files])}"
+    return f"{__version__} {_digest([[str(f.relative_to(root)), _file_digest(f)] for f in files])}"
 
 
 def _digest(content: Any) -> str:

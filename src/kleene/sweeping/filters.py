@@ -2,14 +2,19 @@
 
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
 from kleene.sweeping.measured import MeasuredRun, Value, place
 
-ORDERS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 CONDITION = re.compile(r"\s*(\w+)\s*(!=|>=|<=|=|>|<)(.*)", re.DOTALL)
 MOST_SHOWN = 12  # values in an error
 

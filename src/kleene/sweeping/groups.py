@@ -94,11 +94,12 @@ def mean_of(values: Iterable[Any]) -> Mean | None:
     numbers = [v for v in values if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
     if not numbers:
         return None
-    mean = math.fsum(numbers) / len(numbers)  # the exact sum does not depend on the order
+    mean = math.fsum(v / len(numbers) for v in numbers)  # exact sums do not depend on the order
     mean = min(max(mean, min(numbers)), max(numbers))  # equal numbers are their own mean, without rounding
     if len(numbers) == 1:
         return Mean(mean, None, 1)
-    return Mean(mean, math.sqrt(math.fsum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)), len(numbers))
+    apart = sorted(abs(v - mean) for v in numbers)
+    return Mean(mean, math.hypot(*apart) / math.sqrt(len(numbers) - 1), len(numbers))
 
 
 def grouped(runs: Sequence[MeasuredRun], by: Sequence[str]) -> tuple[Group, ...]:

@@ -89,7 +89,7 @@ def place(value: Value) -> tuple[int, float, str]:
     if value is None:
         return (0, 0.0, "")
     if isinstance(value, (bool, int, float)):
-        return (1, float(value), "")
+        return (1, value, "")
     return (2, 0.0, "") if value == "none" else (3, 0.0, value)
 
 
