@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
     from kleene.sweeping.results import results as results
+    from kleene.sweeping.sweep import sweep as sweep
     from kleene.teaching.teach import teach as teach
     from kleene.traces import Channel as Channel
     from kleene.traces import Trace as Trace
@@ -53,6 +54,7 @@ _LATE = {
     "results": "kleene.sweeping.results",
     "teach": "kleene.teaching.teach",
     "run": "kleene.running",
+    "sweep": "kleene.sweeping.sweep",
     "view": "kleene.viewing",
     # types
     "Channel": "kleene.traces",

@@ -1,7 +1,7 @@
 """Cells: one setting with one seed each, named by a digest of everything that decides the result.
 
-The digest covers the lesson as it will be taught (its facts, so that a default that is written out makes no difference),
-the code of the lesson (a user's own file with the modules beside it, and the rooms of Kleene that teaching runs through)
+The digest covers the lesson as it will be taught (its facts: a default that is written out makes no difference), the
+code of the lesson (a user's own file with the modules beside it, and the rooms of Kleene that teaching runs through)
 and the data that a setting names. It leaves out where and with which other cells it is run.
 """
 

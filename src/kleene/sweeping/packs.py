@@ -1,7 +1,8 @@
-"""Packs: cells that share a program are taught as one vmapped program, and every pack is a plan of the training loop."""
+"""Packs: cells that share a program are taught as one vmapped program. A pack is a plan of the training loop."""
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -75,7 +76,7 @@ def packed(cells: Sequence[Cell], workers: int, most: Mapping[str, int] | None =
         limit = (most or {}).get(program, FEWEST)
         count = min(len(group), max(math.ceil(workers / len(groups)), math.ceil(len(group) / limit)))
         bounds = [len(group) * n // count for n in range(count + 1)]
-        packs += [Pack(tuple(group[a:b])) for a, b in zip(bounds, bounds[1:])]
+        packs += [Pack(tuple(group[a:b])) for a, b in itertools.pairwise(bounds)]
     return packs
 
 

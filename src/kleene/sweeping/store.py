@@ -103,6 +103,9 @@ class CellStore:
     def __repr__(self) -> str:
         return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CellStore, (self.path,)  # another process reads the files itself
+
     def rows(self) -> dict[str, Row]:
         """The row of every finished cell by its name; the first, should a cell have two."""
         found: dict[str, Row] = {}
@@ -195,7 +198,7 @@ def _check_version(path: Path) -> None:
         raise ModelFileError(f"{str(path)!r} is a store of the format {name!r}, which is not a sweep's")
     if version > VERSION:
         raise ModelFileError(
-            f"{str(path)!r} was written by a newer Kleene ({content.get('kleene', 'unknown')}): its format is {name!r}, "
+            f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
     for folder in FOLDERS:

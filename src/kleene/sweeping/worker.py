@@ -4,14 +4,16 @@ Workers know nothing of each other but what the store says. Any of them may be k
 and another continues from the checkpoint of the pack.
 """
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from kleene import stopping
-from kleene.errors import KleeneError, ModelFileError
+from kleene.errors import KleeneError, MemoryLimitError, ModelFileError
 from kleene.kinds import late
 from kleene.sweeping.cells import Cell
 from kleene.sweeping.claims import Heart
@@ -33,9 +35,9 @@ def set_aside(failures: dict[str, list[Row]]) -> dict[str, str]:
     """The cells that are not tried again, each with the last reason."""
     found = {}
     for cell, tries in failures.items():
-        deaths = [one for one in tries if one.get("death")]
-        if len(tries) - len(deaths) >= FAILURES or len(deaths) >= DEATHS:
-            found[cell] = (tries[-1] if len(deaths) >= DEATHS else [t for t in tries if not t.get("death")][-1])["reason"]
+        deaths, errors = ([one for one in tries if bool(one.get("death")) is dead] for dead in (True, False))
+        if len(errors) >= FAILURES or len(deaths) >= DEATHS:
+            found[cell] = (errors or deaths)[-1]["reason"]
     return found
 
 
@@ -46,6 +48,7 @@ class Worker:
     store: CellStore
     deadline: float | None = None
     parent: int | None = None  # a process with which this one ends
+    stop_file: Path | None = None  # a file that asks to stop, once it exists
     on_progress: Callable[[], None] | None = None
     heart: Heart = field(init=False)
 
@@ -88,8 +91,12 @@ class Worker:
 
     def is_over(self) -> bool:
         """Whether the worker must stop: at the deadline, at Ctrl-C, or because its parent is gone."""
-        late_already = self.deadline is not None and time.time() >= self.deadline
-        return late_already or stopping.is_asked() or (self.parent is not None and os.getppid() != self.parent)
+        return (
+            stopping.is_asked()
+            or (self.deadline is not None and time.time() >= self.deadline)
+            or (self.parent is not None and os.getppid() != self.parent)
+            or (self.stop_file is not None and self.stop_file.exists())
+        )
 
     def run(self, pack: Pack) -> Outcome:
         """Claim the cells of the pack that are open, run them, and say what became of them."""
@@ -103,6 +110,9 @@ class Worker:
             self.heart.release(claimed.names)
             return "stopped"
         except Exception as error:
+            self.heart.release(claimed.names)
+            if _is_of_the_disk(error):  # no cell's fault
+                raise
             return self._failed(claimed, error)
         finally:
             self.heart.facts = {}
@@ -133,9 +143,11 @@ class Worker:
 
     def _taught(self, pack: Pack) -> list[Row]:
         plan, checkpoint = pack.plan(), checkpoint_of(self.store, pack.name)
+        begun = False
 
         def should_stop(progress: Progress) -> bool:
-            share = progress.iteration / plan.iterations
+            nonlocal begun
+            begun, share = True, progress.iteration / plan.iterations
             self.heart.facts = {"pack": pack.name, "cells": plan.runs, "done": share * pack.iterations}
             if self.on_progress is not None:
                 self.on_progress()
@@ -145,9 +157,9 @@ class Worker:
         try:
             progress, _ = loop.teach(plan, checkpoint=checkpoint, should_stop=should_stop)
         except ModelFileError:
-            if not checkpoint.exists():
+            if begun or not checkpoint.exists():
                 raise
-            checkpoint.unlink()  # damaged, or of another version: the pack begins again
+            checkpoint.unlink()  # it is damaged: the pack begins again
             progress, _ = loop.teach(plan, checkpoint=checkpoint, should_stop=should_stop)
         return measurements(pack, plan, progress)
 
@@ -165,9 +177,8 @@ class Worker:
         return [{"cell": cell.name, "settings": dict(cell.settings), "content": found.content, "runs": 1}]
 
     def _failed(self, pack: Pack, error: Exception) -> Outcome:
-        """Keep the reason, and give the cells back; a pack that memory does not hold is tried in halves instead."""
-        self.heart.release(pack.names)
-        if _is_memory(error) and len(pack.cells) > 1:
+        """Keep the reason; a pack that memory does not hold is tried in halves instead."""
+        if _is_of_the_memory(error) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
             outcomes = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
             return next((o for o in ("stopped", "failed", "held") if o in outcomes), "done")
@@ -176,5 +187,14 @@ class Worker:
         return "failed"
 
 
-def _is_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error) or "memory" in str(error).lower()
+def _is_of_the_memory(error: Exception) -> bool:
+    return isinstance(error, (MemoryError, MemoryLimitError)) or "RESOURCE_EXHAUSTED" in str(error)
+
+
+def _is_of_the_disk(error: BaseException | None) -> bool:
+    """Whether the error, or what caused it, is that the disk has no room."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            return True
+        error = error.__cause__
+    return False

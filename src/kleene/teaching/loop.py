@@ -216,15 +216,16 @@ def _is_settled(progress: Progress, stop_after: int | None) -> bool:
     return bool(all((test["generalises"] | ~test["alive"]).all() for test in last))
 
 
-def use_all_cores() -> None:
-    """Let jax see as many CPU devices as there are cores, so that the loop spreads its runs over them.
+def use_all_cores(cores: int | None = None) -> None:
+    """Let jax see as many CPU devices as there are cores, or `cores`, so that the loop spreads its runs over them.
 
     XLA uses little more than one core for arrays of this size. Call this before jax computes anything; afterwards, or
     where XLA_FLAGS sets the number of devices, it changes nothing.
     """
     if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         jax.config.update("jax_num_cpu_devices", cores)
     except RuntimeError:  # jax has begun to compute
@@ -251,7 +252,7 @@ def check_room(plan: Plan, most: int | None = None) -> None:
     setting = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), plan.setting())
     examples = jax.eval_shape(lesson.examples, key, learner[2], setting)
     widest = max((axis for leaf in jax.tree.leaves(learner) for axis in leaf.shape), default=1)
-    left = most or _device_memory()
+    left = most or device_memory()
     fixed = COPIES * _bytes(learner) + _bytes(examples)
     if plan.runs * (fixed + 10 * widest * _bytes(examples)) <= left:
         return
@@ -281,7 +282,7 @@ def _bytes(tree: Any) -> int:
     return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
 
 
-def _device_memory() -> int:
+def device_memory() -> int:
     """The memory of all local devices in bytes, or the free memory of the machine where they have none of their own."""
     stated = [device.memory_stats() for device in jax.local_devices()]
     return sum(one["bytes_limit"] if one else 0 for one in stated) or usable_memory()
