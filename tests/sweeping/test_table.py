@@ -19,7 +19,7 @@ from tests.sweeping.rows import by_cell, cell_row, small_sweep
 
 @pytest.fixture
 def table() -> Table:
-    return Table.from_rows(small_sweep())
+    return Table.of_rows(small_sweep())
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def words(path) -> list[str]:
 
 def test_a_run_has_its_settings_and_the_measurements_of_its_last_test():
     row = cell_row({"hints": "none", "seed": 3}, (False, True, True), (0.5, 0.75, 1.0), (3.0, 2.0, 1.0), peak=[1, 4, 2])
-    (run,) = Table.from_rows(by_cell(row)).runs
+    (run,) = Table.of_rows(by_cell(row)).runs
     assert run.get("hints") == "none"
     assert run.get("seed") == 3
     expected = {"generalises": True, "accuracy": 1.0, "loss": 1.0, "peak": 2.0, "diverged": False, "first_hit": 200}
@@ -48,13 +48,13 @@ def test_a_run_has_its_settings_and_the_measurements_of_its_last_test():
 
 def test_null_is_nan_infinities_are_words_and_such_runs_diverged():
     lost = [cell_row({"seed": n}, (False,), (None,), (loss,)) for n, loss in enumerate((None, "Infinity", 0.5))]
-    runs = Table.from_rows(by_cell(*lost)).runs
+    runs = Table.of_rows(by_cell(*lost)).runs
     assert [run.last["diverged"] for run in runs] == [True, True, False]
     assert math.isnan(runs[0].last["loss"])
     assert runs[1].last["loss"] == math.inf
     assert math.isnan(runs[2].last["accuracy"])
     stopped = cell_row({}, (True,), (1.0,), (0.5,), alive=(False,))
-    assert Table.from_rows(by_cell(stopped)).runs[0].last["diverged"]
+    assert Table.of_rows(by_cell(stopped)).runs[0].last["diverged"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_several_conditions_all_hold(table):
 
 def test_a_value_with_a_comma_in_it_is_one_value():
     rows = by_cell(*(cell_row({"task": task}) for task in ("dfa:a{1,2}", "dfa:b", "dfa:a{1")))
-    table = Table.from_rows(rows)
+    table = Table.of_rows(rows)
     assert [run.get("task") for run in table.where("task=dfa:a{1,2}").runs] == ["dfa:a{1,2}"]
     assert len(table.where("task=dfa:b,dfa:a{1")) == 2
 
@@ -148,7 +148,7 @@ def test_a_diverged_run_counts_but_has_no_loss():
         cell_row({"seed": 0}, (True,), (1.0,), (2.0,)),
         cell_row({"seed": 1}, (False,), (0.5,), (None,), alive=(False,)),
     )
-    (group,) = Table.from_rows(rows).merged().groups
+    (group,) = Table.of_rows(rows).merged().groups
     assert group.count("diverged") == 1
     assert (group.means["loss"].mean, group.means["loss"].spread, group.means["loss"].runs) == (2.0, None, 1)
     assert group.means["accuracy"].mean == 0.75
@@ -156,14 +156,14 @@ def test_a_diverged_run_counts_but_has_no_loss():
 
 def test_the_mean_of_equal_numbers_is_that_number():
     rows = by_cell(*(cell_row({"seed": n}, (True,), (0.1,), (14.66,)) for n in range(3)))
-    (group,) = Table.from_rows(rows).merged().groups
+    (group,) = Table.of_rows(rows).merged().groups
     assert (group.means["loss"].mean, group.means["loss"].spread) == (14.66, 0.0)
 
 
 @pytest.mark.parametrize("huge", [1e308, 1e200])
 def test_huge_numbers_are_merged_too(huge):
     rows = by_cell(*(cell_row({"seed": n}, (True,), (0.1,), (n * huge,)) for n in range(2)))
-    (group,) = Table.from_rows(rows).merged().groups
+    (group,) = Table.of_rows(rows).merged().groups
     assert group.means["loss"].mean == huge / 2
     assert group.means["loss"].spread == pytest.approx(huge / math.sqrt(2))
 
@@ -171,7 +171,7 @@ def test_huge_numbers_are_merged_too(huge):
 def test_a_cell_that_other_code_taught_is_not_merged_with_the_new_one():
     old, new = cell_row({"seed": 0}), cell_row({"seed": 0}, (False, False))
     old |= {"cell": "old", "versions": {"kleene": "0.0.9"}}
-    table = Table.from_rows(by_cell(old, new))
+    table = Table.of_rows(by_cell(old, new))
     assert len(table) == 2
     assert table.merged().by == ("details",)
     assert sorted(group.count("generalises") for group in table.merged().groups) == [0, 1]
@@ -183,7 +183,7 @@ def test_a_row_that_lacks_measurements_is_passed_over_and_named():
     empty["tests"] = {"iteration": []}
     odd["tests"]["loss"] = ["many", 1]
     del (gone := cell_row({"seed": 5}))["tests"]
-    table = Table.from_rows(by_cell(good, short, empty, odd, gone))
+    table = Table.of_rows(by_cell(good, short, empty, odd, gone))
     assert [run.get("seed") for run in table.runs] == [0]
     assert len(table.damaged) == 4
     assert all("lacks some of its measurements" in message and "cell " in message for message in table.damaged)
@@ -191,7 +191,7 @@ def test_a_row_that_lacks_measurements_is_passed_over_and_named():
 
 
 def test_cells_of_experiments_are_not_runs():
-    assert len(Table.from_rows({"a": {"cell": "a", "settings": {"experiment": "figure-1"}, "content": {}}})) == 0
+    assert len(Table.of_rows({"a": {"cell": "a", "settings": {"experiment": "figure-1"}, "content": {}}})) == 0
 
 
 CHOICES = {
@@ -210,7 +210,7 @@ ROWS = st.lists(
 @given(ROWS, st.sampled_from(["hints", "density", "seed"]), st.data())
 def test_merging_a_table_that_was_split_and_joined_gives_the_same(rows, name, data):
     made = by_cell(*(cell_row(settings, (ends,), (0.5,), (loss,)) for settings, ends, loss in rows))
-    table = Table.from_rows(made)
+    table = Table.of_rows(made)
     value = data.draw(st.sampled_from(table.values(name)))
     kept, others = table.where(f"{name}={value}"), None
     if len(kept) < len(table):
@@ -279,7 +279,7 @@ def test_tables_show_themselves(table):
     assert "4 (51–100%)" in str(table.merged())
     assert str(table.merged()).startswith("task copy, iterations 200, test_every 100\n")
     assert "<td>4 (51–100%)</td>" in table.merged()._repr_html_()
-    odd = Table.from_rows(by_cell(*(cell_row({"task": task}) for task in ("dfa:[ab]", "<b>"))))
+    odd = Table.of_rows(by_cell(*(cell_row({"task": task}) for task in ("dfa:[ab]", "<b>"))))
     assert "dfa:[ab]" in str(odd.merged())
     assert "&lt;b&gt;" in odd.merged()._repr_html_()
 
@@ -315,7 +315,7 @@ def test_a_heat_map_has_the_numbers_and_leaves_missing_cells_empty(table, tmp_pa
 
 
 def test_too_many_lines_for_one_picture_are_refused(tmp_path):
-    many = Table.from_rows(by_cell(*(cell_row({"strength": n / 8}) for n in range(17))))
+    many = Table.of_rows(by_cell(*(cell_row({"strength": n / 8}) for n in range(17))))
     with pytest.raises(InputError, match="17 lines are too many"):
         many.draw(tmp_path / "curves.svg")
 
@@ -337,7 +337,7 @@ def file_content(seeds, generalises=True, language="ab", **facts):
 
 
 def test_files_of_teach_are_the_same_kind_of_table():
-    table = Table.from_files({"a.json": file_content(range(3)), "b.json": file_content(range(2), hidden=8)})
+    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(2), hidden=8)})
     assert table.merged().by == ("hidden",)
     assert [len(group.runs) for group in table.merged().groups] == [3, 2]
     assert table.runs[0].last["accuracy"] == 0.75
@@ -346,26 +346,26 @@ def test_files_of_teach_are_the_same_kind_of_table():
 
 
 def test_a_run_that_two_files_have_counts_once():
-    table = Table.from_files({"a.json": file_content(range(3)), "b.json": file_content(range(5))})
+    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(5))})
     (group,) = table.merged().groups
     assert len(group.runs) == 5
 
 
 def test_lessons_that_differ_only_in_their_details_are_not_merged():
-    table = Table.from_files({"a.json": file_content(range(3)), "b.json": file_content(range(3), language="ba")})
+    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(3), language="ba")})
     assert table.merged().by == ("details",)
-    apart = Table.from_files({"a.json": file_content([0]), "b.json": file_content([0], language="ba", hidden=8)})
+    apart = Table.of_files({"a.json": file_content([0]), "b.json": file_content([0], language="ba", hidden=8)})
     assert apart.merged().by == ("hidden",)
 
 
 def test_a_file_whose_rows_are_damaged_is_passed_over_and_named():
     bad = file_content(range(3))
     del bad["rows"][2]["kind"]
-    table = Table.from_files({"a.json": file_content([7]), "b.json": bad})
+    table = Table.of_files({"a.json": file_content([7]), "b.json": bad})
     assert [run.get("seed") for run in table.runs] == [7]
     assert table.damaged == ("'b.json' lacks some of its measurements ('kind')",)
 
 
 def test_an_empty_table_has_nothing_to_merge():
     with pytest.raises(InputError, match="no runs here"):
-        Table.from_rows({}).merged()
+        Table.of_rows({}).merged()

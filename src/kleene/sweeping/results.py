@@ -36,8 +36,8 @@ class FoundResults(files.Results):
     def runs(self) -> Table:
         """The table of all runs."""
         if self.cells is None:
-            return Table.from_files({row["file"]: row for row in self.rows})
-        return Table.from_rows(self.cells)
+            return Table.of_files({row["file"]: row for row in self.rows})
+        return Table.of_rows(self.cells)
 
     @property
     def failed(self) -> list[str]:

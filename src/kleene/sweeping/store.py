@@ -173,7 +173,7 @@ def _append(path: Path, data: bytes) -> None:
 
 def is_store(path: Any) -> bool:
     """Whether the folder is the store of a sweep."""
-    return (Path(path) / "store.json").is_file()
+    return os.path.isfile(os.path.join(path, "store.json"))  # `Path.is_file` raises for a name too long
 
 
 def _make(path: Path) -> None:

@@ -34,9 +34,9 @@ class Table(Listing):
 
     >>> row = {"settings": {"task": "copy", "hints": "none"}, "tests": {"iteration": [10], "generalises": [True]}}
     >>> seeds = {str(n): row | {"settings": row["settings"] | {"seed": n}} for n in range(4)}
-    >>> Table.from_rows(seeds)
+    >>> Table.of_rows(seeds)
     <Table: 4 runs, seed differs>
-    >>> print(Table.from_rows(seeds).merged())
+    >>> print(Table.of_rows(seeds).merged())
     task copy, hints none
     runs generalise (95%) first
     4    4 (51–100%)      10
@@ -46,13 +46,13 @@ class Table(Listing):
     damaged: tuple[str, ...] = ()
 
     @staticmethod
-    def from_rows(rows: Mapping[str, Mapping[str, Any]]) -> "Table":
+    def of_rows(rows: Mapping[str, Mapping[str, Any]]) -> "Table":
         """The table of the rows of a sweep's store, by cell; cells of experiments have no runs of their own."""
         taught = {cell: row for cell, row in rows.items() if "content" not in row}
         return _read({f"cell {cell}": lambda row=row: [from_row(row)] for cell, row in taught.items()})
 
     @staticmethod
-    def from_files(files: Mapping[str, Mapping[str, Any]]) -> "Table":
+    def of_files(files: Mapping[str, Mapping[str, Any]]) -> "Table":
         """The table of the contents of results files, by name; files of experiments have no runs."""
         return _read({repr(name): lambda content=content: from_file(content) for name, content in files.items()})
 
