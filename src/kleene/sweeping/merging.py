@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,15 @@ class MergedTable(Listing):
         if "perplexity" not in group.means:  # a language model does not generalise or not
             shown["generalise (95%)"] = f"{group.count('generalises')} ({100 * low:.0f}–{high:.0%})"
             shown["first"] = "·" if group.first_hit is None else f"{group.first_hit:,}"
-        names = in_order({name for other in self.groups for name in other.means} - set(UNSHOWN), MEASUREMENTS)
-        shown |= {name: mean_word(name, group.means.get(name)) for name in names}
+        shown |= {name: mean_word(name, group.means.get(name)) for name in self._shown}
         return shown | {"diverged": str(group.count("diverged"))} if self._diverged else shown
 
-    @property
+    @cached_property
+    def _shown(self) -> list[str]:
+        """The measurements whose means a table shows."""
+        return in_order({name for group in self.groups for name in group.means} - set(UNSHOWN), MEASUREMENTS)
+
+    @cached_property
     def _diverged(self) -> bool:
         return any(group.count("diverged") for group in self.groups)
 

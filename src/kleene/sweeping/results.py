@@ -26,18 +26,12 @@ class FoundResults(files.Results):
     """The results in a folder. They show themselves as files side by side, or as a sweep with its seeds merged.
 
     `runs` is the table of all runs; `where`, `merged`, `pivot`, `csv` and `draw` are those of that table. `cells` has
-    the rows of a sweep's store by cell, and `failures` its failed attempts; both are None where there is no sweep.
+    the rows of a sweep's store by cell, and is None where there is no sweep; `failures` are its failed attempts.
     """
 
+    runs: Table = field(default_factory=lambda: Table(()))
     cells: Mapping[str, Mapping[str, Any]] | None = None
     failures: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-
-    @cached_property
-    def runs(self) -> Table:
-        """The table of all runs."""
-        if self.cells is None:
-            return Table.of_files({row["file"]: row for row in self.rows})
-        return Table.of_rows(self.cells)
 
     @property
     def failed(self) -> list[str]:
@@ -139,7 +133,7 @@ def results(folder: Any = "results") -> FoundResults:
         if stores:
             raise InputError(f"{str(folder)!r} has sweeps in it: name one, such as {str(stores[0])!r}") from None
         raise error
-    return FoundResults(found.rows, found.damaged)
+    return FoundResults(found.rows, found.damaged, Table.of_files({row["file"]: row for row in found.rows}))
 
 
 def _of_sweep(store: CellStore) -> FoundResults:
@@ -152,5 +146,5 @@ def _of_sweep(store: CellStore) -> FoundResults:
             experiments.append({"file": cell, "lesson": content.get("name")} | content)
         elif "content" in row:
             damaged.append(f"cell {cell} lacks some of its measurements")
-    found = FoundResults(tuple(experiments), (), rows, failures)
-    return FoundResults(tuple(experiments), (*damaged, *found.runs.damaged), rows, failures)
+    runs = Table.of_rows(rows)
+    return FoundResults(tuple(experiments), (*damaged, *runs.damaged), runs, rows, failures)

@@ -109,8 +109,7 @@ class Table(Listing):
     def merged(self, by: str | Sequence[str] | None = None) -> MergedTable:
         """The runs with equal values of the settings `by` as one row each; by default seeds alone are merged."""
         self._check_any()
-        names = self.differing if by is None else self._names(by)
-        return MergedTable(tuple(names), grouped(self.runs, names), self.fixed)
+        return self._merged if by is None else self._merged_by(self._names(by))
 
     def pivot(self, rows: str, columns: str, value: str = "generalises") -> Pivot:
         """A measurement by two settings; runs that agree in both are merged."""
@@ -159,6 +158,13 @@ class Table(Listing):
             plain({"settings": dict(run.settings), "last": dict(run.last), "curve": dict(run.curve)})
             for run in self.runs
         ]
+
+    @cached_property
+    def _merged(self) -> MergedTable:
+        return self._merged_by(self.differing)
+
+    def _merged_by(self, names: Sequence[str]) -> MergedTable:
+        return MergedTable(tuple(names), grouped(self.runs, names), self.fixed)
 
     def _names(self, given: str | Sequence[str]) -> list[str]:
         names = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
