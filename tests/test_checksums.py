@@ -13,7 +13,7 @@ from kleene.compiling.alta.fuzzing import Tally, fuzz
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MARKS, SEAL, UnsealedWarning, check_seal, sealed, sealed_json
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
 from kleene.programs.alta.library import parity

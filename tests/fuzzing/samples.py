@@ -12,7 +12,7 @@ import kleene
 from kleene.compiling.alta.fuzzing import Tally
 from kleene.files import sealed_json
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm import TransformerLM

@@ -22,6 +22,9 @@ from kleene.machines.ncm import Start, run
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, draw_chances, hint_loss, nothing, reveal
 from kleene.traces import Channel, Trace
 
+Tested = Mapping[str, np.ndarray]  # measurements of the tests, runs first; "accuracy_by_length" is [run, length]
+Criterion = Callable[[Tested, Sequence[int]], np.ndarray]  # from these and the lengths to which runs generalise
+
 
 class Setting(eqx.Module):
     """The setting of one run; in a grid of runs each field is an array over runs."""
@@ -153,8 +156,15 @@ class Task:
         return found
 
 
-Tested = Mapping[str, np.ndarray]  # measurements of the tests, runs first; "accuracy_by_length" is [run, length]
-Criterion = Callable[[Tested, Sequence[int]], np.ndarray]  # from these and the lengths to which runs generalise
+@dataclass(frozen=True)
+class TaskOf(Task):
+    """A task whose examples another object draws: a task of `kleene.tasks`, with the lengths of a lesson."""
+
+    task: Any
+    name: str
+    shortest: int
+    longest: int
+    lengths: tuple[int, ...]
 
 
 class Pupil(eqx.Module):

@@ -241,7 +241,7 @@ def _tests(arrays: dict[str, np.ndarray], plan: Plan, iteration: int) -> list[di
     kinds = {name: columns[name].dtype.kind for name in MEASURED if name in columns}
     if kinds != MEASURED or set(measured) != {(len(at), plan.runs)} or lengths != (len(plan.lesson.lengths),):
         raise ValueError(f"its tests do not measure each of {plan.runs} runs")
-    return [{name: column[row] for name, column in columns.items()} for row in range(len(at))]
+    return [{name: np.asarray(column[row]) for name, column in columns.items()} for row in range(len(at))]
 
 
 def _types(leaves: list[Any], progress: Progress) -> dict[str, np.ndarray]:
