@@ -168,13 +168,15 @@ def test_huge_numbers_are_merged_too(huge):
     assert group.means["loss"].spread == pytest.approx(huge / math.sqrt(2))
 
 
-def test_a_cell_that_other_code_taught_is_not_merged_with_the_new_one():
-    old, new = cell_row({"seed": 0}), cell_row({"seed": 0}, (False, False))
-    old |= {"cell": "old", "versions": {"kleene": "0.0.9"}}
-    table = Table.of_rows(by_cell(old, new))
-    assert len(table) == 2
+@pytest.mark.parametrize(("name", "old"), [("program", "abc"), ("versions", {"kleene": "0.0.9"})])
+def test_a_cell_that_other_code_taught_is_not_merged_with_the_new_one(name, old):
+    new = [cell_row({"seed": n}) | {"program": "new"} for n in range(3)]
+    before = [cell_row({"seed": n}, (False, False)) | {"cell": f"old {n}", "program": "new", name: old} for n in (0, 1)]
+    table = Table.of_rows(by_cell(*before, *new))
+    assert len(table) == 5
     assert table.merged().by == ("details",)
-    assert sorted(group.count("generalises") for group in table.merged().groups) == [0, 1]
+    assert sorted((len(g.runs), g.count("generalises")) for g in table.merged().groups) == [(2, 0), (3, 3)]
+    assert Table.of_rows(by_cell(*new)).merged().by == ()
 
 
 def test_a_row_that_lacks_measurements_is_passed_over_and_named():
