@@ -85,9 +85,9 @@ def _left_of_container(otherwise: int) -> int:
 def check_memory(needed: float, what: str, advice: str, most: int | None = None) -> None:
     """Refuse what would take more bytes than are available (or than `most`), before anything is allocated.
 
-    >>> check_memory(5e12, "a table of 10⁶ × 10⁶", "make it less", most=GIB)
+    >>> check_memory(5e12, "a big table", "make it less", most=GIB)
     Traceback (most recent call last):
-    kleene.errors.MemoryLimitError: a table of 10⁶ × 10⁶ takes about 4,657 GiB of memory, and 1.0 are left here; make it less
+    kleene.errors.MemoryLimitError: a big table takes about 4,657 GiB of memory, and 1.0 are left here; make it less
     """
     left = usable_memory() if most is None else most
     if needed > left:

@@ -76,12 +76,12 @@ class English:
         total = self.iterations or self.lesson.iterations
         return Plan.grid(self.lesson, seeds=1, iterations=total, test_every=min(self.lesson.task.epoch, total))
 
-    def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
+    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
         """The result. The folder holds it as `NAME.json` and `NAME.svg`, and the network as `NAME.safetensors`."""
-        with Lessons(self.name, folder) as lessons:
+        with Lessons(self, folder, watch) as lessons:
             network, reports = self.model, []
             if network is None:
-                report, learners = lessons.taught(self._plan, on_test)
+                report, learners = lessons.taught(self._plan)
                 network, reports = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[0]), learners.model), [report]
                 network.save(lessons.folder / f"{self.name}.safetensors")
             content = described(self, reports) | self._facts(network, reports) | self._measured(network)

@@ -1,10 +1,10 @@
 """Which settings a cell may have, and with which values: those of its verb, and those that its lesson declares."""
 
 import inspect
+import os
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from kleene.errors import InputError, KleeneError, did_you_mean
@@ -77,16 +77,18 @@ REFUSED = {
 }
 
 
-class Lessons:
-    """The lessons of a sweep, of which each is made once to learn what settings it has.
+class SweepLessons:
+    """The lessons of a sweep, which are made to learn what settings they have.
 
-    A text is not read for that, so the kinds of its hints stay unknown until it is taught.
+    A lesson is made once for each value of its options, but not for each number drawn between two bounds. A text is not
+    read, so the kinds of its hints stay unknown until it is taught.
     """
 
     def __init__(self, source: Source, sweep: Mapping[str, Any]) -> None:
         self.source, self.sweep = source, sweep
         self.annotations: dict[Any, dict[str, Any]] = {}
         self.made: dict[Any, Lesson | None] = {}
+        self.tried: set[tuple[Any, str, str]] = set()
         self.own_hints: set[str] = set()
 
     def checked(self, drawn: Drawn) -> tuple[dict[str, Any], int]:
@@ -98,8 +100,10 @@ class Lessons:
             self.annotations[group] = self._options(drawn, options)
         declared = self.annotations[group]
         fitting = {name: self._fitting(drawn, name, declared[name]) for name in options}
-        if group not in self.made:
+        new = {(group, name, repr(value)) for name, value in fitting.items() if not self._spread(name)} - self.tried
+        if new or group not in self.made:
             self.made[group] = self._lesson(drawn, fitting)
+            self.tried |= new
         made = self.made[group]
         kind = self._kind(drawn, made)
         shares = {name: float(given[name]) for name in SHARES if name in given}
@@ -140,32 +144,48 @@ class Lessons:
     def _lesson(self, drawn: Drawn, options: Mapping[str, Any]) -> Lesson | None:
         task = drawn.settings["task"]
         if task.startswith("text:"):
-            if not Path(task.removeprefix("text:")).is_file():
+            if not os.path.isfile(task.removeprefix("text:")):
                 raise self._error(drawn, "task", f"there is no file {task.removeprefix('text:')!r}; give text:FILE")
             return None
-        try:
-            return lesson(task, drawn.settings.get("machine"), **options)
-        except KleeneError as error:
-            raise self._error(drawn, "task", str(error)) from error
-        except Exception as error:
-            problem = f"the lesson of {task!r} cannot be made with these settings: {type(error).__name__}: {error}"
-            raise self._error(drawn, "task", problem) from error
+        made = _made(drawn, options)
+        if not isinstance(made, Exception):
+            return made
+        blamed = (name for name in options if not isinstance(_made(drawn, options, without=name), Exception))
+        raise self._error(drawn, next(blamed, "task"), str(made)) from made
+
+    def _spread(self, name: str) -> bool:
+        """Whether an option is drawn between two bounds."""
+        drawn_from = self.sweep["random"].get(name)
+        return isinstance(drawn_from, dict) and "choose" not in drawn_from
 
     def _kind(self, drawn: Drawn, made: Lesson | None) -> str | None:
-        """The kind of hints that a setting has, by default the first of its lesson."""
+        """The kind of hints that a setting has, by default the first of its lesson; None where nobody knows."""
         kind = drawn.settings.get("hints")
-        if made is None or kind is None or kind in self.own_hints:
-            return kind if made is None or kind is not None else made.kinds[0]
-        if ".py:" in kind:
+        if made is None or kind is None:
+            return None if made is None else made.kinds[0]
+        if ".py:" in kind and kind not in self.own_hints:
             try:
                 hint_kinds(kind, made.kinds)
             except KleeneError as error:
                 raise self._error(drawn, "hints", str(error)) from error
             self.own_hints.add(kind)
-        elif kind not in made.kinds:
+        elif ".py:" not in kind and kind not in made.kinds:
             problem = f"no hints of kind {kind!r} for {made.name}; {did_you_mean(kind, made.kinds)}"
             raise self._error(drawn, "hints", problem)
         return kind
+
+
+def _made(drawn: Drawn, options: Mapping[str, Any], without: str = "") -> Lesson | Exception:
+    """The lesson with these options, or the error that making it raised."""
+    task = drawn.settings["task"]
+    try:
+        kept = {name: value for name, value in options.items() if name != without}
+        return lesson(task, drawn.settings.get("machine"), **kept)
+    except KleeneError as error:
+        return error
+    except Exception as error:
+        problem = f"the lesson of {task!r} cannot be made with these settings: {type(error).__name__}: {error}"
+        return InputError(problem)
 
 
 def _declared(task: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], Maker]:
@@ -211,7 +231,7 @@ PLAIN = {
     float: REAL,
     str: Wanted("a text", lambda value: isinstance(value, str)),
 }
-LISTED = Wanted("a list; in [grid], put it into another: [[1, 2]]", lambda value: isinstance(value, list))
+LISTED = Wanted("a list; put it into another in [grid]: [[1, 2]]", lambda value: isinstance(value, list))
 
 
 def _wanted(annotation: Any) -> list[Wanted]:

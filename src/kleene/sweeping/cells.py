@@ -84,6 +84,18 @@ def cells_of(verb: str, settings: Iterable[Mapping[str, Any]]) -> list[Cell]:
     return list({cell.name: cell for cell in map(make, settings)}.values())
 
 
+def cells_of_plan(plan: Plan) -> list[Cell]:
+    """A cell for each run of a plan, in the order of its runs. Its lesson must be one that was made by name."""
+    recipe = getattr(plan.lesson, "recipe", None)
+    assert recipe is not None, f"the lesson {plan.lesson.name!r} was not made by name"
+    schedule = {"iterations": plan.iterations, "test_every": plan.test_every}
+    settings = [
+        {**recipe, "hints": s["kind"], "density": s["density"], "strength": s["strength"], "seed": seed, **schedule}
+        for s, seed in plan.pairs
+    ]
+    return [teaching_cell(one) for one in settings]
+
+
 def experiment_cell(settings: Mapping[str, Any]) -> Cell:
     """The cell of one experiment of `kleene reproduce`."""
     model = settings.get("model")

@@ -30,7 +30,7 @@ class Drawn(NamedTuple):
         """Where the value of that key was written."""
         if self.cell is not None and key in sweep["cells"][self.cell]:
             return ("cells", self.cell, key)
-        for table in ("grid", "random", "settings"):
+        for table in ("grid", "settings", "random"):
             if key in sweep[table]:
                 values = sweep[table][key] if table == "grid" else ()
                 return (table, key, *(n for n, value in enumerate(values) if value == self.settings.get(key)))[:3]

@@ -137,7 +137,7 @@ def progress_of(rows: Sequence[Mapping[str, Any]]) -> Progress:
     columns = {name: np.stack([_array(row["tests"][name]) for row in rows], axis=1) for name in names}
     iterations = columns.pop("iteration")[:, 0]
     tests = [
-        {"iteration": np.int64(at)} | {name: column[number] for name, column in columns.items()}
+        {"iteration": np.asarray(at)} | {name: column[number] for name, column in columns.items()}
         for number, at in enumerate(iterations)
     ]
     seconds = sum(row["seconds"] / row["runs"] for row in rows)

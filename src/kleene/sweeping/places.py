@@ -5,6 +5,7 @@ what, is in the store alone. So places can be mixed, and a second driver joins t
 """
 
 import functools
+import logging
 import multiprocessing
 import os
 import signal
@@ -199,7 +200,7 @@ def connected(address: str | None) -> Any:
         return ray
     if address is not None and address != "auto":
         _check_answers(address)
-    begin = functools.partial(ray.init, log_to_driver=False, include_dashboard=False, logging_level="error")
+    begin = functools.partial(ray.init, log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
     if address is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # jax warns of every fork; Ray's end in another program

@@ -21,7 +21,7 @@ SECONDS = 0.5  # that a probe measures speed for
 
 
 @dataclass(frozen=True)
-class Probe:
+class PackProbe:
     """What was measured of a program: with `runs` cells, for an iteration of all of them."""
 
     runs: int
@@ -43,7 +43,7 @@ class Probe:
         return self.compile_seconds + iterations * each
 
 
-def probe(pack: Pack) -> Probe:
+def probe(pack: Pack) -> PackProbe:
     """Compile the program of a pack, and run it for half a second in this process."""
     started = time.perf_counter()
     setting, learners, advance = teaching_program(pack.plan())
@@ -58,7 +58,7 @@ def probe(pack: Pack) -> Probe:
         taken, ran, count = time.perf_counter() - started, count, count * 2
     devices = len(jax.tree.leaves(learners)[0].sharding.device_set)
     size = _bytes(program.memory_analysis()) * devices // len(pack.cells)
-    return Probe(len(pack.cells), compiled, taken / ran, size, device_memory(), jax.local_devices()[0].device_kind)
+    return PackProbe(len(pack.cells), compiled, taken / ran, size, device_memory(), jax.local_devices()[0].device_kind)
 
 
 def _bytes(stats: Any) -> int:
@@ -67,7 +67,7 @@ def _bytes(stats: Any) -> int:
     return int(used + stats.temp_size_in_bytes)
 
 
-def probe_elsewhere(packs: Sequence[Pack]) -> list[Probe]:
+def probe_elsewhere(packs: Sequence[Pack]) -> list[PackProbe]:
     """The probe of each pack, in one new process."""
     with multiprocessing.get_context("spawn").Pool(1, initializer=use_all_cores) as pool:
         return pool.map(probe, packs)

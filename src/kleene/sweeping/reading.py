@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kleene.errors import did_you_mean
-from kleene.sweeping.allowed import MOST_SEED, SETTINGS, SUBJECT, Lessons
+from kleene.sweeping.allowed import MOST_SEED, SETTINGS, SUBJECT, SweepLessons
 from kleene.sweeping.drawing import Drawn, drawn_settings, how_many
+from kleene.sweeping.sections import check_tables, resources_of, tables_of, take_seeds
 from kleene.sweeping.source import Source, load
-from kleene.sweeping.tables import check_tables, resources_of, tables_of, take_seeds
 
 MOST_CELLS = 1_000_000
 WITH_FILES = ("task", "hints", "model")  # settings that can name a file
@@ -113,7 +113,7 @@ def _lessons(
     source: Source, sweep: Mapping[str, Any], shared: Mapping[str, Any], own: Sequence[Mapping[str, Any]]
 ) -> Runs:
     """The settings of `teach`, checked against their lessons. The seeds of one of the [[cells]] may be its own."""
-    lessons = Lessons(source, sweep)
+    lessons = SweepLessons(source, sweep)
     for drawn in drawn_settings(sweep):
         _check_subject(source, drawn, SUBJECT["teach"], "copy")
         settings, default = lessons.checked(drawn)

@@ -56,18 +56,18 @@ class Source:
 
 def load(source: str | os.PathLike | Mapping[str, Any]) -> Source:
     """The content of a TOML file, or of a dict of the same shape, whose files are those of the current folder."""
-    if isinstance(source, Mapping):
-        return Source("the sweep", _plain(source), Path.cwd())
-    path = Path(source)
+    name = "the sweep" if isinstance(source, Mapping) else str(Path(source))
     try:
-        text = read_bytes(path, MOST_TEXT).decode("utf-8-sig").replace("\r\n", "\n")
-        return Source(str(path), tomllib.loads(text), path.absolute().parent, text)
+        if isinstance(source, Mapping):
+            return Source(name, _plain(source), Path.cwd())
+        text = read_bytes(source, MOST_TEXT).decode("utf-8-sig").replace("\r\n", "\n")
+        return Source(name, tomllib.loads(text), Path(source).absolute().parent, text)
     except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is not a text in UTF-8; a sweep is a TOML file") from None
+        raise InputError(f"{name!r} is not a text in UTF-8; a sweep is a TOML file") from None
     except RecursionError:
-        raise InputError(f"{str(path)!r} has lists or tables that are nested too deeply; a sweep needs few") from None
+        raise InputError(f"{name!r} has lists or tables that are nested too deeply; a sweep needs few") from None
     except ValueError as error:  # of tomllib, with line and column; or about a number with thousands of digits
-        raise InputError(f"{str(path)!r} is not TOML: {error}") from None
+        raise InputError(f"{name!r} is not TOML: {error}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from kleene import stopping
-from kleene.errors import InputError
+from kleene.errors import InputError, KleeneError
 from kleene.sweeping import packs as packing
-from kleene.sweeping.cells import Cell, cells_of
+from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims
 from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import Job, ray_slots, run_here, run_in_processes, run_on_ray
-from kleene.sweeping.probing import RUNS, Probe, probe_elsewhere
+from kleene.sweeping.probing import RUNS, PackProbe, probe_elsewhere
 from kleene.sweeping.reading import SweepFile, read_sweep
 from kleene.sweeping.store import CellStore, Row
 from kleene.sweeping.worker import set_aside
+from kleene.teaching.plan import Plan
+from kleene.teaching.reports import TeachingReport
 
 EVERY = 0.5  # seconds between two looks at the store for the table of a sweep
 SMALL = 64  # cells of one program that are packed without a probe
@@ -49,7 +51,7 @@ class SweepPlan:
     done: int
     packs: tuple[Pack, ...]
     workers: int
-    probes: Mapping[str, Probe] = field(default_factory=dict)
+    probes: Mapping[str, PackProbe] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float | None:
@@ -92,7 +94,7 @@ class SweepPlan:
         return f"<SweepPlan {self.name}: {self.cells} cells, {self.done} done, {len(self.packs)} packs>"
 
 
-def _probe_line(probe: Probe, size: int) -> str:
+def _probe_line(probe: PackProbe, size: int) -> str:
     memory = f"{size * probe.bytes_per_run / 2**20:,.0f} MiB of {probe.memory / 2**20:,.0f}"
     speed = f"{probe.runs / probe.seconds_per_iteration:,.0f} cell·iterations a second with {probe.runs} cells"
     fits = f"up to {size:,} cells a pack: {memory} ({probe.most:,} would fit)"
@@ -214,18 +216,25 @@ def plan_sweep(
     return _planned(read_sweep(source), store, workers, ray, shard, probing=True)[0]
 
 
-def run_cells(
-    name: str, cells: Sequence[Cell], store: Any, *, on_status: Callable[[Status], None] | None = None
-) -> Swept:
-    """Run these cells in this process, those that the store does not have; what experiments of papers are made of."""
-    started, kept = time.monotonic(), CellStore(store)
+def swept_plans(
+    plans: Sequence[Plan], store: Any, *, on_status: Callable[[Status], None] | None = None
+) -> list[TeachingReport]:
+    """The reports of plans that are run as a sweep in this process: only the cells that the store does not have.
+
+    The lessons must have been made by name. A cell that was set aside is an error.
+    """
+    kept, by_plan = CellStore(store), [cells_of_plan(plan) for plan in plans]
+    cells = list({cell.name: cell for group in by_plan for cell in group}.values())
     packs = _packs(kept, cells, 1, probing=False)[0]
     packing.record(kept, packs)
+    stopping.announce("stopped; what is finished is in the store, and the same command goes on", at_stake=True)
     run_here(Job(kept, packs), _watch(kept, cells, on_status))
-    swept = _swept(name, kept, cells, started)
+    swept = _swept("", kept, cells, time.monotonic())
     if not swept.finished:
         raise stopping.Stopped
-    return swept
+    if swept.aside:
+        raise KleeneError("\n".join(swept.lines()[1:]))
+    return [TeachingReport(p, packing.progress_of([swept.rows[c.name] for c in g])) for p, g in zip(plans, by_plan)]
 
 
 def _planned(
@@ -252,7 +261,7 @@ def _planned(
 
 def _packs(
     kept: CellStore, cells: Sequence[Cell], workers: int, *, probing: bool
-) -> tuple[list[Pack], dict[str, Probe]]:
+) -> tuple[list[Pack], dict[str, PackProbe]]:
     """The packs of all cells: those of an earlier run, and new ones, as large as the memory that a probe measured."""
     earlier, new = packing.recorded(kept, cells)
     groups: dict[str, list[Cell]] = {}

@@ -167,13 +167,14 @@ class Worker:
         folder = self.store.path / "checkpoints" / cell.name
         settings = dict(cell.settings)
 
-        def on_test(*_: Any) -> None:  # called when the checkpoint is written
+        def watch(share: float, _: str) -> None:  # called when a checkpoint is written
+            self.heart.facts = {"pack": cell.name, "cells": 1, "done": share * Pack((cell,)).iterations}
             if self.is_over():
                 raise stopping.Stopped
 
         self.heart.facts = {"pack": cell.name, "cells": 1, "done": 0}
         reproduce = late("kleene.experiments.reproduce:reproduce")
-        found = reproduce(settings.pop("experiment"), folder=folder, on_test=on_test, **settings)
+        found = reproduce(settings.pop("experiment"), folder=folder, watch=watch, **settings)
         return [{"cell": cell.name, "settings": dict(cell.settings), "content": found.content, "runs": 1}]
 
     def _failed(self, pack: Pack, error: Exception) -> Outcome:
@@ -181,7 +182,8 @@ class Worker:
         if _is_of_the_memory(error) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
             outcomes = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
-            return next((o for o in ("stopped", "failed", "held") if o in outcomes), "done")
+            worst: tuple[Outcome, ...] = ("stopped", "failed", "held")
+            return next((outcome for outcome in worst if outcome in outcomes), "done")
         plain = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
         self.writer.fail({"cell": name, "reason": plain[:REASON], "pack": pack.name} for name in pack.names)
         return "failed"

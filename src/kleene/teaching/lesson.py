@@ -302,6 +302,7 @@ class Lesson:
     draws: Callable[[PRNGKeyArray, ProgramTrace, int], Draws] = draw_chances
     pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # functions of a `Taught` and a path
     config: Mapping[str, Any] | None = None
+    recipe: Mapping[str, Any] | None = None  # the settings that make this lesson, where it was made by name
 
     def __post_init__(self) -> None:
         for what in ("batch", "tests", "iterations", "seeds"):

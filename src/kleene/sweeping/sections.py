@@ -14,6 +14,8 @@ RESOURCES = {"cpus": 1.0, "gpus": 0.0}
 def tables_of(source: Source) -> dict[str, Any]:
     """Copies of the tables of a sweep, empty where it has none; refuses unknown keys, and what is no table."""
     for key in source.content:
+        if any(key in settings for settings in (SEEDS, *SETTINGS.values())):
+            raise source.error((key,), f"{key} is a setting; put it below [settings]")
         if key not in KEYS:
             raise source.unknown((key,), "a sweep has no key", KEYS)
     cells = source.content.get("cells", [])
