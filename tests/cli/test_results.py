@@ -123,6 +123,13 @@ def test_damaged_rows_are_passed_over_and_named(run, sweep):
     assert [group["runs"] for group in found.json["groups"]] == [4, 4, 4]
 
 
+def test_a_store_is_only_read(run, sweep):
+    Path(sweep, "claims").rmdir()
+    before = sorted(str(path) for path in Path(sweep).rglob("*"))
+    assert run("results", sweep, "--by", "hints").status == 0
+    assert sorted(str(path) for path in Path(sweep).rglob("*")) == before
+
+
 def test_cells_of_experiments_are_shown_as_their_files_are(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     content = {"name": "figure-1", "paper": {}, "plans": [], "settings": [ROW | {"task": "copy"}]}

@@ -94,6 +94,8 @@ class CellStore:
         self.path = Path(path).resolve()
         if is_store(self.path):
             _check_version(self.path)
+            for name in () if must_exist else FOLDERS:  # a store that is only read may be one that cannot be written
+                make_folder(self.path / name)
         elif must_exist:
             raise ModelFileError(f"{str(path)!r} is not the store of a sweep; `kleene sweep FILE.toml` makes one")
         else:
@@ -201,5 +203,3 @@ def _check_version(path: Path) -> None:
             f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
-    for folder in FOLDERS:
-        make_folder(path / folder)
