@@ -34,16 +34,20 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     {'cell': 'a', 'loss': None}
     """
     rest = encoded(json.dumps(_plain(dict(row)), ensure_ascii=False, allow_nan=False))[1:]
-    return BEFORE + hashlib.sha256(rest).hexdigest().encode() + AFTER + rest + b"\n"
+    return BEFORE + _sha256(rest) + AFTER + rest + b"\n"
 
 
 def row_of(line: bytes) -> Row | None:
     """The row in a line, or None where the line is damaged."""
     start = len(BEFORE) + 64
-    digits, rest = line[len(BEFORE) : start], line[start + len(AFTER) :].rstrip(b"\n")
-    if not line.startswith(BEFORE) or hashlib.sha256(rest).hexdigest().encode() != digits:
+    rest = line[start + len(AFTER) :].rstrip(b"\n")
+    if line[:start] + AFTER != line[: start + len(AFTER)] or not line.startswith(BEFORE + _sha256(rest)):
         return None
     return json.loads(b"{" + rest)
+
+
+def _sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def _plain(value: Any) -> Any:
