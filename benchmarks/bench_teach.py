@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.teaching.devices import use_all_cores
 from kleene.teaching.lessons import lesson
-from kleene.teaching.loop import teaching_program
+from kleene.teaching.loop import teaching_program, use_all_cores
 from kleene.teaching.plan import Plan
 
 AIM = {"cpu": 500.0, "gpu": 500_000.0}

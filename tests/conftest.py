@@ -27,20 +27,11 @@ os.environ.setdefault(
 
 import pytest
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
 from tests.command_line import Result
+from tests.typechecking import install
 
-# Every function and every array of these modules is checked against its annotations. The others refuse a user's bad
-# input themselves, with better words than an annotation, and there are tests that they do: words, tokens and channels,
-# and the rooms of programs and verbs. (After a change here, remove `__pycache__`: it keeps what was instrumented.)
-CHECKED = (
-    "kleene.machines",
-    *(f"kleene.notation.{name}" for name in ("computations", "console", "exact", "graphs", "tapes", "wiring")),
-    *(f"kleene.traces.{name}" for name in ("recorder", "storage", "tables", "trace")),
-    "kleene.kinds",
-)
-install_import_hook(CHECKED, "beartype.beartype")
+install()
 
 # What one test compiles, another loads: also in the other workers, and in the commands that tests start. The process
 # that starts the workers makes the folder, and removes it.

@@ -26,6 +26,7 @@ LINES = (
     ("running",),
     ("tasks",),
     ("teaching",),
+    ("sweeping",),
     ("explaining",),
     ("viewing",),
     ("experiments",),

@@ -13,7 +13,7 @@ from kleene.compiling.alta.fuzzing import Tally, fuzz
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MARKS, SEAL, UnsealedWarning, check_seal, sealed, sealed_json
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
 from kleene.programs.alta.library import parity
@@ -21,10 +21,9 @@ from kleene.programs.alta.rules import RuleSet
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.turing.library import get as get_machine
-from kleene.teaching.checkpoints import restored, stored
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.plan import Plan, Progress, restored, stored
 from kleene.traces import Trace
 
 EVEN = kleene.DFA.from_regex("(0|10*1)*")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
+    from kleene.sweeping.sweep import sweep as sweep
     from kleene.teaching.results import results as results
     from kleene.teaching.teach import teach as teach
     from kleene.traces import Channel as Channel
@@ -53,6 +54,7 @@ _LATE = {
     "results": "kleene.teaching.results",
     "teach": "kleene.teaching.teach",
     "run": "kleene.running",
+    "sweep": "kleene.sweeping.sweep",
     "view": "kleene.viewing",
     # types
     "Channel": "kleene.traces",

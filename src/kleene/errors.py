@@ -28,6 +28,10 @@ class InputError(KleeneError, ValueError):
     """An input that a program or network cannot take."""
 
 
+class MemoryLimitError(InputError):
+    """What was asked for takes more memory than there is."""
+
+
 class RunError(KleeneError):
     """A run could not go on."""
 

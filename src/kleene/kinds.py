@@ -172,7 +172,7 @@ TURING_MACHINES = Kind(
 CIRCUITS = Kind(
     "circuit",
     program="kleene.programs.circuits.circuit:Circuit",
-    machine="kleene.machines.nram.nram:NRAM",
+    machine="kleene.machines.nram:NRAM",
     prefixes=("", "circuit:"),
     shelf=late("kleene.programs.circuits.library:entries"),
     spelled=late("kleene.programs.circuits.library:spelled"),

@@ -12,7 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import InputError
+from kleene.errors import InputError, MemoryLimitError
 
 
 def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
@@ -85,11 +85,11 @@ def _left_of_container(otherwise: int) -> int:
 def check_memory(needed: float, what: str, advice: str, most: int | None = None) -> None:
     """Refuse what would take more bytes than are available (or than `most`), before anything is allocated.
 
-    >>> check_memory(5e12, "a table of 10⁶ × 10⁶", "make it less", most=GIB)
+    >>> check_memory(5e12, "a big table", "make it less", most=GIB)
     Traceback (most recent call last):
-    kleene.errors.InputError: a table of 10⁶ × 10⁶ takes about 4,657 GiB of memory, and 1.0 are left here; make it less
+    kleene.errors.MemoryLimitError: a big table takes about 4,657 GiB of memory, and 1.0 are left here; make it less
     """
     left = usable_memory() if most is None else most
     if needed > left:
         size = f"{needed / GIB:,.0f}" if needed >= 10 * GIB else f"{needed / GIB:.1f}"
-        raise InputError(f"{what} takes about {size} GiB of memory, and {left / GIB:.1f} are left here; {advice}")
+        raise MemoryLimitError(f"{what} takes about {size} GiB of memory, and {left / GIB:.1f} are left here; {advice}")

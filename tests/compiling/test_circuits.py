@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.machines.ncm import run
-from kleene.machines.nram.nram import NRAM, stopping
+from kleene.machines.nram import NRAM, stopping
 from kleene.programs.circuits.library import entries, get
 from tests.programs.circuits import instances
 from tests.programs.circuits.test_circuit import WIRING, random_circuit

@@ -26,16 +26,16 @@ def conditions() -> Experiment:
 
 
 def test_an_experiment_that_was_stopped_goes_on_where_it_was(conditions, tmp_path):
-    def stop(plan, progress):
-        if progress.iteration == 3:
+    def stop(share, line):
+        if share == 3 / 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        conditions.run(tmp_path, on_test=stop)
+        conditions.run(tmp_path, watch=stop)
     assert not (tmp_path / "small.json").exists()
     seen = []
-    content = conditions.run(tmp_path, on_test=lambda plan, progress: seen.append(progress.iteration))
-    assert seen == [4]
+    content = conditions.run(tmp_path, watch=lambda share, line: seen.append((share, line)))
+    assert seen == [(1.0, "0 of 4 generalise")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json", "small.svg"]
     kept = json.loads((tmp_path / "small.json").read_text())["curves"]
     assert kept == content["curves"]

@@ -12,7 +12,7 @@ import kleene
 from kleene.compiling.alta.fuzzing import Tally
 from kleene.files import sealed_json
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer_lm import TransformerLM
@@ -20,10 +20,9 @@ from kleene.programs.alta.library import parity
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
-from kleene.teaching.checkpoints import stored
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.plan import Plan, Progress, stored
 
 WORDS = ["<unk>", "<eos>", "the", "man", "laughs"]
 EVEN = "(0|10*1)*"

@@ -97,7 +97,7 @@ def _reader(path: Path):
     from kleene.programs.alta.rules import RuleSet
     from kleene.tasks.text import Corpus
     from kleene.tasks.treebanks import read_conllu
-    from kleene.teaching.checkpoints import restored
+    from kleene.teaching.plan import restored
     from kleene.traces import Trace
 
     if path.suffix == ".safetensors":

@@ -7,7 +7,7 @@ import jax
 
 import kleene
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
 from kleene.machines.rnn.execution import StateReading

@@ -10,7 +10,7 @@ import pytest
 import kleene
 from kleene.errors import InputError, ModelFileError
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.protocol import MACHINES as KINDS
 from kleene.machines.transformer_lm import TransformerLM

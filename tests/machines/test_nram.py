@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
+from kleene.machines import nram
 from kleene.machines.ncm import run
-from kleene.machines.nram import modules as nram_modules
-from kleene.machines.nram.nram import NRAM, stopping
+from kleene.machines.nram import NRAM, stopping
 
 CELLS = 7
 MEANINGS = {
@@ -43,8 +43,8 @@ def lifted(meaning, a: np.ndarray, b: np.ndarray, size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", list(MEANINGS))
 def test_a_module_on_distributions_is_its_meaning_on_every_pair_of_values(kind):
-    module = {**nram_modules.UNARY, **nram_modules.BINARY}[kind]
-    binary = kind in nram_modules.BINARY
+    module = {**nram.UNARY, **nram.BINARY}[kind]
+    binary = kind in nram.BINARY
     batched = jax.jit(jax.vmap(lambda a, b, size: module(a, b, size) if binary else module(a, size), (0, 0, None)))
     for size in (2, 3, 6, 7):
         firsts = np.concatenate([np.eye(size, CELLS, dtype=np.float32), distributions(size, 4)])
@@ -56,8 +56,8 @@ def test_a_module_on_distributions_is_its_meaning_on_every_pair_of_values(kind):
 
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_constants_are_modulo_the_size(size):
-    for value in nram_modules.CONSTANTS.values():
-        assert jnp.argmax(nram_modules.constant(value, CELLS, jnp.asarray(size))) == value % size
+    for value in nram.CONSTANTS.values():
+        assert jnp.argmax(nram.constant(value, CELLS, jnp.asarray(size))) == value % size
 
 
 MACHINE = NRAM.random(3, "R+def+R+W", hidden=16, key=jax.random.key(3))

@@ -1,5 +1,7 @@
 """The NTM against a plain numpy one, and its hand-made gradient against jax's own."""
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,8 +10,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.machines.ncm import run
-from kleene.machines.ntm import addressing as ntm_addressing
-from kleene.machines.ntm import ntm
+from kleene.machines.ntm import addressing, ntm
 from kleene.machines.ntm.addressing import move_read_write
 from kleene.machines.ntm.ntm import NTM, TapeDecoder, commands_of
 
@@ -98,6 +99,33 @@ def test_a_run_in_a_batch_is_the_run_alone_and_the_run_of_the_protocol(machine):
         np.testing.assert_allclose(recorded.log_heads[..., i], trace["memory"].log_heads, rtol=1e-3, atol=1e-4)
 
 
+def test_inputs_of_unequal_length_are_run_at_once_as_each_alone_on_its_own_cells(machine):
+    words = [[0, 3, 1, 2, 2, 0], [], [1], [2, 2, 0, 1], [3, 3, 3]]
+    for cells in (None, 1, 2, CELLS):
+        for word, found in zip(words, machine.run_batch(words, cells), strict=True):
+            size = 2 * len(word) + 1 if cells is None else cells
+            alone = run(machine, machine.start(size), machine.project(jax.nn.one_hot(jnp.array(word, int), SYMBOLS)))
+            assert found["input"].tolist() == [-1, *word]
+            assert found["read"].shape == found["write"].shape == (len(word) + 1, size)
+            close = functools.partial(np.testing.assert_allclose, rtol=1e-3, atol=1e-5)
+            close(found["read"][1:], alone["memory"].heads[:, 0])
+            close(found["write"][1:], alone["memory"].heads[:, 1])
+            close(found["tape"][1:], alone["memory"].tape.transpose(0, 2, 1))
+            close(found["output"][1:], jax.nn.softmax(alone["output"], axis=1))
+    assert machine.run_batch([]) == []
+
+
+def test_many_runs_are_cut_into_several_calls(machine, monkeypatch):
+    words, calls, called = [[n % SYMBOLS] * (n % 4) for n in range(10)], [], ntm._padded_runs
+    whole = machine.run_batch(words)
+    monkeypatch.setattr(ntm, "_padded_runs", lambda *given: calls.append(given[1].shape) or called(*given))
+    parts = machine.run_batch(words, at_once=4 * (3 + 1) * 7 * (WIDTH + 2))
+    assert calls == [(4, 3)] * 3
+    for one, other in zip(parts, whole, strict=True):
+        np.testing.assert_allclose(one["tape"], other["tape"], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(one["output"], other["output"], rtol=1e-5, atol=1e-6)
+
+
 def test_addresses_sum_to_one(machine):
     trace = machine.run([0, 1, 2, 3, 0, 1], CELLS)
     for name in ("read", "write"):
@@ -132,7 +160,7 @@ def test_the_gradient_made_by_hand_is_the_gradient(machine, monkeypatch):
         return sum(jnp.vdot(a, np.resize(by, a.shape)) for a, by in zip(found, directions))
 
     by_hand = jax.jit(jax.grad(measured), compiler_options=OPTIMISED)(machine)
-    monkeypatch.setattr(ntm, "move_read_write", lambda *args: ntm_addressing._forward(*args)[0])
+    monkeypatch.setattr(addressing, "move_read_write", lambda *args: addressing._forward(*args)[0])
     by_jax = jax.jit(jax.grad(lambda machine: measured(machine)), compiler_options=OPTIMISED)(machine)
     for ours, theirs in zip(jax.tree.leaves(by_hand), jax.tree.leaves(by_jax)):
         np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4 * float(jnp.abs(theirs).max()))

@@ -38,7 +38,7 @@ def test_an_unknown_kind_of_picture_or_rows_without_sizes_are_refused(tmp_path):
 
 def test_the_legend_is_below_all_panels_and_over_none_of_their_lines(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr(plots, "save_figure", lambda figure, path: (kept.append(figure), save_figure(figure, path)))
+    monkeypatch.setattr(plots, "save_figure", lambda figure, path: kept.append(figure) or save_figure(figure, path))
     long = "a title of a panel that is much longer than the panel is wide"
     line_panels({long: Panel({"first": Line([1, 2, 3], [3, 2, 1])}, "words", "DI")}, tmp_path / "drawn.png", title=long)
     (figure,) = kept

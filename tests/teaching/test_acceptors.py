@@ -9,11 +9,11 @@ from kleene.errors import InputError
 from kleene.programs.automata import DFA
 from kleene.programs.automata.library import get
 from kleene.teaching.acceptors import POLICIES, acceptor_lesson
+from kleene.teaching.lesson import Setting
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teach
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
-from kleene.teaching.task import Setting
 
 KINDS = ("none", *POLICIES)
 TOMITA = get("tomita_4").build()

@@ -9,11 +9,11 @@ from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.tasks.text import unigram_perplexity
 from kleene.teaching.language import language_lesson
+from kleene.teaching.lesson import Setting
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teach
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
-from kleene.teaching.task import Setting
 
 WORDS = ("a", "b", "c", "d")
 ROUND = np.arange(170) % 4  # a b c d a b c d …

@@ -14,8 +14,8 @@ from kleene.programs.circuits import Circuit
 from kleene.tasks.sequences import SequenceTask
 from kleene.teaching import Examples, Hints, Lesson, Policy, ProgramTrace, Task
 from kleene.teaching.hints import corners, draw_chances, everything, reveal
+from kleene.teaching.lesson import Record, Setting, Trainable
 from kleene.teaching.lessons import hint_kinds, lesson, maker_of
-from kleene.teaching.task import Setting
 from kleene.traces import Trace
 from tests.command_line import assert_refused
 
@@ -231,7 +231,7 @@ class Ends(Task):
 def test_a_task_scores_the_steps_that_have_a_target():
     task, record = Ends(), jnp.log(jnp.array([[[0.5, 0.5], [0.25, 0.75], [0.9, 0.1]]]))
     examples = Examples(None, jnp.array([[-1, 1, -1]]))
-    score = Lesson(task, None).task.score(type("R", (), {"output": record}), examples)  # type: ignore[arg-type]
+    score = Lesson(task, Trainable()).task.score(Record(record, {}), examples)
     assert score.losses[0] == pytest.approx(-np.log(0.75), rel=1e-5)
     assert score.right.tolist() == [True]
     drawn = task.examples(jax.random.key(0), jnp.array([2, 3]), 3)

@@ -1,4 +1,4 @@
-"""The loop: runs keep apart, resume exactly, spread over devices, and one that diverges stops alone."""
+"""The loop: runs keep apart, resume exactly, and spread over devices; one that diverges stops alone."""
 
 import json
 import os
@@ -15,10 +15,10 @@ import optax
 import pytest
 
 from kleene.errors import InputError, ModelFileError
-from kleene.teaching import checkpoints
 from kleene.teaching.lesson import Measured
-from kleene.teaching.loop import Stretch, teach, teaching_program
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.lessons import lesson
+from kleene.teaching.loop import Stretch, check_room, teach, teaching_program
+from kleene.teaching.plan import KIND, Plan, Progress, restored, stored
 from kleene.teaching.reports import TeachingReport, interval
 from kleene.teaching.results import file_name, listed, load, store
 from kleene.tensors import read_tensors, write_tensors
@@ -164,12 +164,12 @@ def test_a_finished_plan_is_extended_to_the_very_result_of_a_longer_one(tmp_path
 def test_a_checkpoint_between_two_tests_is_gone_on_from_and_can_be_an_end(tmp_path):
     file = tmp_path / "slope.safetensors"
     _, learners = teach(plan(iterations=15, test_every=15))
-    checkpoints.stored(file, plan(), Progress(15, 1.0, []), learners)
+    stored(file, plan(), Progress(15, 1.0, []), learners)
     progress, resumed = teach(plan(), checkpoint=file)
     _, at_once = teach(plan())
     assert [test["iteration"] for test in progress.tests] == [15, 20, 30]
     assert weights(resumed).tobytes() == weights(at_once).tobytes()
-    checkpoints.stored(file, plan(), Progress(15, 1.0, []), learners)
+    stored(file, plan(), Progress(15, 1.0, []), learners)
     assert [test["iteration"] for test in teach(plan(iterations=15), checkpoint=file)[0].tests] == [15]
 
 
@@ -198,15 +198,15 @@ def finished(tmp_path_factory):
     """The learners of a plan as they were in the end, the header of its checkpoint, and its arrays."""
     file = tmp_path_factory.mktemp("finished") / "slope.safetensors"
     _, learners = teach(plan(), checkpoint=file)
-    return learners, *read_tensors(file, checkpoints.KIND)
+    return learners, *read_tensors(file, KIND)
 
 
 def restored_with(file, finished, change):
     """What is restored when the header is changed so; None takes a key away."""
     learners, header, arrays = finished
     changed = {key: value for key, value in (header | change).items() if value is not None}
-    write_tensors(file, checkpoints.KIND, changed, arrays)
-    return checkpoints.restored(file, plan(), learners)
+    write_tensors(file, KIND, changed, arrays)
+    return restored(file, plan(), learners)
 
 
 @pytest.mark.parametrize(
@@ -343,3 +343,45 @@ def test_runs_are_spread_over_devices_without_changing_what_they_learn():
         found.append(SimpleNamespace(**dict(zip(("devices", "weights"), json.loads(done.stdout)))))
     assert [one.devices for one in found] == [1, 4]
     assert found[0].weights == pytest.approx(found[1].weights, rel=1e-6)
+
+
+def rnn_plan(seeds: int = 10, **options) -> Plan:
+    return Plan.grid(lesson("dfa:tomita_3", **options), seeds=seeds, iterations=5)
+
+
+def test_a_network_of_too_many_units_is_refused_by_its_weights():
+    with pytest.raises(InputError, match=r"teaching 1 run of tomita_3 rnn takes about 33,528 GiB of memory"):
+        teach(rnn_plan(1, hidden=1_000_000))
+
+
+def test_a_batch_too_large_for_its_gradient_is_refused_by_what_an_update_keeps():
+    check_room(rnn_plan(1), most=1 << 30)
+    check_room(rnn_plan(1, batch=20_000), most=1 << 30)  # the rough guess is larger than that
+    with pytest.raises(
+        InputError, match=r"teaching 1 run of tomita_3 rnn takes about .* GiB of memory, and 1.0 are left"
+    ):
+        check_room(rnn_plan(1, batch=1_000_000), most=1 << 30)
+
+
+def test_many_runs_take_as_much_more():
+    check_room(rnn_plan(10), most=10_000_000)
+    with pytest.raises(InputError, match="teaching 1,000 runs of tomita_3 rnn takes about"):
+        check_room(rnn_plan(1000), most=10_000_000)
+
+
+LOOK = "import jax; from kleene.teaching.loop import use_all_cores; {0}use_all_cores(); print(len(jax.devices()))"
+
+
+@pytest.mark.parametrize(
+    ("before", "flags", "devices"),
+    [
+        ("", "", len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        ("", "--xla_force_host_platform_device_count=3", 3),
+        ("jax.devices(); ", "", 1),
+    ],
+)
+def test_every_core_is_a_device_unless_it_is_too_late_or_was_said_otherwise(before, flags, devices):
+    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", LOOK.format(before)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) == devices

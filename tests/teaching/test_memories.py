@@ -13,10 +13,10 @@ from kleene.errors import InputError
 from kleene.programs.circuits.library import get
 from kleene.tasks.memory import memory_task
 from kleene.teaching.hints import reveal
+from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach
 from kleene.teaching.memories import NOISE, CellsTask, Difficulty, circuit_draws, gradient_noise, nram_lesson
 from kleene.teaching.plan import Plan
-from kleene.teaching.task import Setting
 
 QUICK = {"xla_backend_optimization_level": 0}  # these programs run once
 LESSON = nram_lesson("increment", hidden=2, batch=8, start=3, end=5, lengths=(3, 6), tests=10)

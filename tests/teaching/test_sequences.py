@@ -8,10 +8,10 @@ import pytest
 from kleene.errors import InputError
 from kleene.tasks.sequences import TASKS
 from kleene.teaching.hints import draw_chances, reveal
+from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach
 from kleene.teaching.plan import Plan
 from kleene.teaching.sequences import POLICIES, ntm_lesson, program_trace
-from kleene.teaching.task import Setting
 
 KINDS = ("none", *POLICIES)
 SMALL = {"controller": (12, 12), "width": 4, "longest": 3, "lengths": (1, 3, 4, 6), "tests": 4, "batch": 6, "unroll": 1}

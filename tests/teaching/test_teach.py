@@ -3,20 +3,18 @@
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from rich.console import Console
 
 from kleene.machines.lstm.lstm import LSTM
 from kleene.teaching import loop
-from kleene.teaching.lesson import Lesson, Trainable
-from kleene.teaching.plan import Plan, Progress
+from kleene.teaching.lesson import Lesson, Task, Trainable
+from kleene.teaching.plan import Learner, Plan, Progress
 from kleene.teaching.reports import TeachingReport, summary_of, table_of
-from kleene.teaching.task import Task
 from kleene.teaching.teach import Taught
 from tests.command_line import assert_refused
 
@@ -174,7 +172,7 @@ def test_of_all_runs_the_best_is_chosen_by_accuracy_then_loss_and_diverged_ones_
         def save(self, path):
             kept.append((path, int(self.number)))
 
-    learners: Any = SimpleNamespace(model=Machine(np.arange(4)))
+    learners = Learner(Machine(np.arange(4)), (), (), jnp.zeros(4), jnp.ones(4, bool), jnp.zeros(4), jnp.zeros(4))
     test = {
         "alive": np.array([True, True, True, False]),
         "accuracy_by_length": np.array([[0.5, 0.6], [0.8, 0.9], [0.8, 0.9], [1, 1]]),

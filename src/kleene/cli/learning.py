@@ -78,7 +78,7 @@ def teach(
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
     options = {name: value for name, value in given.items() if value is not None}
     with stoppable("stopped before anything was taught"):
-        from kleene.teaching.devices import use_all_cores
+        from kleene.teaching.loop import use_all_cores
         from kleene.teaching.reports import summary_of
         from kleene.teaching.teach import teach
 
@@ -125,10 +125,10 @@ class _Bar:
     def __init__(self, progress: Any) -> None:
         self.progress, self.task = progress, None
 
-    def begin(self, description: str, total: int | None) -> None:
+    def begin(self, description: str, total: float | None) -> None:
         self.task = self.progress.add_task(description, total=total)
 
-    def show(self, completed: int, description: str) -> None:
+    def show(self, completed: float, description: str) -> None:
         self.progress.update(self.task, completed=completed, description=description)
 
 
@@ -180,7 +180,7 @@ def reproduce(
     """Run an experiment of the papers, our numbers beside theirs."""
     from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
-    from kleene.teaching.devices import use_all_cores
+    from kleene.teaching.loop import use_all_cores
 
     if name is None:
         names = list(experiments())
@@ -188,19 +188,14 @@ def reproduce(
     with stoppable("stopped before anything was taught"):
         use_all_cores()
         with _bar(not as_json) as bar:
-            before: dict[int, int] = {}
-
-            def begin(chosen: Any) -> None:
-                total = sum(plan.iterations for plan in chosen.plans)
-                before.update({id(p): sum(q.iterations for q in chosen.plans[:n]) for n, p in enumerate(chosen.plans)})
-                bar.begin(f"{name}: compiling" if total else name, total or None)
-
-            def show(plan: Any, now: Any) -> None:
-                shown = f"{name}: {now.tests[-1]['generalises'].sum()} of {plan.runs} generalise"
-                bar.show(before[id(plan)] + now.iteration, shown)
-
             found = reproduce(
-                name, full=full, iterations=iterations, model=model, folder=folder, on_begin=begin, on_test=show
+                name,
+                full=full,
+                iterations=iterations,
+                model=model,
+                folder=folder,
+                on_begin=lambda chosen: bar.begin(f"{name}: compiling" if chosen.plans else name, 1.0),
+                watch=lambda share, line: bar.show(share, f"{name}: {line}"),
             )
     if as_json:
         return print_json(found.as_json())

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kleene.compiling.checking import REFERENCE
-from kleene.machines.nram.nram import NRAM
+from kleene.machines.nram import NRAM
 from kleene.notation.console import Entry
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import SYMBOLS

@@ -2,24 +2,27 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from kleene.files import SEAL, make_folder, sealed, write_atomically
+from kleene.sweeping.sweep import Status, swept_plans
 from kleene.teaching.loop import teach
 from kleene.teaching.plan import Learner, Plan, Progress
 from kleene.teaching.reports import TeachingReport
 from kleene.teaching.results import versions
 
 Size = Literal["quick", "full"]
-Watch = Callable[[Plan, Progress], None]
+Watch = Callable[[float, str], None]  # called with the share of an experiment that is done, and a line about it
 
 SPREAD = re.compile(r"\n +")  # a newline in JSON is never inside a string
 SPREAD_LIST = re.compile(r"\[\n +([^\[\]{}]+)\n +\]")
 
 
+@runtime_checkable
 class Reproduction(Protocol):
     """What `kleene reproduce` runs: plans to teach, perhaps none, and a `run` that makes a result of them."""
 
@@ -32,7 +35,7 @@ class Reproduction(Protocol):
     @property
     def plans(self) -> tuple[Plan, ...]: ...
 
-    def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
+    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
         """What it came to; `NAME.json` and `NAME.svg` in the folder hold it."""
         ...
 
@@ -51,24 +54,40 @@ class Experiment:
     draw: Callable[["Experiment", list[TeachingReport], Path], Path]
     further: Callable[[list[TeachingReport]], dict[str, Any]] | None = None
 
-    def run(self, folder: Any, *, on_test: Watch | None = None) -> dict[str, Any]:
-        """What it came to; `NAME.json` and `NAME.svg` in the folder hold it.
-
-        Each plan keeps a checkpoint in the folder while it runs, so that an experiment that was stopped goes on.
-        """
-        with Lessons(self.name, folder) as lessons:
-            reports = [lessons.taught(plan, on_test)[0] for plan in self.plans]
+    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
+        """What it came to; `NAME.json` and `NAME.svg` in the folder hold it. One that was stopped goes on."""
+        folder = make_folder(folder)
+        with self.taught(folder, watch) as reports:
             content = described(self, reports) | ({} if self.further is None else self.further(reports))
-            keep(content, lessons.folder)
-            self.draw(self, reports, lessons.folder / f"{self.name}.svg")
+            keep(content, folder)
+            self.draw(self, reports, folder / f"{self.name}.svg")
         return content
+
+    @contextmanager
+    def taught(self, folder: Path, watch: Watch | None) -> Iterator[list[TeachingReport]]:
+        """The report of each plan. Each keeps a checkpoint in the folder until the experiment is kept."""
+        with Lessons(self, folder, watch) as lessons:
+            yield [lessons.taught(plan)[0] for plan in self.plans]
+
+
+@dataclass(frozen=True)
+class SweptExperiment(Experiment):
+    """An experiment whose plans are run as a sweep. Its store, `cells` in the folder, is shared by all experiments."""
+
+    @contextmanager
+    def taught(self, folder: Path, watch: Watch | None) -> Iterator[list[TeachingReport]]:
+        def show(status: Status) -> None:
+            if watch is not None:
+                watch(status.share, f"{status.done:,} of {status.cells:,} cells")
+
+        yield swept_plans(self.plans, folder / "cells", on_status=show)
 
 
 class Lessons:
     """The plans of an experiment, taught one after another with a checkpoint each, which are removed on success."""
 
-    def __init__(self, name: str, folder: Any):
-        self.name, self.folder = name, Path(folder)
+    def __init__(self, experiment: Reproduction, folder: Any, watch: Watch | None = None):
+        self.experiment, self.folder, self.watch = experiment, Path(folder), watch
         self.checkpoints: list[Path] = []
 
     def __enter__(self) -> "Lessons":
@@ -80,12 +99,19 @@ class Lessons:
             for checkpoint in self.checkpoints:
                 checkpoint.unlink(missing_ok=True)
 
-    def taught(self, plan: Plan, on_test: Watch | None = None) -> tuple[TeachingReport, Learner]:
-        """The report of a plan, and its learners at the end."""
-        checkpoint = self.folder / f".{self.name}-{len(self.checkpoints)}.safetensors"
+    def taught(self, plan: Plan) -> tuple[TeachingReport, Learner]:
+        """The report of the next plan, and its learners at the end."""
+        plans = self.experiment.plans
+        before, total = (sum(p.iterations for p in some) for some in (plans[: len(self.checkpoints)], plans))
+        checkpoint = self.folder / f".{self.experiment.name}-{len(self.checkpoints)}.safetensors"
         self.checkpoints.append(checkpoint)
-        watch = None if on_test is None else lambda progress: on_test(plan, progress)
-        progress, learners = teach(plan, checkpoint=checkpoint, on_test=watch)
+
+        def on_test(progress: Progress) -> None:
+            if self.watch is not None:
+                generalise = progress.tests[-1]["generalises"].sum()
+                self.watch((before + progress.iteration) / total, f"{generalise} of {plan.runs} generalise")
+
+        progress, learners = teach(plan, checkpoint=checkpoint, on_test=on_test)
         return TeachingReport(plan, progress), learners
 
 

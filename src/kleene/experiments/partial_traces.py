@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.experiments.experiment import Experiment, Size
+from kleene.experiments.experiment import Experiment, Size, SweptExperiment
 from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
 from kleene.teaching.lessons import lesson
@@ -141,7 +141,7 @@ def ntm_table(task: str, size: Size = "quick", iterations: int | None = None) ->
         plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, **_schedule(iterations or 1_000)),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
     title = f"runs that generalise in %, {task}, NTM"
-    return Experiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
+    return SweptExperiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
 
 
 def _schedule(iterations: int, tests: int = 4) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def improvements(size: Size = "quick", iterations: int | None = None) -> Experim
         )
         for task in ("repeat_flip_3d", "copy", "reverse", "repeat_copy_twice")
     )
-    return Experiment("figure-4", "runs that generalise, against none, in points", plans, {}, draw_improvements)
+    return SweptExperiment("figure-4", "runs that generalise, against none, in points", plans, {}, draw_improvements)
 
 
 def draw_improvements(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
@@ -202,7 +202,7 @@ def nram_errors(task: str, size: Size = "quick", iterations: int | None = None) 
     plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), seeds=seeds, iterations=iterations)
     title = f"errors on the test set in %, {task}, NRAM"
     beside = partial(errors_beside, NRAM[task])
-    return Experiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
+    return SweptExperiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
 
 
 def errors_beside(paper: Mapping[str, float], reports: list[TeachingReport]) -> dict[str, Any]:
@@ -236,7 +236,8 @@ def state_hints(
     seeds = 6 if size == "quick" else 20
     plan = Plan.grid(taught, kinds=("none", "scattered"), densities=(0.1, 1.0), seeds=seeds, **schedule)
     title = f"{language}, {machine}: examples until all tests are right, by the share of states revealed"
-    return Experiment(f"state-hints-{language}-{machine}", title, (plan,), {}, draw_examples, further=examples_needed)
+    name = f"state-hints-{language}-{machine}"
+    return SweptExperiment(name, title, (plan,), {}, draw_examples, further=examples_needed)
 
 
 def examples_needed(reports: list[TeachingReport]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def reproduce(
     model: Any = None,
     folder: Any = "results",
     on_begin: Callable[[Reproduction], None] | None = None,
-    on_test: Watch | None = None,
+    watch: Watch | None = None,
 ) -> Reproduced:
     """Run the experiment of that name at a size for a CPU, or with `full` at the paper's own size.
 
@@ -66,7 +66,7 @@ def reproduce(
     chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)
     if on_begin is not None:
         on_begin(chosen)
-    return Reproduced(chosen.run(folder, on_test=on_test), Path(folder))
+    return Reproduced(chosen.run(folder, watch=watch), Path(folder))
 
 
 def _language_model(model: Any) -> LSTM | None:

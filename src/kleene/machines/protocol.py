@@ -1,7 +1,7 @@
 """The protocol of machines, the table of all machines, and how they show themselves.
 
 `run` and `run_batch` return traces, `save` and `load` use one file format, `size` counts the weights. `load` finds the
-class of a file in the table, so a new machine is a folder with its weights as fields and a line here.
+class of a file in the table, so a new machine is a module with its weights as fields and a line here.
 """
 
 import html
@@ -24,7 +24,7 @@ MACHINES = {
     "turing rnn": "kleene.machines.turing_rnn.turing_rnn:TuringRNN",
     "lstm": "kleene.machines.lstm.lstm:LSTM",
     "transformer language model": "kleene.machines.transformer_lm:TransformerLM",
-    "nram": "kleene.machines.nram.nram:NRAM",
+    "nram": "kleene.machines.nram:NRAM",
     "ntm": "kleene.machines.ntm.ntm:NTM",
 }
 

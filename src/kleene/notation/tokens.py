@@ -14,9 +14,11 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.notation.words import read_symbols
 
+Tokens = Sequence[Any] | np.ndarray  # one input: tokens, or a string or symbols of an alphabet
+
 
 def checked_input(
-    sequence: Sequence[Any],
+    sequence: Tokens,
     name: str,
     input_range: int,
     position_range: int | None,
@@ -45,7 +47,7 @@ def checked_input(
     return [int(t) for t in tokens]
 
 
-def padded(sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+def padded(sequences: Sequence[Tokens]) -> tuple[np.ndarray, np.ndarray]:
     """Sequences of unequal length as one array (batch, position), padded with zeros, and their lengths.
 
     >>> padded([[1, 2], [3]])[0].tolist()

@@ -82,7 +82,7 @@ class Vocabulary:
                 )
         return np.fromiter((places.get(word, unknown) for word in words), dtype=np.int32)
 
-    def decode(self, numbers: Iterable[int]) -> list[str]:
+    def decode(self, numbers: Iterable[int] | np.ndarray) -> list[str]:
         """The words with these ids."""
         return [self.words[number] for number in numbers]
 
@@ -194,7 +194,7 @@ def wikitext_2(held_out: str = "valid", *, minimum: int | None = 1, size: int | 
     return Corpus("wikitext-2", found.vocabulary, found.train, found.held_out)
 
 
-def corpus(name: str, **options: Any) -> Corpus:
+def corpus(name: str | Path, **options: Any) -> Corpus:
     """The corpus of a text file, or of the data set of that name."""
     return wikitext_2(**options) if name == "wikitext-2" else Corpus.from_file(name, **options)
 

@@ -1,8 +1,8 @@
 """Teaching networks: a lesson is a task, a machine, policies for hints and a criterion.
 
-`task`, `lesson` and `hints` hold these parts, and `lessons` finds a lesson by name; `sequences` (NTM), `memories`
-(NRAM), `acceptors` (RNN, LSTM) and `language` (LSTM) are the built-in ones. `plan`, `loop`, `devices` and `checkpoints`
-teach many runs at once, `reports` and `results` hold the measurements, and `teach` is the verb.
+`lesson` and `hints` hold these parts, and `lessons` finds a lesson by name; `sequences` (NTM), `memories` (NRAM),
+`acceptors` (RNN, LSTM) and `language` (LSTM) are the built-in ones. `plan` and `loop` teach many runs at once, with
+checkpoints, `reports` and `results` hold the measurements, and `teach` is the verb.
 """
 
 from kleene.teaching.hints import Hints as Hints
@@ -10,9 +10,9 @@ from kleene.teaching.hints import Policy as Policy
 from kleene.teaching.hints import ProgramTrace as ProgramTrace
 from kleene.teaching.hints import everything as everything
 from kleene.teaching.lesson import NCM as NCM
+from kleene.teaching.lesson import Examples as Examples
 from kleene.teaching.lesson import Lesson as Lesson
+from kleene.teaching.lesson import Task as Task
 from kleene.teaching.lesson import Trainable as Trainable
 from kleene.teaching.lesson import UpToTwice as UpToTwice
 from kleene.teaching.lesson import perfect as perfect
-from kleene.teaching.task import Examples as Examples
-from kleene.teaching.task import Task as Task

@@ -20,8 +20,7 @@ from kleene.machines.ncm import Recurrent, Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
 from kleene.teaching.hints import Draws, Policy, ProgramTrace, everything
-from kleene.teaching.lesson import Lesson, Pupil, Trainable
-from kleene.teaching.task import Examples, Record, Score, Setting, Task
+from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, Setting, Task, Trainable
 
 POLICIES = {"states": Policy(everything), "scattered": Policy(everything, scattered=True)}
 CLIP = 1.0  # the default norm that gradients are clipped to

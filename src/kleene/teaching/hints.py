@@ -183,10 +183,13 @@ class Draws(NamedTuple):
 
 def draw_chances(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws:
     """One number for the density and `chances` for the policies of each example, and one for each entry."""
-    drawn = jax.random.uniform(key, (len(trace.steps), 1 + chances))
+    count = len(trace.steps)
+    # Each column has a key of its own, so that a policy's numbers do not depend on the other policies of the lesson.
+    own = [jax.random.uniform(jax.random.fold_in(key, 2 + n), (count,)) for n in range(chances)]
     keys = jax.random.split(jax.random.fold_in(key, 1), len(trace.targets))
     entry = {name: jax.random.uniform(one, trace.targets[name].shape) for one, name in zip(keys, trace.targets)}
-    return Draws(drawn[:, 0], drawn[:, 1:], entry)
+    policy = jnp.stack(own, axis=1) if own else jnp.zeros((count, 0))
+    return Draws(jax.random.uniform(key, (count,)), policy, entry)
 
 
 def reveal(

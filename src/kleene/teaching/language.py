@@ -18,8 +18,7 @@ from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.machines.lstm.streams import next_token_losses, read_streams, still
 from kleene.tasks.text import Corpus, unigram_perplexity
-from kleene.teaching.lesson import Lesson, Tested, Trainable
-from kleene.teaching.task import Examples, Record, Score, Setting, Task
+from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Task, Tested, Trainable
 
 Texts = np.ndarray | Mapping[str, np.ndarray]
 Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array | dict[str, Array]]

@@ -79,7 +79,7 @@ def lesson(
     >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
     'tomita_4 lstm'
     """
-    name = subject if isinstance(subject, str) else None
+    name, asked = subject if isinstance(subject, str) else None, dict(options)
     found, given = _named(subject, options) if isinstance(subject, str) else (subject, {})
     maker = maker_of(found)
     shown = repr(name or getattr(found, "name", type(found).__name__))
@@ -89,7 +89,11 @@ def lesson(
     if len(maker.machines) > 1:
         given["machine"] = machine or maker.machines[0]
     _check_options(shown, machine or next(iter(maker.machines), ""), options, maker.options)
-    return with_policies(maker.make(found, **given | options), hints)
+    made = maker.make(found, **given | options)
+    if name is not None:
+        chosen = {"machine": machine} if machine is not None else {}
+        made = replace(made, recipe={"task": name} | chosen | asked)
+    return with_policies(made, hints)
 
 
 def with_policies(taught: Lesson, hints: Sequence[str] | Mapping[str, Any] | None) -> Lesson:

@@ -1,10 +1,13 @@
 """The training loop: many seeds and settings at once in one jitted program, resumable at any moment.
 
-The runs are the first axis of every array, sharded over all local devices. They share nothing: only the run that
-diverges is stopped, and a run among a thousand computes what it would compute alone.
+The runs are the first axis of every array, sharded over all local devices; each CPU core can be one. They share
+nothing: only the run that diverges is stopped, and a run among a thousand computes what it would compute alone. A plan
+that does not fit into memory is refused before anything is allocated.
 """
 
 import functools
+import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +21,12 @@ import optax
 from jaxtyping import Array, Bool, Int, PyTree
 
 from kleene import stopping
+from kleene.limits import check_memory, usable_memory
 from kleene.machines.ncm import compiler_options
-from kleene.teaching.checkpoints import restored, stored
-from kleene.teaching.devices import check_room, spread
-from kleene.teaching.lesson import Measured, Teachable
-from kleene.teaching.plan import Learner, Plan, Progress
-from kleene.teaching.task import Setting
+from kleene.teaching.lesson import Measured, Setting, Teachable
+from kleene.teaching.plan import Learner, Plan, Progress, restored, stored
+
+COPIES = 3  # of a learner's weights and optimiser state: the old, the new and the gradient
 
 
 @dataclass
@@ -55,16 +58,19 @@ def teach(
     plan: Plan,
     *,
     checkpoint: Any = None,
+    keep_every: float = 60.0,
     stop_after: int | None = None,
     on_test: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[Progress], bool] | None = None,
     stretch: Stretch | None = None,
 ) -> tuple[Progress, Learner]:
     """Run the plan; returns its progress with all measurements, and the learners at the end.
 
-    With `checkpoint`, a file is written after each test, and a killed plan continues from it to the very same result.
-    A plan of more iterations continues from it as well. Its result is that of a plan which had them from the start,
-    because no lesson knows the number of iterations. With `stop_after`, the plan ends early once every run has
-    generalised in that many tests in a row, or diverged.
+    With `checkpoint`, a file is written after each test and `keep_every` seconds, and a killed plan continues from it
+    to the very same result. A plan of more iterations continues from it as well. Its result is that of a plan which had
+    them from the start, because no lesson knows the number of iterations. With `stop_after`, the plan ends early once
+    every run has generalised in that many tests in a row, or diverged. `should_stop` is asked between calls of the
+    jitted program, about twice a second; once it says yes, the checkpoint is written and `stopping.Stopped` raised.
     """
     setting, learners, advance = teaching_program(plan)
     test = _test_program(plan, setting)
@@ -72,25 +78,33 @@ def teach(
     if checkpoint is not None:
         progress, learners = restored(checkpoint, plan, learners)
         learners = spread(learners)
-    kept = progress.iteration
+    kept, kept_at = progress.iteration, time.monotonic()
+
+    def is_stopped() -> bool:
+        return stopping.is_asked() or (should_stop is not None and should_stop(progress))
+
     while progress.tested < plan.iterations and not _is_settled(progress, stop_after):
         goal = _next_test(plan, progress)
         while progress.iteration < goal:
             _report_stop(plan, progress, checkpoint, kept)
             learners = stretch.taught(advance, setting, learners, progress, goal)
-            if stopping.is_asked() and progress.iteration < goal:
+            if progress.iteration < goal and (is_stopped() or _is_due(checkpoint, kept_at, keep_every)):
                 break
         else:
             _test(plan, test, learners, progress)
         if checkpoint is not None:
             stored(checkpoint, plan, progress, learners)
-            kept = progress.iteration
+            kept, kept_at = progress.iteration, time.monotonic()
         _report_stop(plan, progress, checkpoint, kept)
-        if stopping.is_asked() and progress.tested < plan.iterations:
+        if progress.tested < plan.iterations and is_stopped():
             raise stopping.Stopped
-        if on_test is not None:
+        if on_test is not None and progress.tested == progress.iteration:
             on_test(progress)
     return progress, learners
+
+
+def _is_due(checkpoint: Any, kept_at: float, keep_every: float) -> bool:
+    return checkpoint is not None and time.monotonic() - kept_at > keep_every
 
 
 def _next_test(plan: Plan, progress: Progress) -> int:
@@ -137,8 +151,7 @@ def _fresh(plan: Plan) -> Learner:
             model, state, plan.lesson.beginning(), jax.random.key_data(rest), jnp.array(True), nothing, nothing
         )
 
-    seeds = jnp.array(plan.seeds * len(plan.settings), jnp.uint32)
-    return jax.jit(jax.vmap(begin), compiler_options=compiler_options())(seeds)
+    return jax.jit(jax.vmap(begin), compiler_options=compiler_options())(plan.run_seeds)
 
 
 def _advance(
@@ -186,9 +199,7 @@ def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
 def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> None:
     """Measure all runs. All tests of a run have the same examples, so that they can be compared."""
     started = time.perf_counter()
-    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(
-        jnp.array(plan.seeds * len(plan.settings), jnp.uint32)
-    )
+    keys = jax.vmap(lambda seed: jax.random.fold_in(jax.random.key(seed), 1 << 30))(plan.run_seeds)
     found = {name: np.asarray(array) for name, array in test(learners.model, keys).items()}
     alive, since = np.asarray(learners.alive), max(1, progress.iteration - progress.tested)
     found["generalises"] = np.asarray(plan.lesson.generalises(found)) & alive
@@ -203,3 +214,75 @@ def _is_settled(progress: Progress, stop_after: int | None) -> bool:
         return False
     last = progress.tests[-stop_after:]
     return bool(all((test["generalises"] | ~test["alive"]).all() for test in last))
+
+
+def use_all_cores(cores: int | None = None) -> None:
+    """Let jax see as many CPU devices as there are cores, or `cores`, so that the loop spreads its runs over them.
+
+    XLA uses little more than one core for arrays of this size. Call this before jax computes anything; afterwards, or
+    where XLA_FLAGS sets the number of devices, it changes nothing.
+    """
+    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+        return
+    if cores is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        jax.config.update("jax_num_cpu_devices", cores)
+    except RuntimeError:  # jax has begun to compute
+        return
+
+
+def spread(tree: PyTree) -> PyTree:
+    """The arrays with their first axis, the runs, sharded over the largest number of local devices that divides it."""
+    runs, devices = jax.tree.leaves(tree)[0].shape[0], jax.local_devices()
+    count = max(n for n in range(1, len(devices) + 1) if runs % n == 0)
+    mesh = jax.sharding.Mesh(np.array(devices[:count]), ("runs",))
+    return jax.device_put(tree, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("runs")))
+
+
+def check_room(plan: Plan, most: int | None = None) -> None:
+    """Refuse a plan that takes more memory than the device has left, or than `most` bytes; nothing is allocated.
+
+    The memory that an update keeps for its gradient is counted from the traced loss. Tracing takes a second, so it is
+    done only where a rough estimate, ten numbers for every entry of an example and every row of a weight, does not fit.
+    """
+    lesson = plan.lesson
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    learner = jax.eval_shape(lambda key: _learner(lesson, key), key)
+    setting = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), plan.setting())
+    examples = jax.eval_shape(lesson.examples, key, learner[2], setting)
+    widest = max((axis for leaf in jax.tree.leaves(learner) for axis in leaf.shape), default=1)
+    left = most or device_memory()
+    fixed = COPIES * _bytes(learner) + _bytes(examples)
+    if plan.runs * (fixed + 10 * widest * _bytes(examples)) <= left:
+        return
+    if plan.runs * fixed <= left:
+        fixed += _bytes(jax.eval_shape(lambda *given: _kept(lesson, *given), key, setting))
+    runs = "1 run" if plan.runs == 1 else f"{plan.runs:,} runs"
+    check_memory(plan.runs * fixed, f"teaching {runs} of {lesson.name}", "use fewer seeds, or a smaller size", left)
+
+
+def _learner(lesson: Any, key: Any) -> tuple[Any, Any, Any]:
+    model = lesson.fresh(key)
+    arrays = eqx.filter(model, eqx.is_array)
+    return arrays, lesson.optimiser.init(eqx.filter(model, eqx.is_inexact_array)), lesson.beginning()
+
+
+def _kept(lesson: Any, key: Any, setting: Any) -> list[Any]:
+    """The arrays that an update keeps for its gradient."""
+    trainable, fixed = eqx.partition(lesson.fresh(key), eqx.is_inexact_array)
+    batch = lesson.examples(key, lesson.beginning(), setting)
+    _, back, _ = jax.vjp(
+        lambda weights: lesson.loss(eqx.combine(weights, fixed), batch, setting), trainable, has_aux=True
+    )
+    return jax.tree.leaves(back)
+
+
+def _bytes(tree: Any) -> int:
+    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+
+def device_memory() -> int:
+    """The memory of all local devices in bytes, or the free memory of the machine where they have none of their own."""
+    stated = [device.memory_stats() for device in jax.local_devices()]
+    return sum(one["bytes_limit"] if one else 0 for one in stated) or usable_memory()

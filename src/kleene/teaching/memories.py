@@ -17,14 +17,12 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
 
 from kleene.errors import InputError
 from kleene.machines.ncm import run
-from kleene.machines.nram.nram import NRAM, stopping
+from kleene.machines.nram import NRAM, stopping
 from kleene.notation.wiring import Wiring
 from kleene.programs.circuits import Circuit
-from kleene.tasks.circuits import circuit_run
-from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, memory_task
+from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, circuit_run, memory_task
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
-from kleene.teaching.lesson import Lesson, Trainable, UpToTwice
-from kleene.teaching.task import Examples, Record, Score, Task
+from kleene.teaching.lesson import Examples, Lesson, Record, Score, TaskOf, Trainable, UpToTwice
 
 FAINT = 1e-6  # added to a probability before its logarithm, because the target's probability may be 0
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
@@ -40,15 +38,10 @@ class Difficulty(eqx.Module):
     difficulty: Int[Array, "*runs"]
 
 
-@dataclass(frozen=True)
-class CellsTask(Task):
+class CellsTask(TaskOf):
     """A memory task as a `Task`: its lengths are memory sizes, and its trace is the circuit's wiring."""
 
     task: MemoryTask
-    name: str
-    shortest: int
-    longest: int
-    lengths: tuple[int, ...]
 
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False

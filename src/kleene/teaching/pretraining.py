@@ -15,9 +15,8 @@ import numpy as np
 from kleene.tasks.grammar import endless
 from kleene.tasks.text import END, UNKNOWN, Corpus, Vocabulary
 from kleene.tasks.treebanks import OPEN_CLASSES
-from kleene.teaching.devices import use_all_cores
 from kleene.teaching.language import corpus_lesson
-from kleene.teaching.loop import teach
+from kleene.teaching.loop import teach, use_all_cores
 from kleene.teaching.plan import Plan, Progress
 
 WORDS, HELD_OUT = 1_000_000, 5_000

@@ -18,8 +18,7 @@ from kleene.errors import InputError
 from kleene.machines.ntm.ntm import NTM, TapeDecoder
 from kleene.tasks.sequences import SequenceExamples, SequenceTask, sequence_task
 from kleene.teaching.hints import ProgramTrace, Weights, channels
-from kleene.teaching.lesson import Lesson, Pupil, Trainable, UpToTwice
-from kleene.teaching.task import Examples, Record, Score, Task
+from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, TaskOf, Trainable, UpToTwice
 from kleene.traces import Trace
 
 SEEN = 0.05  # the smallest weight of a head that is visible in a picture
@@ -40,15 +39,10 @@ POLICIES = {
 }
 
 
-@dataclass(frozen=True)
-class TapeTask(Task):
+class TapeTask(TaskOf):
     """A sequence task as a `Task`. The batch is the last axis of all arrays."""
 
     task: SequenceTask
-    name: str
-    shortest: int
-    longest: int
-    lengths: tuple[int, ...]
 
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False

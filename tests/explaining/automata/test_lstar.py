@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError
 from kleene.explaining.automata.extraction import extract
-from kleene.explaining.automata.lstar import learn
-from kleene.explaining.automata.teachers import all_words, random_words
+from kleene.explaining.automata.lstar import all_words, learn, random_words
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA

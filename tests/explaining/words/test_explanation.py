@@ -14,7 +14,7 @@ from rich.console import Console
 import kleene
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining import decompose, interdependence
-from kleene.explaining.words.explained import Explained
+from kleene.explaining.words.explanation import Explained
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
 from kleene.machines.ntm.ntm import NTM

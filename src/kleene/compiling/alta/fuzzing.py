@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -111,7 +112,9 @@ def _outcomes(
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
     try:
-        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        # Ctrl-C goes to all processes of the terminal; the parent alone answers it.
+        ignored = (signal.SIGINT, signal.SIG_IGN)
+        with multiprocessing.get_context("spawn").Pool(workers, signal.signal, ignored) as pool:
             yield from pool.imap(functools.partial(trial, seed), indices, chunksize=16)
     finally:
         for name, value in before.items():
@@ -127,16 +130,17 @@ def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
     content = read_bytes(resume, MOST_TEXT)
     check_seal(resume, content)
     try:
-        tally = Tally(**{key: value for key, value in json.loads(content).items() if key != "checksum"})
+        kept = {key: value for key, value in json.loads(content).items() if key != "checksum"}
         for name, kind in {"failures": list, "seconds": (int, float)}.items():
-            if not isinstance(getattr(tally, name), kind):
-                raise ValueError(f"its {name} are {getattr(tally, name)!r}")
+            if not isinstance(kept[name], kind):
+                raise ValueError(f"its {name} are {kept[name]!r}")
         for name in ("seed", "done", "agree", "refused", "inputs"):
-            if type(getattr(tally, name)) is not int or getattr(tally, name) < 0:
-                raise ValueError(f"its count {name!r} is {getattr(tally, name)!r}")
-        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in tally.failures):
+            if type(kept[name]) is not int or kept[name] < 0:
+                raise ValueError(f"its count {name!r} is {kept[name]!r}")
+        if not all(isinstance(one, dict) and set(one) >= FAILURE for one in kept["failures"]):
             raise ValueError("its failures are not described")
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        tally = Tally(**kept)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{resume!r} does not hold a tally of random checks ({error}); remove it") from None
     if tally.seed != seed:
         raise ModelFileError(f"{resume!r} is of seed {tally.seed}, and seed {seed} was asked for; name another file")

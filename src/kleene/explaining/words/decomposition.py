@@ -13,7 +13,7 @@ from jaxtyping import Array
 
 from kleene.errors import InputError
 from kleene.explaining.words.parts import Decomposable, Network, Parts, decomposable, precision
-from kleene.explaining.words.sentences import Sentence, checked_layer, checked_positions, padded, read_sentences
+from kleene.explaining.words.sentences import Index, Sentence, checked_layer, checked_positions, padded, read_sentences
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
 
 SEGMENT = 8  # sentences are padded to a multiple of this many steps, so that few lengths are compiled
@@ -67,7 +67,7 @@ class Decomposition:
 
 
 def decompose(
-    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: int | None = None, sharing: Sharing = PAPERS
+    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: Index | None = None, sharing: Sharing = PAPERS
 ) -> Decomposition:
     """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
@@ -91,7 +91,7 @@ def decompose_batch(
     sentences: Sequence[Sentence],
     foci: Sequence[Iterable[int] | int],
     *,
-    layer: int | None = None,
+    layer: Index | None = None,
     sharing: Sharing = PAPERS,
 ) -> list[Decomposition]:
     """The decompositions of many sentences of unequal length, each with its focus, in jitted calls.

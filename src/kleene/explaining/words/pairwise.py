@@ -12,11 +12,11 @@ from kleene.errors import InputError
 from kleene.explaining.words.decomposition import states_at
 from kleene.explaining.words.lstm_pairs import Question, all_pairs, pack
 from kleene.explaining.words.parts import Decomposable, decomposable, precision
-from kleene.explaining.words.sentences import Sentence, checked_layer, checked_sets, read_sentences
+from kleene.explaining.words.sentences import Index, Sentence, checked_layer, checked_sets, read_sentences
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing, floor_of
 
 At = Literal["hidden", "logits"]
-Step = Literal["last"] | int | None
+Step = Literal["last"] | Index | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def interdependence(
     sets: Iterable[Any] | None = None,
     at: At = "hidden",
     step: Step = None,
-    layer: int | None = None,
+    layer: Index | None = None,
     sharing: Sharing = PAPERS,
 ) -> np.ndarray:
     """The interdependence of every two words of a sentence: symmetric, NaN on the diagonal.
@@ -95,7 +95,7 @@ def interdependence_batch(
     sentences: Iterable[Sentence],
     *,
     at: At = "hidden",
-    layer: int | None = None,
+    layer: Index | None = None,
     sharing: Sharing = PAPERS,
     progress: Callable[[int, int], None] | None = None,
     buckets: Buckets | None = None,
@@ -117,7 +117,7 @@ Matrices = Iterator[tuple[list[int], list[np.ndarray]]]  # places of some senten
 
 
 def _in_turn(
-    about: Decomposable, codes: list[np.ndarray], at: At, layer: int | None, sharing: Sharing, buckets: Buckets | None
+    about: Decomposable, codes: list[np.ndarray], at: At, layer: Index | None, sharing: Sharing, buckets: Buckets | None
 ) -> Matrices:
     number, root = checked_layer(about, layer), _root(about, at, layer)
     if not (about.branch_off and sharing.wakes_at_focus):
@@ -155,7 +155,7 @@ def _between(
     groups: list[tuple[int, ...]],
     root: np.ndarray | None,
     step: int | None,
-    layer: int | None,
+    layer: Index | None,
     sharing: Sharing,
 ) -> np.ndarray:
     """The matrix over sets of words at any step, with a decomposition for each focus."""
@@ -186,7 +186,7 @@ def _ratio(missed: np.ndarray, both: np.ndarray, state: np.ndarray, root: np.nda
     return 0.0 if above <= floor_of(both.dtype) * whole else float(np.divide(above, below))
 
 
-def _root(about: Decomposable, at: At, layer: int | None) -> np.ndarray | None:
+def _root(about: Decomposable, at: At, layer: Index | None) -> np.ndarray | None:
     """A root R of the decoder's Gram matrix, at most hidden × hidden: RᵀR = WᵀW, so ‖W d‖ = ‖R d‖."""
     if at == "hidden":
         return None

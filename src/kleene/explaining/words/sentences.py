@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from kleene.errors import InputError, UnknownWordsWarning
@@ -15,10 +16,11 @@ from kleene.tasks.treebanks import read_conllu, tree_problem
 
 UNKNOWN = "<unk>"
 
-Sentence = Sequence[Hashable]
+Index = int | np.integer
+Sentence = Sequence[Hashable] | np.ndarray | jax.Array  # tokens, a text, or token ids
 
 
-def words_of(vocabulary: Sequence[Hashable], tokens: Sentence) -> list[Hashable]:
+def words_of(vocabulary: Sequence[Hashable], tokens: Any) -> list[Any]:
     """The tokens of a sentence. A string is split at spaces if the vocabulary has words, else into characters."""
     if isinstance(tokens, str) and any(len(word) > 1 and word[0] != "<" for word in map(str, vocabulary)):
         return list(tokens.split())
@@ -182,7 +184,7 @@ def checked_sets(sets: Iterable[Any], length: int) -> list[tuple[int, ...]]:
     return found
 
 
-def checked_layer(about: Decomposable, layer: int | None) -> int:
+def checked_layer(about: Decomposable, layer: Index | None) -> int:
     """The number of a layer, from 0; None and -1 are the top layer."""
     layers = about.layers
     if layer is None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 SMALL = 1e-6  # added to squared lengths, because an empty cell has no direction
 TINY = 1e-16  # added to weights before their logarithm is taken
@@ -35,11 +35,15 @@ class Command(NamedTuple):
 
 
 class TapeMemory(NamedTuple):
-    """The positions of the reading and the writing head as distributions, their logarithms, and the tape."""
+    """The positions of the reading and the writing head as distributions, their logarithms, and the tape.
+
+    If the tape is padded, only its first `size` cells count; no head reaches the others.
+    """
 
     heads: Heads
     log_heads: Heads
     tape: Tape
+    size: Int[Array, ""] | None = None
 
 
 def lengths(squares: Array) -> Array:
@@ -59,19 +63,28 @@ def _total(heads: Heads) -> Numbers:
     return jnp.sum(heads, axis=1, keepdims=True)
 
 
-def shifted(heads: Heads, shifts: Float[Array, "2 3 1 ..."]) -> Heads:
-    """The heads after a circular convolution: they move by -1, 0 and +1 with these three weights."""
-    return sum((shifts[:, i] * jnp.roll(heads, by, axis=1) for i, by in enumerate(BESIDE)), jnp.zeros(()))
+def shifted(heads: Heads, shifts: Float[Array, "2 3 1 ..."], size: Int[Array, ""] | None = None) -> Heads:
+    """The heads after a circular convolution: they move by -1, 0 and +1 with these three weights.
+
+    Where only `size` cells count, the others get numbers without meaning.
+    """
+
+    def moved(by: int) -> Heads:
+        if size is None:
+            return jnp.roll(heads, by, axis=1)
+        return jnp.take(heads, (jnp.arange(heads.shape[1]) - by) % size, axis=1)
+
+    return sum((shifts[:, i] * moved(by) for i, by in enumerate(BESIDE)), jnp.zeros(()))
 
 
-def _forward(keys, gates, shifts, sharpening, erase, add, before, tape):
+def _forward(keys, gates, shifts, sharpening, erase, add, before, tape, size=None):
     norms = lengths(_added([row * row for row in tape]))
-    similar = _added([keys[:, i, None] * row for i, row in enumerate(tape)]) / norms
+    similar = _counted(_added([keys[:, i, None] * row for i, row in enumerate(tape)]) / norms, size)
     raised = jnp.exp(similar - jnp.max(similar, axis=1, keepdims=True))
     content = raised / _total(raised)
     gated = before + gates * (content - before)
-    logs = jnp.log(shifted(gated, shifts) + TINY)
-    powers = sharpening * logs
+    logs = jnp.log(shifted(gated, shifts, size) + TINY)
+    powers = _counted(sharpening * logs, size)
     powers = powers - jnp.max(powers, axis=1, keepdims=True)
     raised = jnp.exp(powers)
     sums = _total(raised)
@@ -80,6 +93,11 @@ def _forward(keys, gates, shifts, sharpening, erase, add, before, tape):
     written = tape + heads[1] * (add[:, None] - erase[:, None] * tape)
     kept = (keys, gates, shifts, sharpening, erase, add, before, tape, norms, similar, content, logs, heads)
     return (read, heads, log_heads, written), kept
+
+
+def _counted(powers: Heads, size: Int[Array, ""] | None) -> Heads:
+    """The exponents of a softmax over cells, -∞ from cell `size` on."""
+    return powers if size is None else jnp.where(jnp.arange(powers.shape[1]) < size, powers, -jnp.inf)
 
 
 @jax.custom_vjp
@@ -137,3 +155,12 @@ def _backward(kept, cotangents):
 
 
 move_read_write.defvjp(_forward, _backward)
+
+
+def stepped(command: Command, memory: TapeMemory) -> tuple[Float[Array, "width ..."], TapeMemory]:
+    """The vector read, and the memory after the step. Only an unpadded tape has the gradient by hand."""
+    if memory.size is None:
+        read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
+    else:
+        (read, heads, log_heads, tape), _ = _forward(*command, memory.heads, memory.tape, memory.size)
+    return read, TapeMemory(heads, log_heads, tape, memory.size)

@@ -18,14 +18,15 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
-from kleene.machines.ncm import Records, Start, run
-from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, move_read_write
+from kleene.machines.ncm import Start, run
+from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, stepped
 from kleene.machines.protocol import Shown, Size
 from kleene.machines.weights import Format, arrays_of
 from kleene.notation.console import Telling
 from kleene.traces import Channel, Trace
 
 EMPTY = 1e-3  # every number on a fresh tape; a cell of zeros would have no direction for a key to match
+AT_ONCE = 1 << 26  # numbers that the runs of one call may record
 PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key is not counted
 
 
@@ -125,8 +126,7 @@ class NTM(Shown, eqx.Module):
 
     def process(self, command: Command, memory: TapeMemory) -> tuple[Float[Array, "width ..."], TapeMemory]:
         """The vector read, and the memory after the step."""
-        read, heads, log_heads, tape = move_read_write(*command, memory.heads, memory.tape)
-        return read, TapeMemory(heads, log_heads, tape)
+        return stepped(command, memory)
 
     def logits(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
         """The logits of all steps at once."""
@@ -166,20 +166,35 @@ class NTM(Shown, eqx.Module):
         >>> machine.run([0, 1, 2, 2], cells=7)["tape"].shape
         (5, 7, 4)
         """
+        return self.run_batch([symbols], cells)[0]
+
+    def run_batch(
+        self, inputs: Sequence[Sequence[int]], cells: int | None = None, *, at_once: int = AT_ONCE
+    ) -> list[Trace]:
+        """The runs on many inputs of unequal length, as a list because by default each has its own number of cells.
+
+        One jitted program runs as many at once as record `at_once` numbers.
+        """
+        for symbols in inputs:
+            self._check_symbols(symbols)
+        if cells is not None and cells < 1:
+            raise InputError(f"an NTM on {cells} cells has no cell for its heads; give 1 or more")
+        sizes = [2 * len(symbols) + 1 if cells is None else cells for symbols in inputs]
+        if not sizes:
+            return []
+        steps, most = max(map(len, inputs)), max(sizes)
+        rows = min(len(inputs), max(1, at_once // ((steps + 1) * most * (self.width + 2))))
+        found = []
+        for first in range(0, len(inputs), rows):
+            part, own = inputs[first : first + rows], sizes[first : first + rows]
+            found += _recorded(self, part, own, (rows, steps, most))
+        return found
+
+    def _check_symbols(self, symbols: Sequence[int]) -> None:
         known = self.input_weights.shape[1]
         for step, symbol in enumerate(symbols):
             if symbol not in range(known):
                 raise InputError(f"step {step} brings symbol {symbol!r}, and the machine reads 0 to {known - 1}")
-        cells = 2 * len(symbols) + 1 if cells is None else cells
-        if cells < 1:
-            raise InputError(f"an NTM on {cells} cells has no cell for its heads; give 1 or more")
-        start = jax.tree.map(np.asarray, self.start(cells).memory)
-        found = jax.tree.map(np.asarray, _recorded_run(self, jnp.array(symbols, jnp.int32), cells))
-        return _trace(self, symbols, start, found)
-
-    def run_batch(self, inputs: Sequence[Sequence[int]], cells: int | None = None) -> list[Trace]:
-        """The run on each of many inputs, as a list because by default each has its own number of cells."""
-        return [self.run(symbols, cells) for symbols in inputs]
 
     @property
     def size(self) -> Size:
@@ -221,14 +236,42 @@ FORMAT = Format(
 )
 
 
+def _recorded(
+    machine: NTM, inputs: Sequence[Sequence[int]], sizes: Sequence[int], shape: tuple[int, int, int]
+) -> list[Trace]:
+    """The traces of runs that are padded to this number of runs, steps and cells."""
+    rows, steps, most = shape
+    symbols, cells = np.zeros((rows, steps), dtype=np.int32), np.ones(rows, dtype=np.int32)
+    cells[: len(sizes)] = sizes
+    for row, word in enumerate(inputs):
+        symbols[row, : len(word)] = word
+    heads, tapes, logits = map(np.asarray, _padded_runs(machine, jnp.array(symbols), jnp.array(cells), most))
+    return [
+        _trace(machine, word, heads[row, ..., :size], tapes[row, ..., :size], logits[row])
+        for row, (word, size) in enumerate(zip(inputs, sizes))
+    ]
+
+
 @eqx.filter_jit
-def _recorded_run(machine: NTM, symbols: Int[Array, " step"], cells: int) -> Records:
-    projected = machine.project(jax.nn.one_hot(symbols, machine.input_weights.shape[1]))
-    return run(machine, machine.start(cells), projected)
+def _padded_runs(
+    machine: NTM, symbols: Int[Array, "batch step"], cells: Int[Array, " batch"], most: int
+) -> tuple[
+    Float[Array, "batch moment 2 most"], Float[Array, "batch moment width most"], Float[Array, "batch step outputs"]
+]:
+    """The heads and the tape at the start and after each step, and the logits of the outputs."""
+
+    def one(symbols: Int[Array, " step"], size: Int[Array, ""]) -> tuple[Array, Array, Array]:
+        start = machine.start(most)
+        begun = start._replace(memory=start.memory._replace(size=size))
+        found = run(machine, begun, machine.project(jax.nn.one_hot(symbols, machine.input_weights.shape[1])))
+        memory = jax.tree.map(lambda old, new: jnp.concatenate([old[None], new]), begun.memory, found["memory"])
+        return memory.heads, memory.tape, found["output"]
+
+    return jax.vmap(one)(symbols, cells)
 
 
-def _trace(machine: NTM, symbols: Sequence[int], start: TapeMemory, found: Records) -> Trace:
-    cells, outputs = start.tape.shape[1], len(machine.output_bias)
+def _trace(machine: NTM, symbols: Sequence[int], heads: np.ndarray, tape: np.ndarray, logits: np.ndarray) -> Trace:
+    moments, cells, outputs = len(symbols) + 1, heads.shape[-1], len(machine.output_bias)
     channels = (
         Channel("input", "category", machine.input_weights.shape[1], per_step=True),
         Channel("read", "distribution", cells),
@@ -236,9 +279,8 @@ def _trace(machine: NTM, symbols: Sequence[int], start: TapeMemory, found: Recor
         Channel("output", "distribution", outputs, per_step=True),
         Channel("tape", "vector", machine.width),
     )
-    heads = np.concatenate([start.heads[None], found["memory"].heads]).astype(np.float64)
-    tape = np.concatenate([start.tape[None], found["memory"].tape]).astype(np.float64)
-    answers = np.asarray(jax.nn.softmax(found["output"], axis=1), dtype=np.float64)
+    heads, tape = heads[:moments].astype(np.float64), tape[:moments].astype(np.float64)
+    answers = np.asarray(jax.nn.softmax(logits[: len(symbols)], axis=1), dtype=np.float64)
     data = {
         "input": np.array([-1, *symbols], dtype=np.int32),
         "read": heads[:, 0],

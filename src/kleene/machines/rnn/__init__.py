@@ -1,6 +1,6 @@
 """Simple recurrent networks (Elman 1990), with exact or floating weights.
 
-`simple_rnn` is the network and `storage` its files. `execution` runs it and reads its trace back; `exact_execution`
+`simple_rnn` is the network. `execution` runs it and reads its trace back; `exact_execution`
 steps exact weights. `library` has networks that count, which no finite automaton can.
 """
 

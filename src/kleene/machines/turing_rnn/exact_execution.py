@@ -16,8 +16,22 @@ from math import lcm
 from typing import Any
 
 from kleene.machines.rnn.exact_execution import ExactVector, PlainStepper
-from kleene.machines.turing_rnn.exact_code import Branch, CodeLeaf, Constants, ScaleTooSmall, Tree, function
-from kleene.machines.turing_rnn.exact_ticks import ONE, Form, Guard, KnownCoordinates, Layers, Number, Tick, traced
+from kleene.machines.turing_rnn.exact_ticks import (
+    ONE,
+    Branch,
+    CodeLeaf,
+    Constants,
+    Form,
+    Guard,
+    KnownCoordinates,
+    Layers,
+    Number,
+    ScaleTooSmall,
+    Tick,
+    Tree,
+    function,
+    traced,
+)
 from kleene.notation.exact import ExactMatrix
 
 HOT = 3  # how often a pattern is met before code is made for it

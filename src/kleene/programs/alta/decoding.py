@@ -1,17 +1,15 @@
 """The interpreter as a decoder: position after position, with earlier results cached or computed again."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from kleene.errors import HaltError, InputError
-from kleene.notation.tokens import Decoding, write
+from kleene.notation.tokens import Decoding, Tokens, write
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State
 from kleene.programs.alta.variables import Categorical
 
 
-def decode(program: Definition, prompt: Sequence[int], *, tokens: int, stop: int | None, cached: bool) -> Decoding:
+def decode(program: Definition, prompt: Tokens, *, tokens: int, stop: int | None, cached: bool) -> Decoding:
     """The tokens that the program writes after the prompt."""
     if not isinstance(program.variables[program.output_name], Categorical):
         raise InputError(f"{program.name}: its outputs are numbers, and decoding feeds them back as tokens")

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.tokens import checked_input
+from kleene.notation.tokens import Tokens, checked_input
 from kleene.notation.words import checked_alphabet
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.heads import Head, resolve_heads
@@ -158,7 +158,7 @@ class Definition(Specification):
         """ALTA's transition rules, written out one by one."""
         return paper_rules(self.updates, self.outputs, self.sizes)
 
-    def check_input(self, sequence: Sequence[Any]) -> list[int]:
+    def check_input(self, sequence: Tokens) -> list[int]:
         """The sequence as plain integers, or an InputError that says what is wrong with it."""
         return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
-from kleene.notation.tokens import padded
+from kleene.notation.tokens import Tokens, padded
 from kleene.programs.alta.cases import Chosen, Constant, View, act
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
@@ -158,7 +158,7 @@ BLOCK = 1 << 14  # positions that are run together
 
 
 def interpret(
-    program: Definition, sequences: Sequence[Sequence[int]], *, max_layers: int | None = None, record: bool = True
+    program: Definition, sequences: Sequence[Tokens], *, max_layers: int | None = None, record: bool = True
 ) -> TraceBatch:
     """The traces of the program on a batch of inputs."""
     tokens, lengths = padded([program.check_input(s) for s in sequences])

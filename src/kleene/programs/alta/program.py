@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kleene.errors import ProgramError
-from kleene.notation.tokens import Decoding
+from kleene.notation.tokens import Decoding, Tokens
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.decoding import decode
 from kleene.programs.alta.definition import Definition, Halt, Specification, default_layers
@@ -29,7 +29,7 @@ class Program(Definition):
         cases = sum(map(len, self.updates.values()))
         return f"<Program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads, {cases} cases>"
 
-    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None) -> Trace:
+    def run(self, sequence: Tokens, *, max_layers: int | None = None) -> Trace:
         """The trace of the program on one input: tokens, or a string or symbols if the program has an alphabet.
 
         >>> from kleene.programs.alta.library import parity
@@ -39,12 +39,12 @@ class Program(Definition):
         return self.run_batch([sequence], max_layers=max_layers)[0]
 
     def run_batch(
-        self, sequences: Sequence[Sequence[Any]], *, max_layers: int | None = None, record: bool = True
+        self, sequences: Sequence[Tokens], *, max_layers: int | None = None, record: bool = True
     ) -> TraceBatch:
         """The traces of many inputs of unequal length at once. Without `record`, only the outputs are kept."""
         return interpret(self, sequences, max_layers=max_layers, record=record)
 
-    def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
+    def decode(self, prompt: Tokens, *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the program writes after a prompt, run as a decoder: see `kleene.notation.tokens`."""
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.notation.tokens import Tokens
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.heads import Head
 from kleene.programs.alta.rules import Rule
@@ -20,7 +21,7 @@ Values = dict[str, Any]  # one position: integers, floats and frozensets by vari
 Complaint = Callable[[], Exception]
 
 
-def reference_run(program: Definition, sequence: Sequence[int], *, max_layers: int | None = None) -> Trace:
+def reference_run(program: Definition, sequence: Tokens, *, max_layers: int | None = None) -> Trace:
     """The trace of the program on one input, by the definition of the language.
 
     >>> from kleene.programs import alta

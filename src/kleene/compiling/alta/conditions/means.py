@@ -65,7 +65,7 @@ class StepEdge:
     exact: bool
     tolerated: float = 0.0
 
-    def width(self, n: np.ndarray, exactly_summed: int) -> np.ndarray:
+    def width(self, n: np.ndarray, exactly_summed: int) -> np.ndarray | np.floating:
         """How far a mean of n numbers can be off, or -1 where the error does no harm."""
         width = SPARE * (self.fixed + np.where(n > exactly_summed, self.size * self.unit * n, 0.0))
         apart = width * (1 + 2.0**-53 / self.unit)  # how far program and network may be from each other

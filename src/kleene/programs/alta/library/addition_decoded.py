@@ -14,18 +14,18 @@ from kleene.programs import alta
 PLUS, EQUALS = 10, 11
 
 
-def digit(token):
+def _digit(token):
     """A token's value in the sum; '+' and '=', which stand past the highest digits, count as 0."""
     return token * (token < 10)
 
 
-def mlp(z):
+def _mlp(z):
     if z["writing"]:
         carry = 0
         if z["token"] != EQUALS:
-            column = digit(z["a_before"]) + digit(z["b_before"])
+            column = _digit(z["a_before"]) + _digit(z["b_before"])
             carry = int(column > 9 or (column == 9 and z["token"] == 0))
-        z["output"] = (digit(z["a"]) + digit(z["b"]) + carry) % 10
+        z["output"] = (_digit(z["a"]) + _digit(z["b"]) + carry) % 10
 
 
 def build(digits: int = 20) -> alta.Program:
@@ -43,7 +43,7 @@ def build(digits: int = 20) -> alta.Program:
             "a_before": alta.v_relative("token", -first - 1),
             "b_before": alta.v_relative("token", -digits - 1),
         },
-        ffn_fn=mlp,
+        ffn_fn=_mlp,
         output_name="output",
         input_range=12,
         position_range=first + digits + 2,

@@ -1,0 +1,73 @@
+"""A probe: a few iterations of a pack, to measure its memory and its speed before a sweep begins.
+
+It runs in a process of its own, so that the driver of a sweep never holds a GPU that its workers need.
+"""
+
+import multiprocessing
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from kleene.sweeping.packs import Pack
+from kleene.teaching.loop import device_memory, teaching_program, use_all_cores
+
+RUNS = 32  # cells of a probe for memory
+SHARE = 0.6  # of the memory that packs may fill; tests and the allocator's gaps take some
+SECONDS = 0.5  # that a probe measures speed for
+
+
+@dataclass(frozen=True)
+class PackProbe:
+    """What was measured of a program: with `runs` cells, for an iteration of all of them."""
+
+    runs: int
+    compile_seconds: float
+    seconds_per_iteration: float
+    bytes_per_run: int
+    memory: int
+    device: str
+
+    @property
+    def most(self) -> int:
+        """How many cells memory holds."""
+        return max(1, int(SHARE * self.memory) // max(1, self.bytes_per_run))
+
+    def seconds(self, pack: Pack) -> float:
+        """An estimate for a pack. A program of fewer cells than measured is taken to be no faster for each."""
+        iterations = pack.iterations / len(pack.cells)
+        each = self.seconds_per_iteration * max(1.0, len(pack.cells) / self.runs)
+        return self.compile_seconds + iterations * each
+
+
+def probe(pack: Pack) -> PackProbe:
+    """Compile the program of a pack, and run it for half a second in this process."""
+    started = time.perf_counter()
+    setting, learners, advance = teaching_program(pack.plan())
+    given: dict[str, Any] = {"iterations": np.int32(1), "anew": np.bool_(True)}
+    program = advance.lower(setting, learners, **given).compile()
+    learners = jax.block_until_ready(program(setting, learners, **given))
+    compiled = time.perf_counter() - started
+    count, taken = 1, 0.0
+    while taken < SECONDS:
+        started = time.perf_counter()
+        learners = jax.block_until_ready(program(setting, learners, **given | {"iterations": np.int32(count)}))
+        taken, ran, count = time.perf_counter() - started, count, count * 2
+    devices = len(jax.tree.leaves(learners)[0].sharding.device_set)
+    size = _bytes(program.memory_analysis()) * devices // len(pack.cells)
+    return PackProbe(len(pack.cells), compiled, taken / ran, size, device_memory(), jax.local_devices()[0].device_kind)
+
+
+def _bytes(stats: Any) -> int:
+    """The bytes that a program needs at a time: what it is given, what it makes, and what it uses in between."""
+    used = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes
+    return int(used + stats.temp_size_in_bytes)
+
+
+def probe_elsewhere(packs: Sequence[Pack]) -> list[PackProbe]:
+    """The probe of each pack, in one new process."""
+    with multiprocessing.get_context("spawn").Pool(1, initializer=use_all_cores) as pool:
+        return pool.map(probe, packs)

@@ -1,0 +1,205 @@
+"""The store of a sweep: an append-only folder that many processes on one file system write at once.
+
+Rows are JSON lines, one a finished cell. A writer appends only to a file of its own, so that no lock is needed and no
+writer can damage the lines of another. Every line has a checksum: one that a kill or a full disk cut off is absent, not
+half there. Lines rather than Parquet, because a Parquet file is whole only once its footer is written, and because any
+tool reads lines: `pandas.read_json(FILE, lines=True)`, `jq`.
+"""
+
+import hashlib
+import json
+import math
+import os
+import secrets
+import socket
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kleene import __version__
+from kleene.errors import ModelFileError
+from kleene.files import MOST_TEXT, encoded, make_folder, read_bytes, write_atomically
+
+FORMAT = "kleene.sweep/"
+VERSION = 1
+FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
+BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
+Row = dict[str, Any]
+
+
+def line_of(row: Mapping[str, Any]) -> bytes:
+    """The row as a line of JSON that begins with the SHA-256 of the rest of the line.
+
+    >>> row_of(line_of({"cell": "a", "loss": float("nan")}))
+    {'cell': 'a', 'loss': None}
+    """
+    rest = encoded(json.dumps(_plain(dict(row)), ensure_ascii=False, allow_nan=False))[1:]
+    return BEFORE + hashlib.sha256(rest).hexdigest().encode() + AFTER + rest + b"\n"
+
+
+def row_of(line: bytes) -> Row | None:
+    """The row in a line, or None where the line is damaged."""
+    start = len(BEFORE) + 64
+    digits, rest = line[len(BEFORE) : start], line[start + len(AFTER) :].rstrip(b"\n")
+    if not line.startswith(BEFORE) or hashlib.sha256(rest).hexdigest().encode() != digits:
+        return None
+    return json.loads(b"{" + rest)
+
+
+def _plain(value: Any) -> Any:
+    """The value as strict JSON: NaN is null, and an infinite number the string "Infinity" or "-Infinity"."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+class Lines:
+    """The rows in all files of one folder of the store, read as they grow; each file only from where it was left."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: list[Row] = []
+        self.damaged: list[str] = []
+        self._read: dict[str, tuple[int, int]] = {}  # bytes and lines of each file so far
+
+    def refresh(self) -> list[Row]:
+        """All whole rows, after reading what was appended since the last time."""
+        for path in sorted(self.folder.glob("*.jsonl")):
+            offset, number = self._read.get(path.name, (0, 0))
+            with open(path, "rb") as file:
+                file.seek(offset)
+                whole = file.read().rpartition(b"\n")
+            for line in whole[0].split(b"\n") if whole[1] else ():
+                number += 1
+                self._take(path, number, line)
+            self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
+        return self.rows
+
+    def _take(self, path: Path, number: int, line: bytes) -> None:
+        row = row_of(line)
+        if row is None or not isinstance(row.get("cell"), str):
+            self.damaged.append(f"line {number} of {str(path)!r} is damaged: its checksum does not fit")
+        else:
+            self.rows.append(row)
+
+
+class CellStore:
+    """The folder of a sweep. It is made where there is none; `must_exist` refuses that, and writes nothing."""
+
+    def __init__(self, path: Any, *, must_exist: bool = False) -> None:
+        self.path = Path(path).resolve()
+        if is_store(self.path):
+            _check_version(self.path)
+        elif must_exist:
+            raise ModelFileError(f"{str(path)!r} is not the store of a sweep; `kleene sweep FILE.toml` makes one")
+        else:
+            _make(self.path)
+        self._rows, self._failures = Lines(self.path / "rows"), Lines(self.path / "failures")
+
+    def __repr__(self) -> str:
+        return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CellStore, (self.path,)  # another process reads the files itself
+
+    def rows(self) -> dict[str, Row]:
+        """The row of every finished cell by its name; the first, should a cell have two."""
+        found: dict[str, Row] = {}
+        for row in self._rows.refresh():
+            found.setdefault(row["cell"], row)
+        return found
+
+    def failures(self) -> dict[str, list[Row]]:
+        """The failed attempts at every cell that has some, oldest first."""
+        found: dict[str, list[Row]] = {}
+        for row in self._failures.refresh():
+            found.setdefault(row["cell"], []).append(row)
+        return found
+
+    @property
+    def damaged(self) -> list[str]:
+        """A message for each line that is damaged; such a line counts as absent."""
+        self._rows.refresh()
+        self._failures.refresh()
+        return [*self._rows.damaged, *self._failures.damaged]
+
+    def writer(self) -> "RowWriter":
+        """A writer of rows with files of its own."""
+        return RowWriter(self.path)
+
+
+class RowWriter:
+    """Appends rows to files that no other process writes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Append finished cells: all of these rows, or none if the disk is full."""
+        _append(self.path / "rows" / f"{self.name}.jsonl", b"".join(map(line_of, rows)))
+
+    def fail(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Append failed attempts."""
+        _append(self.path / "failures" / f"{self.name}.jsonl", b"".join(map(line_of, rows)))
+
+
+def _append(path: Path, data: bytes) -> None:
+    """Append the data and wait until the disk has it. What was written of it is taken back if that fails."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            end = os.lseek(descriptor, 0, os.SEEK_END)
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.write(descriptor, data[written:])
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, end)
+                raise
+        finally:
+            os.close(descriptor)  # and closed each time: then a network file system shows it to the other machines
+    except OSError as error:
+        raise ModelFileError(
+            f"{str(path)!r} cannot be written: {error.strerror}. What is in the store is whole; make room, and run the "
+            f"same command again: it goes on from there"
+        ) from error
+
+
+def is_store(path: Any) -> bool:
+    """Whether the folder is the store of a sweep."""
+    return (Path(path) / "store.json").is_file()
+
+
+def _make(path: Path) -> None:
+    if path.is_dir() and any(path.iterdir()):
+        raise ModelFileError(
+            f"{str(path)!r} is a folder with other files in it, and a sweep needs a store of its own; name another"
+        )
+    make_folder(path)
+    for name in FOLDERS:
+        make_folder(path / name)
+    content = {"format": f"{FORMAT}{VERSION}", "kleene": __version__, "rows": "rows/*.jsonl, one JSON line a cell"}
+    write_atomically(path / "store.json", json.dumps(content) + "\n")
+
+
+def _check_version(path: Path) -> None:
+    try:
+        content = json.loads(read_bytes(path / "store.json", MOST_TEXT))
+        name, version = content["format"], int(content["format"].removeprefix(FORMAT))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ModelFileError(f"{str(path / 'store.json')!r} does not say that this is the store of a sweep") from None
+    if not name.startswith(FORMAT) or version < 1:
+        raise ModelFileError(f"{str(path)!r} is a store of the format {name!r}, which is not a sweep's")
+    if version > VERSION:
+        raise ModelFileError(
+            f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
+            f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
+        )
+    for folder in FOLDERS:
+        make_folder(path / folder)

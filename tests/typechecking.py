@@ -1,0 +1,157 @@
+"""Every public function of Kleene is checked against its annotations as it is called, by beartype and jaxtyping.
+
+`install()` has to come before the first import of Kleene. Each public function, method and constructor is then checked
+by `checked`, which is built when the function is first called. Private functions are left alone, and so are functions
+inside functions: their arguments come from a public one.
+
+Kleene refuses a user's bad input itself, with better words than an annotation has. So an argument that does not fit
+its annotation is still given to the function, which has to refuse it with an error of Kleene's. A function that takes
+it silently, or fails at it in some other way, is a `Violation`, and so is a result that does not fit.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from functools import wraps
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from typing import Any, Self, get_type_hints
+
+from beartype import BeartypeConf, beartype
+from beartype.door import is_bearable
+from beartype.roar import BeartypeCallHintParamViolation
+from jaxtyping import jaxtyped
+
+# Modules of which some annotation does not yet say the truth.
+UNCHECKED: tuple[str, ...] = ()
+
+CONF = BeartypeConf(is_pep484_tower=True)  # an int is a float, as type checkers have it
+_DECORATOR = "__checked__"
+
+
+class Violation(AssertionError):
+    """A function took an argument that does not fit its annotation."""
+
+
+def install() -> None:
+    """Check the modules of Kleene that are imported from now on."""
+    sys.meta_path.insert(0, _Finder())
+
+
+def checked(subject: Any) -> Any:
+    """The same function with its calls checked, or the same dataclass with its fields checked once it is built."""
+    if not isinstance(subject, type):
+        return _checked(subject) if subject.__annotations__ else subject
+    if is_dataclass(subject) and "__init__" in vars(subject):
+        subject.__init__ = _checking_fields(subject, subject.__init__)
+    return subject
+
+
+def _checked(function: Callable) -> Callable:
+    checking = None
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        __tracebackhide__ = True
+        nonlocal checking
+        if checking is None:
+            checking = _beartyped(function)
+        with jaxtyped("context"):  # within one call, an axis of one name has one size
+            try:
+                return checking(*args, **kwargs)
+            except BeartypeCallHintParamViolation as error:
+                violation = error
+        _refuse(function, args, kwargs, violation)
+
+    return call
+
+
+def _beartyped(function: Callable) -> Callable:
+    if function.__annotations__.get("return") is Self:  # beartype knows it only where it decorates the whole class
+        function.__annotations__["return"] = function.__qualname__.rpartition(".")[0]
+    return beartype(conf=CONF)(function)
+
+
+def _checking_fields(made: type, construct: Callable) -> Callable:
+    """The constructor of a dataclass. It may take more than its fields say, and make of it what they say."""
+    hints = None
+
+    @wraps(construct)
+    def call(self, *args, **kwargs):
+        __tracebackhide__ = True
+        nonlocal hints
+        construct(self, *args, **kwargs)
+        if hints is None:
+            hints = get_type_hints(made)
+        with jaxtyped("context"):
+            for name, value in _held(self):
+                if name in hints and not is_bearable(value, hints[name], conf=CONF):
+                    raise Violation(f"{made.__qualname__}.{name} is {value!r}, which is no {hints[name]}")
+
+    return call
+
+
+def _held(made: Any) -> Iterable[tuple[str, Any]]:
+    """The attributes that an object holds, without those that it computes on demand."""
+    return vars(made).items() if hasattr(made, "__dict__") else ((name, getattr(made, name)) for name in made.__slots__)
+
+
+def _refuse(function: Callable, args: tuple, kwargs: dict, violation: Exception) -> None:
+    """Raise what the function itself says of arguments that do not fit, or else the violation."""
+    from kleene.errors import KleeneError
+
+    try:
+        function(*args, **kwargs)
+    except KleeneError:
+        raise
+    except Exception as error:
+        raise Violation(str(violation)) from error
+    raise Violation(str(violation)) from None
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of Kleene, to be loaded with their functions decorated."""
+
+    def find_spec(self, fullname, path=None, target=None) -> ModuleSpec | None:
+        if fullname.partition(".")[0] != "kleene" or fullname in UNCHECKED:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a module anew with `checked` on its functions: what lies in `__pycache__` has none."""
+
+    def get_code(self, fullname):
+        tree = _Decorating().visit(ast.parse(self.get_data(self.path)))
+        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module):
+        setattr(module, _DECORATOR, checked)
+        super().exec_module(module)
+
+
+class _Decorating(ast.NodeTransformer):
+    """Puts the decorator nearest to a function, which still has its annotations, and farthest from a class."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if _is_public(node.name):
+            node.decorator_list.append(_decorator(node))
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        if _is_public(node.name):
+            self.generic_visit(node)
+            node.decorator_list.insert(0, _decorator(node))
+        return node
+
+
+def _decorator(node: ast.AST) -> ast.expr:
+    return ast.copy_location(ast.Name(_DECORATOR, ast.Load()), node)
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_") or name.endswith("__")
