@@ -11,23 +11,30 @@ it silently, or fails at it in some other way, is a `Violation`, and so is a res
 
 import ast
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import wraps
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
-from beartype import BeartypeConf, beartype
+import numpy as np
+from beartype import BeartypeConf, FrozenDict, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
 from jaxtyping import jaxtyped
 
-# Modules of which some annotation does not yet say the truth.
+# Modules that are not checked, because some annotation of theirs does not yet say the truth.
 UNCHECKED: tuple[str, ...] = ()
 
-CONF = BeartypeConf(is_pep484_tower=True)  # an int is a float, as type checkers have it
+OFTEN = 20  # calls of one function that are checked in one test, because some are called a million times
+# As type checkers have it, an int is a float; and NumPy's numbers are numbers.
+NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.floating | np.integer})
+CONF = BeartypeConf(hint_overrides=NUMBERS)
 _DECORATOR = "__checked__"
+_paused = False
+_test = 0  # the number of the test that runs
 
 
 class Violation(AssertionError):
@@ -48,13 +55,32 @@ def checked(subject: Any) -> Any:
     return subject
 
 
+def begin_test() -> None:
+    """Functions that were called often in the test before are checked again."""
+    global _test
+    _test += 1
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Nothing is checked meanwhile, so that work can be counted."""
+    global _paused
+    _paused = True
+    try:
+        yield
+    finally:
+        _paused = False
+
+
 def _checked(function: Callable) -> Callable:
-    checking = None
+    checking, budget = None, _Budget()
 
     @wraps(function)
-    def call(*args, **kwargs):
+    def checked_call(*args, **kwargs):
         __tracebackhide__ = True
         nonlocal checking
+        if _paused or not budget.spent_one():
+            return function(*args, **kwargs)
         if checking is None:
             checking = _beartyped(function)
         with jaxtyped("context"):  # within one call, an axis of one name has one size
@@ -64,24 +90,46 @@ def _checked(function: Callable) -> Callable:
                 violation = error
         _refuse(function, args, kwargs, violation)
 
-    return call
+    return _as_part_of(function, checked_call)
+
+
+class _Budget:
+    """How many more calls of a function are checked in the test that runs."""
+
+    def __init__(self) -> None:
+        self.test, self.left = _test, OFTEN
+
+    def spent_one(self) -> bool:
+        """Whether this call is to be checked."""
+        if self.test != _test:
+            self.test, self.left = _test, OFTEN
+        self.left -= 1
+        return self.left >= 0
+
+
+def _as_part_of(function: Callable, wrapper: Any) -> Callable:
+    """The wrapper as if it stood in the function's file, because some functions look for the user's own line."""
+    wrapper.__code__ = wrapper.__code__.replace(co_filename=function.__code__.co_filename)
+    return wrapper
 
 
 def _beartyped(function: Callable) -> Callable:
     if function.__annotations__.get("return") is Self:  # beartype knows it only where it decorates the whole class
         function.__annotations__["return"] = function.__qualname__.rpartition(".")[0]
-    return beartype(conf=CONF)(function)
+    return _as_part_of(function, beartype(conf=CONF)(function))
 
 
 def _checking_fields(made: type, construct: Callable) -> Callable:
     """The constructor of a dataclass. It may take more than its fields say, and make of it what they say."""
-    hints = None
+    hints, budget = None, _Budget()
 
     @wraps(construct)
-    def call(self, *args, **kwargs):
+    def checked_call(self, *args, **kwargs):
         __tracebackhide__ = True
         nonlocal hints
         construct(self, *args, **kwargs)
+        if _paused or not budget.spent_one():
+            return
         if hints is None:
             hints = get_type_hints(made)
         with jaxtyped("context"):
@@ -89,7 +137,7 @@ def _checking_fields(made: type, construct: Callable) -> Callable:
                 if name in hints and not is_bearable(value, hints[name], conf=CONF):
                     raise Violation(f"{made.__qualname__}.{name} is {value!r}, which is no {hints[name]}")
 
-    return call
+    return checked_call
 
 
 def _held(made: Any) -> Iterable[tuple[str, Any]]:

@@ -106,7 +106,7 @@ TRANSFORMERS = Kind(
     "transformer program",
     program="kleene.programs.alta.program:Program",
     machine="kleene.machines.transformer.universal_transformer:UniversalTransformer",
-    relatives=("kleene.programs.alta.compat.building:AltaProgram",),
+    relatives=("kleene.programs.alta.compat:AltaProgram",),
     adopt=lambda program: program.lowered,
     prefixes=("",),
     shelf=late("kleene.programs.alta.library:entries"),

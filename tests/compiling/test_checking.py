@@ -95,7 +95,10 @@ def test_a_memory_to_which_a_circuit_has_no_answer_is_counted_as_refused():
 
 def test_the_whole_shelf_is_checked_with_the_options_that_each_kind_has(monkeypatch):
     seen = []
-    monkeypatch.setattr(checking, "check", lambda entry, **asked: seen.append((asked["name"], asked.get("dtype"))))
+    report = check(DFA.from_regex("0*"), samples=1)
+    monkeypatch.setattr(
+        checking, "check", lambda entry, **asked: seen.append((asked["name"], asked.get("dtype"))) or report
+    )
     check_all(options={"dtype": "float64"}, samples=1)
     shelved = [name for name in naming.listed_names() if not name.startswith("rnn:")]
     assert [name for name, _ in seen] == shelved

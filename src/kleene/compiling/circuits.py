@@ -21,7 +21,7 @@ from kleene.machines.nram import NRAM
 from kleene.notation.console import Entry
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import SYMBOLS
-from kleene.programs.circuits.reference import reference_run
+from kleene.programs.circuits.circuit import reference_run
 from kleene.traces import Trace
 
 CERTAIN = 256.0  # exp(-CERTAIN) is 0 in float32, whose smallest number is about exp(-103)

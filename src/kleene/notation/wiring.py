@@ -190,6 +190,8 @@ class Steps:
     @classmethod
     def parse(cls, text: str) -> "Steps":
         """The number of steps that is written as `7`, `M + 2` or `memory[1] + 5`."""
+        if not isinstance(text, str):
+            raise ProgramError(f"the number of steps is {text!r}, and a sum such as 'M + 2' was expected")
         found = [(term, TERM.fullmatch(term.strip())) for term in text.split("+")]
         constant, sizes, cells = 0, 0, []
         for term, match in found:

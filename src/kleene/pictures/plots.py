@@ -58,16 +58,17 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
 
 COLUMNS = 3  # panels in a row
 WIDTH = 3.6  # inches of a panel
+Numbers = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True)
 class Line:
     """Values against sizes, with a band from `low` to `high`. Lines that belong together share a colour number."""
 
-    across: Sequence[float]
-    values: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    across: Numbers
+    values: Numbers
+    low: Numbers = ()
+    high: Numbers = ()
     colour: int = 0
     dashed: bool = False
 

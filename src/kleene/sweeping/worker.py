@@ -69,7 +69,7 @@ class Worker:
             left = list(self._open(packs))
             if not left:
                 return True
-            outcomes = []
+            outcomes: list[Outcome] = []
             for pack in left:
                 if self.is_over():
                     return False
@@ -190,7 +190,7 @@ class Worker:
         errors = [sum(not one.get("death") for one in self.store.failures().get(name, ())) for name in pack.names]
         if (_is_of_the_memory(error) or max(errors) >= FAILURES - 1) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
-            outcomes = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
+            outcomes: list[Outcome] = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
             return _worst(outcomes)
         plain = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
         self.writer.fail({"cell": name, "reason": plain[:REASON], "pack": pack.name} for name in pack.names)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from kleene.compiling.turing import compile_turing
-from kleene.compiling.turing.compiler import network_of
+from kleene.compiling.turing.compiler import network_of, tape_limit
 from kleene.compiling.turing.constructions import Compact
-from kleene.compiling.turing.floats import tape_limit
 from kleene.errors import CompileError, RunError
 from kleene.programs.turing.library import get, ping_pong_word, stored
 from tests.programs.turing.random_machines import random_input, random_machine

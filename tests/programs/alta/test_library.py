@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kleene.errors import HaltError, InputError, ProgramError, RunError, UndefinedAttentionError
-from kleene.programs.alta.library import addition, entries, get, histogram, parity, sort, subleq
+from kleene.programs.alta.library import addition, counting, entries, get, moving, parity, subleq
 from tests.programs.alta.examples import EXAMPLES
 
 NAMES = list(entries())
@@ -189,8 +189,10 @@ def test_sort_handles_every_order_of_six_numbers_and_takes_a_layer_for_each(buil
 
 
 def test_sizes_are_options():
-    assert sort.build(values=100).run([99, 0, 50]).output == [0, 50, 99]
-    assert histogram.build(letters=2, longest=40).run([2] + [0] * 30 + [1] * 10).output == [0] + [30] * 30 + [10] * 10
+    assert moving.sort(values=100).run([99, 0, 50]).output == [0, 50, 99]
+    assert (
+        counting.histogram(letters=2, longest=40).run([2] + [0] * 30 + [1] * 10).output == [0] + [30] * 30 + [10] * 10
+    )
     assert parity.absolute(positions=3).run([1, 1, 1]).output == [1, 0, 1]
 
 

@@ -11,8 +11,8 @@ from kleene.errors import InputError, ProgramError, RunError
 from kleene.notation.wiring import ARITIES, OPERATIONS, Wiring, module_sequence
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.blocks import HOLE
+from kleene.programs.circuits.circuit import reference_run
 from kleene.programs.circuits.library import get
-from kleene.programs.circuits.reference import reference_run
 
 WIRING = Wiring(2, module_sequence("def+R+W"))
 PATTERNS = (("0", "0"), ("0", "!0"), ("!0", "-"))

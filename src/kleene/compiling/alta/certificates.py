@@ -24,7 +24,7 @@ from kleene.errors import InputError, TracingError
 from kleene.machines.transformer.attention import plan_of
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, View
-from kleene.programs.alta.compat.building import AltaProgram
+from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.validation import validate
@@ -91,9 +91,15 @@ def certify(
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
     seen = SeenUnits(network, found)  # its tables are made when they are first needed
-    function, exhaustive = _function(found)
+    exhaustive = False
+
+    def function(*_: Any) -> Condition:
+        nonlocal exhaustive
+        condition, exhaustive = _function(found)  # replays the function, which takes longest: not where weights differ
+        return condition
+
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
-        _length, weights, lambda *_: function, embeddings, _selection, averages, steps, exclusive,
+        _length, weights, function, embeddings, _selection, averages, steps, exclusive,
         lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
     )  # fmt: skip
     asked, conditions = length or 1, []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kleene.errors import HaltError, InputError
-from kleene.programs.alta.compat.building import AltaProgram
+from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.compat.interpreter import run_program
 from kleene.programs.alta.compat.lowering import layers_each
 

@@ -1,4 +1,11 @@
-"""Theorem 4.11 of Chiang's notes: a Turing machine becomes a simple RNN with rational weights.
+"""Theorem 4.11 of Chiang's notes: a Turing machine becomes a simple RNN, with rational weights or in floating point.
+
+In floating point the tape may be as long as every sum stays exact, in any order. The stacks are fractions in base 4, so
+all numbers of a run are dyadic: integers times some 2^-m. A float holds such a number exactly if it needs no more bits
+than the float has. It holds every partial sum of a row exactly if the absolute values of the row's terms add up to no
+more than that. Up to a depth of the stacks that is proven here nothing is rounded. The run checks the depth after every
+tick and refuses to go past it. (In base 3 longer tapes would fit, but every step rounds, and how the errors add up is
+only known by trying.)
 
 `networks`, `inputs` and `judges` tell `kleene.check` what to run a Turing machine on and what to compare it with: the
 networks of both constructions, and a reference if there is one.
@@ -6,12 +13,15 @@ networks of both constructions, and a reference if there is one.
 
 import contextlib
 from collections.abc import Callable, Hashable
+from dataclasses import replace
+from heapq import heappop, heappush
 from typing import Any, Literal
+
+import numpy as np
 
 from kleene.compiling.automata import Word, as_simple_rnn, some_words
 from kleene.compiling.checking import REFERENCE
 from kleene.compiling.turing.constructions import BOTTOM, LOAD, REWIND, Compact, Merged
-from kleene.compiling.turing.floats import in_floats
 from kleene.compiling.turing.formulas import StepFormulas
 from kleene.errors import CompileError
 from kleene.machines.turing_rnn.reading import TapeReading
@@ -135,3 +145,113 @@ def judges(machine: TuringMachine, entry: Entry | None, reference: Callable[[Any
         return f"the verdict is {mine.verdict}, the plain reference says {expected}"
 
     return {} if reference is None else {REFERENCE: plain}
+
+
+NONE = 10**6  # the exponent of a row that has no terms
+
+
+def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
+    """The same network in a floating type; the reading's `limit` is the depth of stacks up to which it is exact."""
+    reading = replace(network.reading, limit=tape_limit(network, np.finfo(numbers).nmant + 1))
+    if reading.cells < 1:
+        raise CompileError(f"in {numbers} this machine would not have a single cell; compile it with dtype='exact'")
+    return replace(network, rnn=network.rnn.to_float(numbers), reading=reading)
+
+
+def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int:
+    """How deep the stacks may be so that no sum of the network needs more than `bits` bits.
+
+    A set of configurations is judged by the largest value of each variable in any of them, which gives a lower bound.
+    The set with the smallest bound is split, until it is a single kind of configuration. A machine with too many kinds
+    gets the bound that was proven after looking at about `most_looks` sets.
+    """
+    rows, parts = _Rows(network), _parts(network.reading)
+    waiting: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
+    looks = 0
+    while looks < most_looks and len(waiting[0][2]) < len(parts):
+        _, _, chosen = heappop(waiting)
+        looks += len(parts[len(chosen)])
+        for part in parts[len(chosen)]:
+            further = (*chosen, part)
+            # Among sets with the same bound the smallest comes first.
+            heappush(waiting, (rows.deepest(bits, _most(network.reading, further, parts)), -len(further), further))
+    return waiting[0][0]
+
+
+def _parts(reading: TapeReading) -> list[list[int]]:
+    """The variables that make a kind of configuration: state, scanned symbol, tops of the stacks; -1 is none."""
+    roles = list(enumerate(zip(reading.state_of, reading.scanned_of)))
+    states = [k for k, (state, _) in roles if state >= 0]
+    symbols = [k for k, (state, symbol) in roles if state < 0 <= symbol]  # none where one variable stands for both
+    return [states, symbols or [-1], [-1, *reading.left_stack], [-1, *reading.right_stack]]
+
+
+def _most(reading: TapeReading, chosen: tuple[int, ...], parts: list[list[int]]) -> np.ndarray:
+    """The largest value of each variable where the first parts are chosen and the others are free."""
+    most = np.zeros(len(reading.state_of) + 1)  # the last is for -1
+    most[[*reading.left_stack, *reading.right_stack]] = 1 / reading.base
+    most[[*chosen, *(k for part in parts[len(chosen) :] for k in part)]] = 1
+    return most[:-1]
+
+
+class _Rows:
+    """The network's rows with the exponents of their weights: how coarse and how large their terms are.
+
+    Matrices are stored by column, because only a few variables and units can be other than 0 at a time.
+    """
+
+    def __init__(self, network: TuringRNN):
+        reading, weights = network.reading, {n: w.to_float() for n, w in network.rnn.weights().items()}
+        self.stacked = np.zeros(len(reading.state_of), dtype=bool)
+        self.stacked[[*reading.left_stack, *reading.right_stack]] = True
+        resting = weights["inputs"] + weights["bias"]
+        self.highest, self.largest = resting.max(axis=1), np.abs(resting).max(axis=1)
+        self.rest_exponent = _exponents(resting).min(axis=1)
+        self.inner = np.ascontiguousarray(network.inner.to_float().T)
+        self.inner_exponents = _exponents(self.inner)
+        later = [network.outer.to_float(), weights["readout"], weights["recurrent"]]
+        self.later = np.ascontiguousarray(np.concatenate(later).T)
+        self.later_exponents = _exponents(self.later)
+        before = len(later[0]) + len(later[1])  # rows that nothing is added to
+        self.later_largest = np.append(np.zeros(before), self.largest)
+        self.later_rest = np.append(np.full(before, NONE), self.rest_exponent)
+
+    def deepest(self, bits: int, most: np.ndarray) -> int:
+        """The depth of stacks up to which all sums are exact, if no variable is larger than in `most`.
+
+        A unit is a multiple of 2^plain, because of its coarser terms, and of 2^(fine − 2 depth), because of its stack.
+        """
+        # Other states' variables are exactly 0 here, and so are their terms.
+        there = np.flatnonzero(most)
+        weights, exponents, most, stacked = (
+            part[there] for part in (self.inner, self.inner_exponents, most, self.stacked)
+        )
+        units = np.maximum(most @ np.maximum(weights, 0) + self.highest, 0)
+        fine = exponents[stacked].min(axis=0)
+        plain = np.minimum(exponents[~stacked].min(axis=0), self.rest_exponent)
+        inner = _depth(bits, most @ np.abs(weights) + self.largest, fine, plain)
+        live = np.flatnonzero(units)
+        # The run has checked by then that its stacks are no finer than the depth allows.
+        held = np.maximum(fine[live], 0)
+        later = self.later_exponents[live]
+        sizes = units[live] @ np.abs(self.later[live]) + self.later_largest
+        thin = (later + held[:, None]).min(axis=0, initial=NONE)
+        thick = np.minimum((later + plain[live][:, None]).min(axis=0, initial=NONE), self.later_rest)
+        return min(inner, _depth(bits, sizes, thin, thick))
+
+
+def _depth(bits: int, sizes: np.ndarray, fine: np.ndarray, plain: np.ndarray) -> int:
+    """The largest depth at which each size is at most 2^bits times what its terms are multiples of."""
+    needed = np.ceil(np.log2(np.maximum(sizes, 2.0**-900)))
+    if (needed[plain < NONE // 2] > bits + plain[plain < NONE // 2]).any():
+        return 0
+    stacks = fine < NONE // 2
+    return int(((bits + fine - needed)[stacks] // 2).min(initial=NONE))
+
+
+def _exponents(weights: np.ndarray) -> np.ndarray:
+    """For each weight the largest e such that it is an integer times 2^e."""
+    mantissas, exponents = np.frexp(weights)
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    lowest = whole & -whole
+    return np.where(weights == 0, NONE, np.log2(np.maximum(lowest, 1)).astype(np.int64) + exponents - 53)

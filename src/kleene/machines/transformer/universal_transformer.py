@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from kleene.machines.protocol import Shown, shown_names
-from kleene.machines.pytree import pytree
 from kleene.machines.transformer.execution import decode, execute
-from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of
+from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of, pytree
 from kleene.machines.weights import Axes, Format, plain, typed
-from kleene.notation.tokens import Decoding
+from kleene.notation.words import Decoding
 from kleene.traces import Trace, TraceBatch
 
 
@@ -90,7 +89,7 @@ class UniversalTransformer(Shown, Parameters):
         return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
 
     def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
-        """The tokens that the network writes after a prompt, run as a decoder: see `kleene.notation.tokens`."""
+        """The tokens that the network writes after a prompt, run as a decoder: see `kleene.notation.words`."""
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
 
     def save(self, path: Any) -> Path:

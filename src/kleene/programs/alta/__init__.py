@@ -6,23 +6,23 @@ each step with its modules:
     function ─ explore ───▶ tree of decisions   values.py, tracing.py, exploring.py, joining.py, trees.py
              ─ cases_of ──▶ cases               trees.py, cases.py (from given rules: rules.py, rule_tables.py)
              ─ validate ──▶ Validation          validation.py: the function against its cases
-             ─ program_of ▶ Program             definition.py, program.py
-    Program  ─ run ───────▶ Trace               interpreter.py (decoding.py token by token; reference.py slow and plain)
+             ─ program_of ▶ Program             variables.py, definition.py, program.py
+    Program  ─ run ───────▶ Trace               interpreter.py (reference.py slow and plain)
 """
 
 from kleene.programs.alta.definition import halt_spec as halt_spec
-from kleene.programs.alta.heads import Head as Head
-from kleene.programs.alta.heads import qkv as qkv
-from kleene.programs.alta.heads import relative_v as relative_v
-from kleene.programs.alta.heads import v_relative as v_relative
 from kleene.programs.alta.program import Program as Program
 from kleene.programs.alta.program import program_spec as program_spec
 from kleene.programs.alta.program import program_spec_from_rules as program_spec_from_rules
 from kleene.programs.alta.rules import MLPBuilder as MLPBuilder
 from kleene.programs.alta.rules import Rule as Rule
 from kleene.programs.alta.values import apply as apply
+from kleene.programs.alta.variables import Head as Head
 from kleene.programs.alta.variables import input_var as input_var
 from kleene.programs.alta.variables import numeric_var as numeric_var
 from kleene.programs.alta.variables import position_var as position_var
+from kleene.programs.alta.variables import qkv as qkv
+from kleene.programs.alta.variables import relative_v as relative_v
 from kleene.programs.alta.variables import set_var as set_var
+from kleene.programs.alta.variables import v_relative as v_relative
 from kleene.programs.alta.variables import var as var

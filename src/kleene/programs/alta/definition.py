@@ -8,13 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.tokens import Tokens, checked_input
-from kleene.notation.words import checked_alphabet
+from kleene.notation.words import Tokens, checked_alphabet, checked_input
 from kleene.programs.alta.cases import Case
-from kleene.programs.alta.heads import Head, resolve_heads
 from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.validation import Validation
-from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable, either
+from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable, either, resolve_heads
 from kleene.traces import Channel
 
 LAYERS_TO_HALT = 1000  # a program with a halting condition is given up after this many layers

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
-from kleene.notation.tokens import Tokens, padded
+from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import Chosen, Constant, View, act
 from kleene.programs.alta.definition import Definition
-from kleene.programs.alta.heads import Head
-from kleene.programs.alta.variables import Numeric, SetValued
+from kleene.programs.alta.variables import Head, Numeric, SetValued
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder
 

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
-from kleene.notation.tokens import Tokens
+from kleene.notation.words import Tokens
 from kleene.programs.alta.definition import Definition
-from kleene.programs.alta.heads import Head
 from kleene.programs.alta.rules import Rule
-from kleene.programs.alta.variables import Categorical, Numeric, Variable
+from kleene.programs.alta.variables import Categorical, Head, Numeric, Variable
 from kleene.traces import Channel, Trace
 
 Values = dict[str, Any]  # one position: integers, floats and frozensets by variable

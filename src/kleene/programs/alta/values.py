@@ -6,7 +6,7 @@ answer (a truth value, an index, a hash, a string, a class), the tracer takes a 
 
 import math
 import operator
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -227,7 +227,7 @@ class TracedAssignment(MutableMapping):
 TracedAssignment.__name__ = TracedAssignment.__qualname__ = "z"  # what Python's own messages call it
 
 
-def apply(function: Callable[..., Any], *arguments: Any) -> Any:
+def apply(function: Callable[..., Any] | Mapping[Any, Any] | Sequence[Any], *arguments: Any) -> Any:
     """The result of the function (or a dict or list) for the values of variables, without a branch for each of them.
 
     In an MLP function `table[z["a"]]` runs the rest of the function once for every value of `a`. `apply` makes a table

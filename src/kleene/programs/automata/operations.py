@@ -8,8 +8,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Literal
 
 from kleene.errors import InputError, ProgramError
+from kleene.notation.computations import as_tape
 from kleene.notation.graphs import Arrow, Node, StateGraph, marks
-from kleene.notation.tapes import as_tape
 from kleene.programs.automata.table import TransitionTable, checked_alphabet
 
 WIDEST = 14  # characters in a line of an arrow's label

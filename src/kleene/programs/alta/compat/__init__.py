@@ -8,13 +8,13 @@
 error of the run in which it happens: a write that never happens is no error.
 """
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from kleene.programs.alta.compat.building import AltaProgram
-from kleene.programs.alta.compat.building import get_rules_from_ffn_fn as get_rules_from_ffn_fn
-from kleene.programs.alta.compat.building import program_spec as program_spec
-from kleene.programs.alta.compat.building import program_spec_from_rules as program_spec_from_rules
+from kleene.errors import ProgramError
 from kleene.programs.alta.compat.interpreter import ActivationsLogger as ActivationsLogger
 from kleene.programs.alta.compat.interpreter import FFNTrace as FFNTrace
 from kleene.programs.alta.compat.interpreter import extract_traces as extract_traces
@@ -23,8 +23,9 @@ from kleene.programs.alta.compat.interpreter import read_traces_jsonl as read_tr
 from kleene.programs.alta.compat.interpreter import run_program as run_program
 from kleene.programs.alta.compat.interpreter import trace_from_dict as trace_from_dict
 from kleene.programs.alta.compat.interpreter import write_traces_jsonl as write_traces_jsonl
+from kleene.programs.alta.compat.lowering import lower
 from kleene.programs.alta.compat.mlp import RHS as RHS
-from kleene.programs.alta.compat.mlp import AltaMLPBuilder, AltaRule
+from kleene.programs.alta.compat.mlp import AltaMLPBuilder, AltaRule, GeneratedMLP
 from kleene.programs.alta.compat.mlp import LHSAtom as LHSAtom
 from kleene.programs.alta.compat.mlp import MLPFunc as MLPFunc
 from kleene.programs.alta.compat.mlp import MLPLogger as MLPLogger
@@ -35,6 +36,7 @@ from kleene.programs.alta.compat.mlp import VarsWrapper as VarsWrapper
 from kleene.programs.alta.compat.mlp import get_attention_transition_rules as get_attention_transition_rules
 from kleene.programs.alta.compat.specs import RELATIVE_QK as RELATIVE_QK
 from kleene.programs.alta.compat.specs import Activations as Activations
+from kleene.programs.alta.compat.specs import AltaProgramParts
 from kleene.programs.alta.compat.specs import AttentionHead as AttentionHead
 from kleene.programs.alta.compat.specs import AttentionHeadSpec as AttentionHeadSpec
 from kleene.programs.alta.compat.specs import BaseMLP as BaseMLP
@@ -57,6 +59,81 @@ from kleene.programs.alta.compat.specs import qkv as qkv
 from kleene.programs.alta.compat.specs import set_var as set_var
 from kleene.programs.alta.compat.specs import v_relative as v_relative
 from kleene.programs.alta.compat.specs import var as var
+from kleene.programs.alta.program import Program as KleeneProgram
+
+
+@dataclass(frozen=True)
+class AltaProgram(AltaProgramParts):
+    """A program with ALTA's own semantics."""
+
+    @cached_property
+    def lowered(self) -> KleeneProgram:
+        """The same program as Kleene's `Program`, which can be compiled, checked and certified.
+
+        Raises a ProgramError that says why where there is none.
+        """
+        return lower(self)
+
+    def __repr__(self) -> str:
+        return f"<ALTA program {self.name}: {len(self.variables)} variables, {len(self.head_specs)} heads>"
+
+
+def program_spec(
+    variables: Mapping[str, VarSpec],
+    heads: Mapping[str, AttentionHead],
+    ffn_fn: MLPFunc,
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: HaltSpec | None = None,
+    generate_rules: bool = True,
+) -> AltaProgram:
+    """A program whose MLP is a Python function.
+
+    With `generate_rules` the MLP is the set of rules of the function, which are made only if they are asked for;
+    otherwise the function itself is called, on numbers and sets that need not be declared.
+    """
+    specs, head_specs = get_specs(variables, heads)
+    mlp = (GeneratedMLP if generate_rules else SimpleMLP)(specs, head_specs, ffn_fn)
+    name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
+    return _assembled(mlp, output_name, input_range, position_range, halt, name)
+
+
+def program_spec_from_rules(
+    variables: Mapping[str, VarSpec],
+    heads: Mapping[str, AttentionHead],
+    rules: Iterable[AltaRule],
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: HaltSpec | None = None,
+) -> AltaProgram:
+    """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
+    specs, head_specs = get_specs(variables, heads)
+    mlp = SparseMLP(specs, head_specs, rules)
+    return _assembled(mlp, output_name, input_range, position_range, halt, f"program for {output_name}")
+
+
+def _assembled(
+    mlp: BaseMLP, output: str, input_range: int, position_range: int | None, halt: HaltSpec | None, name: str
+) -> AltaProgram:
+    specs = mlp.var_specs
+    outputs = {spec.output for spec in mlp.head_specs}
+    if output not in specs or output in outputs or isinstance(specs[output], SetVarSpec):
+        raise ProgramError(f"{name}: the output {output!r} must be a categorical or numeric variable")
+    if halt is not None and (halt.halt_var in outputs or not isinstance(specs.get(halt.halt_var), CategoricalVarSpec)):
+        raise ProgramError(f"{name}: it halts on {halt.halt_var!r}, which is not a categorical variable")
+    return AltaProgram(specs, input_range, position_range, output, mlp.head_specs, mlp, halt, name)
+
+
+def get_rules_from_ffn_fn(
+    variables: Mapping[str, VarSpec], heads: Mapping[str, AttentionHead], ffn_fn: MLPFunc
+) -> RuleSet:
+    """The rules of a function, one for every combination of all variables' values."""
+    specs, head_specs = get_specs(variables, heads)
+    made = GeneratedMLP(specs, head_specs, ffn_fn).get_rules()
+    return [rule for rule in made if rule.rhs.new_value is not None]
+
 
 # ALTA's names for these
 Program = AltaProgram

@@ -262,7 +262,10 @@ def read_traces_jsonl(input_path: str | PathLike) -> list[FFNTrace]:
     traces = []
     for number, line in enumerate(read_bytes(input_path).splitlines(), 1):
         try:
-            traces.append(trace_from_dict(json.loads(line)))
+            found = json.loads(line)
+            if not isinstance(found, dict):
+                raise ValueError(f"it is {found!r}")
+            traces.append(trace_from_dict(found))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelFileError(f"line {number} of {str(input_path)!r} is no trace of an MLP: {error}") from None
     return traces

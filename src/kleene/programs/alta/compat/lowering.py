@@ -25,13 +25,12 @@ from kleene.programs.alta.compat.specs import (
 )
 from kleene.programs.alta.definition import LAYERS_TO_HALT, Halt, Specification
 from kleene.programs.alta.exploring import explore
-from kleene.programs.alta.heads import Head
 from kleene.programs.alta.program import Program, program_of
 from kleene.programs.alta.reference import ReferenceAssignment, Undefined, apply_rules
 from kleene.programs.alta.rules import Rule, RuleCases, cases_from_rules
 from kleene.programs.alta.symbols import Sum, Symbol
 from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree, cases_of
-from kleene.programs.alta.variables import Categorical, Numeric, SetValued, Variable
+from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable
 
 LAYERS = 101  # how many ALTA's interpreter runs by default
 
