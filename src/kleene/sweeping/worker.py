@@ -17,8 +17,8 @@ from kleene.errors import KleeneError, MemoryLimitError, ModelFileError
 from kleene.kinds import late
 from kleene.sweeping.cells import Cell
 from kleene.sweeping.claims import EXPIRES, Heart
-from kleene.sweeping.packs import Pack, checkpoint_of, measurements
-from kleene.sweeping.store import CellStore, Row
+from kleene.sweeping.packs import Pack, checkpoint_of, measurements, record
+from kleene.sweeping.store import CellStore, Row, not_written
 from kleene.teaching import loop
 from kleene.teaching.plan import Progress
 from kleene.teaching.results import versions
@@ -106,14 +106,16 @@ class Worker:
             return "held"
         claimed = Pack(tuple(cells))
         try:
+            if len(cells) < len(pack.cells):  # others hold the rest: then a later run must know of this pack too
+                record(self.store, [claimed])
             rows = self._experiment(cells[0]) if cells[0].verb == "reproduce" else self._taught(claimed)
         except stopping.Stopped:
             self.heart.release(claimed.names)
             return "stopped"
         except Exception as error:
             self.heart.release(claimed.names)
-            if _is_of_the_disk(error):  # no cell's fault
-                raise
+            if full := _of_the_disk(error):  # no cell's fault
+                raise error if isinstance(error, KleeneError) else not_written(self.store.path, full) from error
             return self._failed(claimed, error)
         except BaseException:  # Ctrl-C in a program of the user's own
             self.heart.release(claimed.names)
@@ -207,10 +209,10 @@ def _is_of_the_memory(error: Exception) -> bool:
     return isinstance(error, (MemoryError, MemoryLimitError)) or "RESOURCE_EXHAUSTED" in str(error)
 
 
-def _is_of_the_disk(error: BaseException | None) -> bool:
-    """Whether the error, or what caused it, is that the disk has no room."""
+def _of_the_disk(error: BaseException | None) -> OSError | None:
+    """The error, or what caused it, that says that the disk has no room; None if there is none such."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG):
-            return True
+            return error
         error = error.__cause__
-    return False
+    return None
