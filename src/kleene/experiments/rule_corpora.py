@@ -192,8 +192,7 @@ def frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
         lines = {}
         for colour, count in enumerate(counts):
             last = np.array([_values(curves[f"k={length} n={count}"][measure], token)[-1] for length in LENGTHS])
-            band = [found.tolist() for found in (last.mean(1), last.min(1), last.max(1))]
-            lines[f"n={count}"] = Line(LENGTHS, *band, colour)
+            lines[f"n={count}"] = Line(LENGTHS, last.mean(1), last.min(1), last.max(1), colour)
         panels[name] = Panel(lines, "k", "P(ω)", marks="o", log=True)
     return panels
 
@@ -206,8 +205,7 @@ def _values(measured: list[Any], token: int | None) -> np.ndarray:
 
 def _line(kind: str, across: Sequence[float], runs: np.ndarray) -> Line:
     """The mean over the seeds, the last axis, with a band from the lowest to the highest."""
-    band = [found.tolist() for found in (runs.mean(-1), runs.min(-1), runs.max(-1))]
-    return Line(across, *band, _colour(kind), _is_familiar(kind))
+    return Line(across, runs.mean(-1), runs.min(-1), runs.max(-1), _colour(kind), _is_familiar(kind))
 
 
 def _profile(kind: str, measured: list[Any]) -> Line:

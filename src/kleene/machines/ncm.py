@@ -21,9 +21,9 @@ from jaxtyping import Array, Float, PyTree
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.lstm.lstm import LSTM
-from kleene.machines.pytree import register_all
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer.layer import Runnable, advance, prepare
+from kleene.machines.transformer.parameters import register_all
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 
 keep_compiled_programs_unless_jax_came_first()

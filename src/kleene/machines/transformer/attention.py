@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import Reason
-from kleene.machines.pytree import pytree, static
-from kleene.machines.transformer.parameters import Array, Layout, Parameters
+from kleene.machines.transformer.parameters import Array, Layout, Parameters, pytree, static
 
 
 @pytree

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, InputError
-from kleene.machines.pytree import mapped
 from kleene.machines.transformer.attention import Attended, attention_from, projected
 from kleene.machines.transformer.layer import (
     Runnable,
@@ -33,7 +32,7 @@ from kleene.machines.transformer.layer import (
     undefined_error,
     with_faults,
 )
-from kleene.machines.transformer.parameters import Parameters
+from kleene.machines.transformer.parameters import Parameters, mapped
 from kleene.notation.words import Decoding, padded, write
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder

@@ -18,7 +18,6 @@ import numpy as np
 
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import HaltError
-from kleene.machines.pytree import register_all
 from kleene.machines.transformer.layer import (
     Runnable,
     advance,
@@ -30,6 +29,7 @@ from kleene.machines.transformer.layer import (
     refuse_unclean,
     undefined_error,
 )
+from kleene.machines.transformer.parameters import register_all
 from kleene.traces.trace import Recorder
 
 keep_compiled_programs_unless_jax_came_first()

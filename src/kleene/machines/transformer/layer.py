@@ -9,9 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
-from kleene.machines.pytree import pytree, static
 from kleene.machines.transformer.attention import LookupPlan, plan_of, product, select, softmax
-from kleene.machines.transformer.parameters import Array, Layout, Parameters, Probe, Segment, is_clean, read_segment
+from kleene.machines.transformer.parameters import (
+    Array,
+    Layout,
+    Parameters,
+    Probe,
+    Segment,
+    is_clean,
+    pytree,
+    read_segment,
+    static,
+)
 from kleene.traces.trace import Recorder
 
 # A step made of two plain ReLUs is the difference of two large numbers, so it is 0 or 1 only up to rounding.

@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kleene.machines.protocol import Shown, shown_names
-from kleene.machines.pytree import pytree
 from kleene.machines.transformer.execution import decode, execute
-from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of
+from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of, pytree
 from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.words import Decoding
 from kleene.traces import Trace, TraceBatch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.machines.pytree import mapped
+from kleene.machines.transformer.parameters import mapped
 from kleene.programs.alta.library import parity
 from tests.machines.samples import MACHINES
 
