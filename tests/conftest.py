@@ -13,18 +13,23 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests compile much and run little. Without optimisation and with XLA's older code for fused loops, the tests of
 # machines and of lessons take little more than half of the time. XLA ends the process at a flag that it does not know,
-# so the second flag is only for the releases it was tried with. One device: tests run on all cores as it is.
+# so the later flags are only for the releases they were tried with. Splitting a program into parts that threads
+# compile takes longer in sum. One device: tests run on all cores as it is.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_force_host_platform_device_count=1 --xla_backend_optimization_level=0"
-    + (" --xla_cpu_use_fusion_emitters=false" if version("jaxlib").startswith("0.10.") else ""),
+    + (
+        " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+        if version("jaxlib").startswith("0.10.")
+        else ""
+    ),
 )
 
 import pytest
 from hypothesis import settings
 
 from tests.command_line import Result
-from tests.typechecking import install
+from tests.typechecking import begin_test, install
 
 install()
 
@@ -43,9 +48,17 @@ settings.load_profile("kleene")
 
 
 def pytest_collection_finish():
-    """Modules, tests and jax are there to stay: the garbage collector need not look at them again and again."""
+    """Modules, tests and jax are there to stay: the garbage collector need not look at them again and again.
+
+    Tracing makes many objects and little garbage, so it need not look often either.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_runtest_setup():
+    begin_test()
 
 
 def pytest_unconfigure():

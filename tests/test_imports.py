@@ -18,7 +18,6 @@ RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
 STRANGERS = {
     ("programs", "machines"),
     ("machines", "programs"),
-    ("programs", "pictures"),
     ("machines", "pictures"),
     ("compiling", "pictures"),
     ("explaining", "teaching"),
@@ -93,6 +92,17 @@ def test_imports_point_up_the_order_only():
 
 def test_rooms_that_must_not_know_each_other_do_not():
     assert not {(here, there, module) for here, there, module in crossings() if (here, there) in STRANGERS}
+
+
+def test_programs_are_drawn_in_notebooks_only():
+    drawing = [
+        (module, inside)
+        for module in modules()
+        if room_of(module) == "programs"
+        for name, inside in imports(module)
+        if room_of(name) == "pictures"
+    ]
+    assert {inside for _, inside in drawing} == {True}
 
 
 def test_nobody_but_the_command_line_imports_experiments():
@@ -170,7 +180,7 @@ def test_the_command_line_imports_nothing_heavy_before_a_command_needs_it():
         "kleene.kinds",
         "kleene.naming",
         "kleene.programs.alta",
-        "kleene.programs.alta.library.catalog",
+        "kleene.programs.alta.library",
         "kleene.programs.automata.library",
         "kleene.programs.turing.library",
         "kleene.pictures",

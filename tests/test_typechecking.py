@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 import kleene
 from kleene.errors import InputError, close_names
-from tests.typechecking import UNCHECKED, Violation, checked
+from tests.typechecking import OFTEN, UNCHECKED, Violation, begin_test, checked
 
 
 def test_an_argument_that_does_not_fit_is_refused_in_the_functions_own_words():
@@ -99,6 +99,19 @@ def test_a_generator_runs_when_it_is_asked():
     assert ran == []
     assert list(counting) == [0, 1]
     assert ran == [2]
+
+
+def test_the_first_calls_of_a_test_are_checked():
+    @checked
+    def taken(number: int) -> None:
+        pass
+
+    for _ in range(OFTEN):
+        taken(1)
+    taken("a")
+    begin_test()
+    with pytest.raises(Violation):
+        taken("a")
 
 
 def test_the_functions_of_kleene_are_checked():

@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
 import numpy as np
-from beartype import BeartypeConf, BeartypeHintOverrides, beartype
+from beartype import BeartypeConf, FrozenDict, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
 from jaxtyping import jaxtyped
@@ -28,12 +28,13 @@ from jaxtyping import jaxtyped
 # Modules that are not checked, because some annotation of theirs does not yet say the truth.
 UNCHECKED: tuple[str, ...] = ()
 
-OFTEN = 100  # calls of a function that are checked; by then it has been called from many tests
+OFTEN = 20  # calls of one function that are checked in one test, because some are called a million times
 # As type checkers have it, an int is a float; and NumPy's numbers are numbers.
-NUMBERS = BeartypeHintOverrides({int: int | np.integer, float: float | int | np.floating | np.integer})
+NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.floating | np.integer})
 CONF = BeartypeConf(hint_overrides=NUMBERS)
 _DECORATOR = "__checked__"
 _paused = False
+_test = 0  # the number of the test that runs
 
 
 class Violation(AssertionError):
@@ -54,6 +55,12 @@ def checked(subject: Any) -> Any:
     return subject
 
 
+def begin_test() -> None:
+    """Functions that were called often in the test before are checked again."""
+    global _test
+    _test += 1
+
+
 @contextmanager
 def paused() -> Iterator[None]:
     """Nothing is checked meanwhile, so that work can be counted."""
@@ -66,15 +73,14 @@ def paused() -> Iterator[None]:
 
 
 def _checked(function: Callable) -> Callable:
-    checking, left = None, OFTEN
+    checking, budget = None, _Budget()
 
     @wraps(function)
     def checked_call(*args, **kwargs):
         __tracebackhide__ = True
-        nonlocal checking, left
-        if not left or _paused:
+        nonlocal checking
+        if _paused or not budget.spent_one():
             return function(*args, **kwargs)
-        left -= 1
         if checking is None:
             checking = _beartyped(function)
         with jaxtyped("context"):  # within one call, an axis of one name has one size
@@ -85,6 +91,20 @@ def _checked(function: Callable) -> Callable:
         _refuse(function, args, kwargs, violation)
 
     return _as_part_of(function, checked_call)
+
+
+class _Budget:
+    """How many more calls of a function are checked in the test that runs."""
+
+    def __init__(self) -> None:
+        self.test, self.left = _test, OFTEN
+
+    def spent_one(self) -> bool:
+        """Whether this call is to be checked."""
+        if self.test != _test:
+            self.test, self.left = _test, OFTEN
+        self.left -= 1
+        return self.left >= 0
 
 
 def _as_part_of(function: Callable, wrapper: Any) -> Callable:
@@ -101,16 +121,15 @@ def _beartyped(function: Callable) -> Callable:
 
 def _checking_fields(made: type, construct: Callable) -> Callable:
     """The constructor of a dataclass. It may take more than its fields say, and make of it what they say."""
-    hints, left = None, OFTEN
+    hints, budget = None, _Budget()
 
     @wraps(construct)
     def checked_call(self, *args, **kwargs):
         __tracebackhide__ = True
-        nonlocal hints, left
+        nonlocal hints
         construct(self, *args, **kwargs)
-        if not left or _paused:
+        if _paused or not budget.spent_one():
             return
-        left -= 1
         if hints is None:
             hints = get_type_hints(made)
         with jaxtyped("context"):

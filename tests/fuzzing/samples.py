@@ -62,7 +62,11 @@ def _circuit(path: Path) -> None:
 def _results(path: Path) -> None:
     row = {"hints": "none", "density": 0.0, "strength": 0.0, "seeds": 1, "generalised": 1, "interval": [0.2, 1.0]}
     row |= {"first_hit": [2], "accuracy_by_length": {"3": 1.0}, "loss": 0.1, "diverged": []}
-    content = {"format": "kleene.results/1", "lesson": "copy", "plan": {}, "settings": [row], "rows": []}
+    test = {"iteration": 2, "seed": 0, "kind": "none", "density": 0.0, "strength": 0.0, "accuracy_at_3": 1.0}
+    test |= {"generalises": True, "loss": 0.1, "accuracy": 1.0, "alive": True}
+    rows = [test, test | {"seed": 1, "kind": "read", "density": 0.5}]
+    plan = {"lesson": {"hidden": 4}, "iterations": 2}
+    content = {"format": "kleene.results/1", "lesson": "copy", "plan": plan, "settings": [row], "rows": rows}
     path.write_text(json.dumps(content))
 
 

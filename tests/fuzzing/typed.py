@@ -50,7 +50,7 @@ USES = {
     "trace.npz": "load F",
     "tree.conllu": "explain --conllu F --plot out.svg\nexplain --conllu F:1 --json\nload F",
     "text.txt": "load F",
-    "results.json": "results .\nresults . --json",
+    "results.json": "results .\nresults . --json\nresults . --csv\nresults . --pivot hints,density --plot out.svg",
     "tally.json": "check --random 1 --resume F\ncheck --random 2 --resume F --json",
 }
 
@@ -92,6 +92,8 @@ explain the~man~laughs --focus man --step 1 --plot out.svg
 explain the~man --heads 2~0 --plot out.svg
 explain the~man --method erasure --plot out.svg --json
 results . --json
+results . --where hints=none --by seed --csv
+results . --pivot hints,density --value loss --plot out.svg
 reproduce
 teach dfa:ab --iterations 1 --seeds 1 --hidden 2 --batch 2 --json"""
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import equinox as eqx
 import jax
 
 import kleene
@@ -26,29 +27,42 @@ def exact_rnn() -> SimpleRNN:
     return SimpleRNN(**network.weights(), **(network.description() | {"reading": reading}))
 
 
+@eqx.filter_jit  # one program for all random weights, instead of one for every shape and operation
+def drawn() -> tuple[Any, ...]:
+    return (
+        LSTM.random("abc", 5, 2, outputs=1, embedding=3, threshold=0.25, key=KEY),
+        TransformerLM.random(["<unk>", "a", 3], 4, 2, 2, positions=5, key=KEY),
+        nram(),
+        NTM.random(4, outputs=3, width=2, hidden=(5, 6), key=KEY),
+        LSTM.random(3, 2, key=KEY),
+        NRAM.random(1, "R", hidden=2, key=KEY),
+    )
+
+
 def nram() -> NRAM:
     drawn = NRAM.random(2, "def+R", hidden=3, key=KEY)
     return NRAM(**{name: getattr(drawn, name) for name in WEIGHTS}, wiring=drawn.wiring, steps=Steps(3))
 
 
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
+LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM = drawn()
 
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
     "simple rnn": exact_rnn(),
     "turing rnn": kleene.compile(stored("sipser")),
-    "lstm": LSTM.random("abc", 5, 2, outputs=1, embedding=3, threshold=0.25, key=KEY),
-    "transformer language model": TransformerLM.random(["<unk>", "a", 3], 4, 2, 2, positions=5, key=KEY),
-    "nram": nram(),
-    "ntm": NTM.random(4, outputs=3, width=2, hidden=(5, 6), key=KEY),
+    "lstm": LSTM_OF_LETTERS,
+    "transformer language model": TRANSFORMER_LM,
+    "nram": TIMED_NRAM,
+    "ntm": SMALL_NTM,
 }
 # Further ones that have parts which those above lack.
 VARIANTS: dict[str, Any] = {
     "a Transformer with an expansion": kleene.compile(parity.sum_modulo(most_ones=3)),
     "a floating simple RNN": library.majority_slu().to_float(),
     "a floating Turing machine": kleene.compile(stored("sipser"), dtype="float32"),
-    "an LSTM that is a language model": LSTM.random(3, 2, key=KEY),
-    "an NRAM that does not say its steps": NRAM.random(1, "R", hidden=2, key=KEY),
+    "an LSTM that is a language model": LSTM_LM,
+    "an NRAM that does not say its steps": UNTIMED_NRAM,
 }
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],

@@ -213,7 +213,8 @@ DECLARED = ("universal transformer", "lstm", "transformer language model", "nram
 
 def refused(folder, machine, change, complaint):
     """Check that the machine's file is refused after the change, by its own class and by `kleene.load`."""
-    whole = machine.save(folder / "whole")
+    whole = folder / "whole"  # a test asks about one machine, often
+    whole = whole if whole.exists() else machine.save(whole)
     kind = open_tensors(whole).kind
     header, arrays = read_tensors(whole, kind)
     change(header, arrays)

@@ -1,5 +1,6 @@
 """State diagrams, read back from their SVG: everything is there, and nothing lies on anything else."""
 
+import functools
 import os
 import random
 import re
@@ -46,7 +47,12 @@ DFAS = {
     "random, 12 states": random_dfa(12, 1),
     "20 remainders": divisible(20),
 }
-DRAWN = {name: diagram(dfa) for name, dfa in DFAS.items()}
+
+
+@functools.cache
+def drawn(name: str) -> str:
+    return diagram(DFAS[name])
+
 
 BOUNCE = TuringMachine(
     transitions={
@@ -114,7 +120,7 @@ def outside(points: np.ndarray, shape: tuple[np.ndarray, np.ndarray]) -> float:
 
 @pytest.mark.parametrize("name", DFAS)
 def test_every_state_and_every_transition_is_in_the_picture(name):
-    dfa, svg = DFAS[name], DRAWN[name]
+    dfa, svg = DFAS[name], drawn(name)
     assert texts(svg, "name") == [str(state) for state in dfa.states]
     tooltips = set(titles(svg))
     labels = sorted(texts(svg, "label"))
@@ -128,7 +134,7 @@ def test_every_state_and_every_transition_is_in_the_picture(name):
 
 @pytest.mark.parametrize("name", DFAS)
 def test_accepting_states_have_a_second_ring_and_the_start_an_arrow(name):
-    dfa, svg = DFAS[name], DRAWN[name]
+    dfa, svg = DFAS[name], drawn(name)
     groups = [g for g in ElementTree.fromstring(svg).iter(f"{SVG}g") if "shape" in {c.get("class") for c in g}]
     ringed = [g.find(f"{SVG}text").text for g in groups if any(c.get("class") == "ring" for c in g)]  # pyright: ignore
     assert set(ringed) == {str(state) for state in dfa.accept}
@@ -139,7 +145,7 @@ def test_accepting_states_have_a_second_ring_and_the_start_an_arrow(name):
 
 @pytest.mark.parametrize("name", DFAS)
 def test_states_do_not_overlap_and_arrows_do_not_run_through_them(name):
-    svg = DRAWN[name]
+    svg = drawn(name)
     for (a, a_half), (b, b_half) in combinations(shapes(svg), 2):
         assert (np.abs(a - b) - a_half - b_half).max() > 10 or np.hypot(*(a - b)) > 56
     for points in paths(svg):
@@ -148,7 +154,7 @@ def test_states_do_not_overlap_and_arrows_do_not_run_through_them(name):
 
 @pytest.mark.parametrize("name", DFAS)
 def test_labels_cover_neither_states_nor_one_another(name):
-    svg, rounding = DRAWN[name], 0.2
+    svg, rounding = drawn(name), 0.2
     for (a, a_half), (b, b_half) in combinations(pills(svg), 2):
         assert (np.abs(a - b) - a_half - b_half).max() > -4
     for middle, half in pills(svg):
@@ -157,7 +163,7 @@ def test_labels_cover_neither_states_nor_one_another(name):
 
 @pytest.mark.parametrize("name", DFAS)
 def test_everything_lies_within_the_picture(name):
-    svg = DRAWN[name]
+    svg = drawn(name)
     left, top, width, height = map(float, ElementTree.fromstring(svg).attrib["viewBox"].split())
     for middle, half in shapes(svg) + pills(svg):
         assert ((middle - half) > (left, top)).all()
@@ -169,7 +175,7 @@ def test_everything_lies_within_the_picture(name):
 
 @pytest.mark.parametrize("name", DFAS)
 def test_a_picture_stands_alone_and_has_colours_for_light_and_dark(name):
-    svg = DRAWN[name]
+    svg = drawn(name)
     assert not re.search(r"<script|href|url\(|@import|@font-face|\son\w+=", svg)
     light, dark = re.search(r"<style>(.*)@media \(prefers-color-scheme: dark\)\{(.*)\}</style>", svg).groups()  # pyright: ignore
     for part in ("card", "edge", "head", "pill", "label", "shape", "name"):
@@ -184,7 +190,7 @@ def test_the_same_automaton_gives_the_same_picture_in_every_process():
     )
     environment = os.environ | {"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60, env=environment)
-    assert done.stdout.decode() == DRAWN["third from the end"]
+    assert done.stdout.decode() == drawn("third from the end")
 
 
 def test_pictures_are_made_without_jax():
@@ -258,7 +264,7 @@ def test_the_way_of_a_word_is_shown():
     assert set(marked(svg, "taken")) == {"start", "q0 → q0: 0", "q0 → q1: 1", "q1 → q1: 1", "q1 → q2: 0"}
     assert [tooltip.split(" ")[0] for tooltip in marked(svg, "last")] == ["q2"]
     assert texts(svg, "caption") == ["'0110' is accepted: q0 → q0 → q1 → q1 → q2"]
-    assert not marked(DRAWN["tomita 7"], "visited")
+    assert not marked(drawn("tomita 7"), "visited")
 
 
 def test_the_way_of_the_empty_word_and_one_into_a_state_that_is_not_shown():
@@ -296,7 +302,7 @@ def test_too_many_states_are_refused_unless_forced():
 
 def test_a_picture_is_saved(tmp_path):
     path = picture_of(DFAS["parity"].graph()).save(tmp_path / "parity.svg")
-    assert path.read_text(encoding="utf-8") == DRAWN["parity"]
+    assert path.read_text(encoding="utf-8") == drawn("parity")
 
 
 def test_how_far_states_are_from_the_start():

@@ -147,19 +147,65 @@ def _bar(shown: bool) -> Iterator[_Bar]:
 @commands.command()
 def results(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Where `kleene teach --results` or `reproduce` kept them.")
+        str,
+        typer.Argument(metavar="FOLDER", help="Where `kleene teach --results`, `reproduce` or `sweep` kept them."),
     ] = "results",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Only runs with hints=address, density>=0.1, hints!=none, task=copy,reverse; repeatable."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="Settings to merge runs by, with commas; by default only seeds are merged, with run nothing."
+        ),
+    ] = None,
+    pivot: Annotated[str | None, typer.Option(metavar="ROWS,COLUMNS", help="A table of two settings.")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="The measurement that --pivot or --plot shows; generalises by default.")
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: JsonOption = False,
+    plot: Annotated[
+        str | None, typer.Option(help="A .svg, .png or .pdf file for the curves, or with --pivot for a heat map.")
+    ] = None,
 ) -> None:
-    """List and compare what was taught."""
-    from kleene.teaching.results import results
+    """List, filter, group and draw what was taught."""
+    from kleene.pictures.figures import check_picture
+    from kleene.sweeping.results import results
 
+    if as_csv and as_json:
+        raise InputError("--csv and --json both say what to print; give one of them")
+    if by is not None and pivot is not None:
+        raise InputError("--by and --pivot both say how to group runs; give one of them")
+    if value is not None and pivot is None and plot is None:
+        raise InputError("--value says what --pivot or --plot shows; give one of these, or leave --value out")
+    if plot is not None:
+        check_picture(plot, "--plot")
     found = results(folder)
     for problem in found.damaged:
         typer.echo(f"kleene: passed over: {problem}", err=True)
-    if as_json:
-        return print_json(found.as_json())
-    new_console().print(found.table())
+    if not (where or as_csv) and by is pivot is plot is None:
+        return print_json(found.as_json()) if as_json else _print_listing(found, found.line)
+    view: Any = found.view(where or (), by, pivot, value)
+    for problem in set(found.runs.damaged) - set(found.damaged):
+        typer.echo(f"kleene: passed over: {problem}", err=True)
+    if plot is not None:
+        view.draw(plot) if pivot is not None or value is None else view.draw(plot, value)
+    if as_csv:
+        typer.echo(view.csv(), nl=False)
+    elif as_json:
+        print_json(view.as_json())
+    else:
+        _print_listing(view, found.line)
+        typer.echo("" if plot is None else f"drawn in {plot}\n", nl=False)
+
+
+def _print_listing(listing: Any, *lines: str) -> None:
+    """Print lines, those of the listing too, and its table."""
+    for line in filter(None, (*lines, listing.heading)):
+        typer.echo(line)
+    new_console().print(listing.table())
 
 
 @commands.command()

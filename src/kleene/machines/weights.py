@@ -6,9 +6,10 @@ floating-point numbers, and `hidden` has one size in the whole file. Weights wit
 """
 
 import ast
+import functools
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
@@ -107,7 +108,8 @@ class Declared(NamedTuple):
         return [axis for axis in self.array.dim_str.split() if not axis.startswith(("*", "..."))]
 
 
-def declared(cls: type) -> Iterator[Declared]:
+@functools.cache
+def declared(cls: type) -> tuple[Declared, ...]:
     """The fields of weights of a class.
 
     >>> from jaxtyping import Float
@@ -117,7 +119,7 @@ def declared(cls: type) -> Iterator[Declared]:
     >>> [(found.name, found.dims) for found in declared(Layer)]
     [('weights', ['hidden', 'entry'])]
     """
-    hints = get_type_hints(cls)
+    hints, declarations = get_type_hints(cls), []
     for found in fields(cls):
         if found.metadata.get("static"):
             continue
@@ -126,7 +128,9 @@ def declared(cls: type) -> Iterator[Declared]:
         tuples = [get_args(m)[0] for m in members if get_origin(m) is tuple]
         weights = [m for m in (*members, *tuples) if isinstance(m, type) and is_dataclass(m)]
         array, inner = (*arrays, None)[0], (*weights, None)[0]
-        yield Declared(found.name, NoneType in members, array, inner if array is None else None, bool(tuples))
+        inner = inner if array is None else None
+        declarations.append(Declared(found.name, NoneType in members, array, inner, bool(tuples)))
+    return tuple(declarations)
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

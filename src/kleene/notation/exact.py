@@ -135,8 +135,10 @@ class ExactMatrix:
         )
 
     def transpose(self) -> "ExactMatrix":
+        order = np.lexsort((self.rows, self.columns))  # entries are sorted by row, and by column within a row
+        numerators = tuple(self.numerators[k] for k in order.tolist())
         shape = (self.shape[1], self.shape[0])
-        return self.from_parts(shape, self.columns, self.rows, self.numerators, self.denominator)
+        return ExactMatrix(shape, self.columns[order], self.rows[order], numerators, self.denominator)
 
     def __matmul__(self, other: "ExactMatrix") -> "ExactMatrix":
         if self.shape[1] != other.shape[0]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 LONGEST = 16  # characters of a state's name that are drawn; the whole name is in its tooltip
 MOST_ROWS = 60  # of a table in a notebook, and also the most columns
+DRAWN = 16  # states, or symbols, of an automaton that a notebook draws; it takes less than a second
 SHOWN = 14  # states of a walk in its caption
 
 

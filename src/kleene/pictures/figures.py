@@ -1,8 +1,10 @@
 """Figures in one style, written atomically as .svg, .png or .pdf."""
 
 import io
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -46,6 +48,12 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    @property
+    def image(self) -> str:
+        """The picture as an image in HTML; inside one, its styles do not change those of the page."""
+        content = b64encode(self.svg.encode()).decode()
+        return f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{content}">'
 
     def as_json(self) -> dict[str, Any]:
         """The file that holds the picture, if it was saved, and the facts."""

@@ -118,6 +118,7 @@ def measurements(pack: Pack, plan: Plan, progress: Progress) -> list[dict[str, A
     return [
         {
             "cell": cell.name,
+            "program": cell.program,
             "lesson": lesson,
             "settings": dict(cell.settings),
             "lengths": lengths,

@@ -34,16 +34,20 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     {'cell': 'a', 'loss': None}
     """
     rest = encoded(json.dumps(_plain(dict(row)), ensure_ascii=False, allow_nan=False))[1:]
-    return BEFORE + hashlib.sha256(rest).hexdigest().encode() + AFTER + rest + b"\n"
+    return BEFORE + _sha256(rest) + AFTER + rest + b"\n"
 
 
 def row_of(line: bytes) -> Row | None:
     """The row in a line, or None where the line is damaged."""
     start = len(BEFORE) + 64
-    digits, rest = line[len(BEFORE) : start], line[start + len(AFTER) :].rstrip(b"\n")
-    if not line.startswith(BEFORE) or hashlib.sha256(rest).hexdigest().encode() != digits:
+    rest = line[start + len(AFTER) :].rstrip(b"\n")
+    if line[:start] + AFTER != line[: start + len(AFTER)] or not line.startswith(BEFORE + _sha256(rest)):
         return None
     return json.loads(b"{" + rest)
+
+
+def _sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def _plain(value: Any) -> Any:
@@ -94,6 +98,8 @@ class CellStore:
         self.path = Path(path).resolve()
         if is_store(self.path):
             _check_version(self.path)
+            for name in () if must_exist else FOLDERS:  # a store that is only read may be one that cannot be written
+                make_folder(self.path / name)
         elif must_exist:
             raise ModelFileError(f"{str(path)!r} is not the store of a sweep; `kleene sweep FILE.toml` makes one")
         else:
@@ -173,7 +179,7 @@ def _append(path: Path, data: bytes) -> None:
 
 def is_store(path: Any) -> bool:
     """Whether the folder is the store of a sweep."""
-    return (Path(path) / "store.json").is_file()
+    return os.path.isfile(os.path.join(path, "store.json"))  # `Path.is_file` raises for a name too long
 
 
 def _make(path: Path) -> None:
@@ -201,5 +207,3 @@ def _check_version(path: Path) -> None:
             f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
-    for folder in FOLDERS:
-        make_folder(path / folder)

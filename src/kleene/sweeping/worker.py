@@ -68,7 +68,7 @@ class Worker:
             left = list(self._open(packs))
             if not left:
                 return True
-            outcomes = []
+            outcomes: list[Outcome] = []
             for pack in left:
                 if self.is_over():
                     return False
@@ -181,12 +181,17 @@ class Worker:
         """Keep the reason; a pack that memory does not hold is tried in halves instead."""
         if _is_of_the_memory(error) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
-            outcomes = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
-            worst: tuple[Outcome, ...] = ("stopped", "failed", "held")
-            return next((outcome for outcome in worst if outcome in outcomes), "done")
+            outcomes: list[Outcome] = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
+            return _worst(outcomes)
         plain = str(error) if isinstance(error, KleeneError) else f"{type(error).__name__}: {error}"
         self.writer.fail({"cell": name, "reason": plain[:REASON], "pack": pack.name} for name in pack.names)
         return "failed"
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome:
+    """What to say of a pack in parts."""
+    order: tuple[Outcome, ...] = ("stopped", "failed", "held", "done")
+    return min(outcomes, key=order.index)
 
 
 def _is_of_the_memory(error: Exception) -> bool:

@@ -71,11 +71,16 @@ def load(path: Any) -> dict[str, Any]:
     content = _json(path)
     if not _is_ours(content):
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote")
-    settings = content.get("settings")
-    rows = settings if isinstance(settings, list) else [None]
-    if not isinstance(content.get("lesson", content.get("name")), str) or not all(map(_is_row, rows)):
+    if not is_whole(content):
         raise ModelFileError(f"{str(path)!r} is a results file that was damaged: it lacks some of its measurements")
     return content
+
+
+def is_whole(content: dict[str, Any]) -> bool:
+    """Whether a results file has all that a table shows."""
+    settings = content.get("settings")
+    rows = settings if isinstance(settings, list) else [None]
+    return isinstance(content.get("lesson", content.get("name")), str) and all(map(_is_row, rows))
 
 
 def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:

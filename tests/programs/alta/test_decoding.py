@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 import kleene
 from kleene.errors import HaltError, InputError, UndefinedAttentionError
 from kleene.programs import alta
-from kleene.programs.alta.library import addition_decoded, get, parity
-from kleene.programs.alta.library.catalog import decoders, get_decoder
+from kleene.programs.alta.library import addition_decoded, decoders, get, get_decoder, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 
 

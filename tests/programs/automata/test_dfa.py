@@ -2,7 +2,9 @@ import copy
 import pickle
 import random
 import re
+from base64 import b64decode
 from itertools import product
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -310,11 +312,19 @@ def test_a_word_may_be_an_iterator():
     assert dfa.run_batch(iter(["1", iter("10")]))[1] == dfa.run("10")
 
 
-def test_in_a_notebook_it_is_a_table_with_every_name_escaped():
-    dfa = DFA.from_table([("<b>", "&", "<b>")], start="<b>", accept=["<b>"])
-    assert dfa._repr_html_() == (
-        "<table><tr><th></th><th></th><th>&amp;</th></tr><tr><td>→*</td><td>&lt;b&gt;</td><td>&lt;b&gt;</td></tr></table>"
-    )
+def test_in_a_notebook_it_is_its_diagram_with_every_name_escaped():
+    shown = DFA.from_table([("<b>", "&", "<b>")], start="<b>", accept=["<b>"])._repr_html_()
+    image = re.fullmatch('<img alt="DFA with .*" src="data:image/svg\\+xml;base64,(.*)">', shown)
+    drawn = ElementTree.fromstring(b64decode(image[1]))
+    assert drawn.tag.endswith("svg")
+    assert {"<b>", "&"} <= {text.strip() for text in drawn.itertext()}
+
+
+def test_in_a_notebook_a_large_one_is_a_table_with_every_name_escaped():
+    rows = [("<b>", symbol, "<b>") for symbol in "&abcdefghijklmnop"]
+    table = DFA.from_table(rows, start="<b>", accept=["<b>"])._repr_html_()
+    assert table.startswith("<table><tr><th></th><th></th><th>&amp;</th><th>a</th>")
+    assert "<td>→*</td><td>&lt;b&gt;</td><td>&lt;b&gt;</td>" in table
     long = get("divisible_by_20").build().union(DFA.from_regex("(0|1)*1(0|1){6}"))
     assert f"… {len(long.states) - 60} more" in long._repr_html_()
     wide = DFA.from_regex("[\u0100-\u0200]")

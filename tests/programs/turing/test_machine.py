@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError, ProgramError, RunError
 from kleene.notation.computations import Computation
+from kleene.pictures.diagrams import diagram
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.library import get, ping_pong_word
 from tests.programs.turing.naive import naive_run
@@ -222,7 +223,8 @@ def test_a_machine_prints_as_a_table_of_what_it_does():
     machine = get("increment").build()
     assert str(machine) == "          0         1          _\n→  carry  done 1 R  carry 0 R  done 1 R"
     assert repr(machine) == "<TuringMachine increment: 3 states, tape symbols 0 1 _>"
-    assert machine._repr_html_().startswith("<table><tr><th></th><th></th><th>0</th>")
+    assert machine._repr_html_() == diagram(machine.graph()).image
+    assert get("universal").build()._repr_html_().startswith("<table><tr><th></th><th></th><th>#</th>")
 
 
 def test_the_graph_of_a_machine_says_what_is_written_and_where_the_head_goes():

@@ -91,9 +91,15 @@ def certify(
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
     seen = SeenUnits(network, found)  # its tables are made when they are first needed
-    function, exhaustive = _function(found)
+    exhaustive = False
+
+    def function(*_: Any) -> Condition:
+        nonlocal exhaustive
+        condition, exhaustive = _function(found)  # replays the function, which takes longest: not where weights differ
+        return condition
+
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
-        _length, weights, lambda *_: function, embeddings, _selection, averages, steps, exclusive,
+        _length, weights, function, embeddings, _selection, averages, steps, exclusive,
         lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
     )  # fmt: skip
     asked, conditions = length or 1, []

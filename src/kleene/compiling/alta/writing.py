@@ -10,7 +10,7 @@ from kleene.compiling import compile
 from kleene.errors import InputError
 from kleene.kinds import TRANSFORMERS
 from kleene.programs.alta.console import labelled
-from kleene.programs.alta.library.catalog import get_decoder
+from kleene.programs.alta.library import get_decoder
 
 
 @dataclass(frozen=True)

@@ -76,16 +76,21 @@ def distinct(table: np.ndarray) -> list[Any]:
     """The different entries of a table, without errors, because a path decides on these where they arise."""
     if table.dtype.kind in "ib":
         return np.unique(table).tolist()
-    entries = [value for value in table.ravel().tolist() if not isinstance(value, Fault)]
-    return list({key_of(value): value for value in entries}.values())
+    entries = {id(value): value for value in table.ravel().tolist() if not isinstance(value, Fault)}
+    return list({key_of(value): value for value in entries.values()}.values())
 
 
 def equals(table: np.ndarray, outcome: Any) -> np.ndarray:
     """Where the table's entry is the outcome."""
     if table.dtype.kind in "ib":
         return table == outcome
-    wanted = key_of(outcome)
-    flat = [key_of(value) == wanted for value in table.ravel().tolist()]
+    kind = type(outcome)  # a key begins with the type, and those of the plain types are the values
+    entries = table.ravel().tolist()
+    if kind in (int, bool, str, type(None)):
+        flat = [type(value) is kind and value == outcome for value in entries]
+    else:
+        wanted = key_of(outcome)
+        flat = [value is outcome or (type(value) is kind and key_of(value) == wanted) for value in entries]
     return np.array(flat, dtype=bool).reshape(table.shape)
 
 

@@ -1,13 +1,13 @@
 """A deterministic finite automaton: checked when it is built, run on one word or on many at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.notation.graphs import StateGraph, aligned, html_table
+from kleene.notation.graphs import DRAWN, StateGraph, aligned, html_table
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata import operations, storage
 from kleene.programs.automata.regex import from_regex
@@ -33,8 +33,12 @@ class DFA(TransitionTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The transition table for a notebook; a long one is cut."""
-        return html_table(self._table_rows())
+        """The diagram for a notebook, or the transition table where a diagram is slow to draw and hard to read."""
+        if max(len(self.states), len(self.alphabet)) > DRAWN:
+            return html_table(self._table_rows())
+        from kleene.pictures.diagrams import diagram  # only a notebook draws
+
+        return diagram(self.graph()).image
 
     def _table_rows(self) -> list[list[str]]:
         rows = [["", "", *self.alphabet]]
@@ -78,7 +82,7 @@ class DFA(TransitionTable):
     def _rows(self) -> list[list[int]]:
         return self.table.tolist()
 
-    def accepts_batch(self, words: Sequence[Word]) -> np.ndarray:
+    def accepts_batch(self, words: Iterable[Word]) -> np.ndarray:
         """Whether each of the words is in the language, all of them stepped together."""
         symbols, lengths = padded_codes(words, self.alphabet)
         state = np.full(len(symbols), self.start_code, dtype=np.int32)
@@ -92,7 +96,7 @@ class DFA(TransitionTable):
         word_codes(word, self.alphabet)  # checked here, because the errors of a batch would speak of "word 0"
         return self.run_batch([word])[0]
 
-    def run_batch(self, words: Sequence[Word]) -> TraceBatch:
+    def run_batch(self, words: Iterable[Word]) -> TraceBatch:
         """The traces of many words, stepped together."""
         symbols, lengths = padded_codes(words, self.alphabet)
         real = np.arange(symbols.shape[1] + 1) <= lengths[:, None]

@@ -16,7 +16,7 @@ from kleene.errors import InputError
 from kleene.files import SEAL, sealed, write_atomically
 from kleene.limits import checked_count
 from kleene.notation.computations import Computation, Configurations, Verdict, accepted, continued
-from kleene.notation.graphs import Arrow, Node, StateGraph, aligned, html_table, marks
+from kleene.notation.graphs import DRAWN, Arrow, Node, StateGraph, aligned, html_table, marks
 from kleene.notation.words import Word, whole_word, word_codes
 from kleene.programs.turing.table import TuringTable, as_text, load, parse
 
@@ -41,8 +41,12 @@ class TuringMachine(TuringTable):
         return aligned(self._table_rows())
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; a long one is cut."""
-        return html_table(self._table_rows())
+        """The diagram for a notebook, or the table where a diagram is slow to draw and hard to read."""
+        if max(len(self.states), len(self.tape_alphabet)) > DRAWN:
+            return html_table(self._table_rows())
+        from kleene.pictures.diagrams import diagram  # only a notebook draws
+
+        return diagram(self.graph()).image
 
     def _table_rows(self) -> list[list[str]]:
         rows = [["", "", *self.tape_alphabet]]
