@@ -1,13 +1,17 @@
 """Claims: a cell has one holder, a dead one is replaced, and a living one never is."""
 
+import json
 import multiprocessing
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
-from kleene.sweeping.claims import Heart, living, remove_claims
+from kleene.sweeping.claims import Heart, _started, living, machine, remove_claims, remove_dead
 from kleene.sweeping.store import CellStore
 
 
@@ -81,13 +85,35 @@ def test_a_holder_notices_that_it_was_taken_for_dead(folder):
         assert other.holds("a")
 
 
-def test_a_holder_whose_claims_were_deleted_holds_until_another_claims(folder):
+def test_a_cell_whose_claims_were_deleted_is_the_first_ones_who_claims_it_again(folder):
     with Heart(folder) as one, Heart(folder) as other:
-        one.claim("a")
-        (folder / "claims" / "a.1").unlink()
+        for cell in "ab":
+            one.claim(cell)
+        shutil.rmtree(folder / "claims")
         assert one.holds("a")
-        assert other.claim("a") == ""
-        assert not one.holds("a")
+        assert other.claim("a") is None
+        assert other.claim("b") == ""
+        assert not one.holds("b")
+
+
+def test_a_process_that_nobody_has_buried_is_dead(folder):
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    said = {"machine": machine(), "pid": child.pid, "started": _started(child.pid), "facts": {}}
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it ended, and is a zombie
+    (folder / "workers" / "zombie.json").write_text(json.dumps(said))
+    with Heart(folder) as heart:
+        assert not heart.lives("zombie")
+    child.wait()
+
+
+def test_files_of_killed_workers_are_removed_and_those_of_others_are_not(folder):
+    here = {"machine": machine(), "pid": 2**22 + 1, "started": "5", "facts": {}}
+    for name, said in (("dead", here), ("far", here | {"machine": "another"})):
+        (folder / "workers" / f"{name}.json").write_text(json.dumps(said))
+    (folder / "workers" / "dead.part").write_text("{")
+    with Heart(folder) as heart:
+        remove_dead(folder)
+        assert {file.name for file in (folder / "workers").iterdir()} == {"far.json", heart.file.name}
 
 
 def _race(folder, cells, won, all_done):

@@ -132,3 +132,11 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
         CellStore(tmp_path)
     with pytest.raises(ModelFileError, match="is not the store of a sweep"):
         CellStore(tmp_path, must_exist=True)
+
+
+def test_a_store_that_was_half_made_is_made_whole(tmp_path):
+    for half in ("rows", "claims"):  # by another process at this moment, or by one that was killed
+        (tmp_path / half).mkdir()
+    (tmp_path / ".kleene-0123456789abcdef.part").write_text("{")
+    assert CellStore(tmp_path).rows() == {}
+    assert (tmp_path / "store.json").is_file()

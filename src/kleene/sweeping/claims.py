@@ -12,10 +12,12 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from kleene.sweeping.store import not_written
 
 BEAT = 3.0  # seconds between renewals of a worker's file
 EXPIRES = 60.0  # seconds after the last renewal until a worker on another machine counts as dead
@@ -35,7 +37,10 @@ class Heart:
         self.facts: dict[str, Any] = {}
         self._identity = {"machine": machine(), "pid": os.getpid(), "started": _started(os.getpid())}
         self._ended = threading.Event()
-        self.renew()
+        try:
+            self.renew()
+        except OSError as error:
+            raise not_written(self.file, error) from error
         self._thread = threading.Thread(target=self._live, args=(beat,), name="kleene-heart", daemon=True)
         self._thread.start()
 
@@ -66,23 +71,40 @@ class Heart:
         number, holder = self._latest(cell)
         if holder not in ("", NOBODY) and self.lives(holder):
             return None
-        try:
-            os.symlink(self.name, self._link(cell, number + 1))
-        except FileExistsError:  # another was quicker
+        if not self._add(cell, number + 1):
             return None
         return "" if holder in ("", NOBODY) else holder
 
     def holds(self, cell: str) -> bool:
-        """Whether this worker still holds the cell: it may have been taken for dead, or the claims may be gone."""
-        return self._latest(cell)[1] in (self.name, "")
+        """Whether this worker still holds the cell: it may have been taken for dead.
+
+        Where the claims are gone, the cell is claimed again, so that no other can take it from now on.
+        """
+        holder = self._latest(cell)[1]
+        return holder == self.name or (holder == "" and self._add(cell, 1))
 
     def release(self, cells: Iterable[str]) -> None:
-        """Give cells back, as far as they are still held."""
+        """Give cells back, as far as they are still held. Where the disk is full, they are free once this one ends."""
         for cell in cells:
             number, holder = self._latest(cell)
             if holder == self.name:
-                with suppress(FileExistsError):
+                with suppress(OSError):
                     os.symlink(NOBODY, self._link(cell, number + 1))
+
+    def _add(self, cell: str, number: int) -> bool:
+        """Add a claim to the cell; False if another was quicker."""
+        link = self._link(cell, number)
+        try:
+            try:
+                os.symlink(self.name, link)
+            except FileNotFoundError:  # somebody removed the folder
+                link.parent.mkdir(exist_ok=True)
+                os.symlink(self.name, link)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise not_written(link, error) from error
+        return True
 
     def lives(self, name: str) -> bool:
         """Whether the worker of that name lives.
@@ -112,12 +134,29 @@ class Heart:
             number += 1
 
 
-def remove_claims(store: Path, cells: Iterable[str]) -> None:
+def remove_claims(store: Path, cells: Collection[str]) -> None:
     """Remove the claims to finished cells, the latest first, so that a cell's claims never have a gap."""
-    for cell in cells:
-        links = [store / "claims" / f"{cell}.{n}" for n in range(1, 1000)]
-        for link in reversed([link for link in links if link.is_symlink()]):
-            link.unlink(missing_ok=True)
+    parts = (name.partition(".") for name in _names(store / "claims"))
+    found = [(cell, int(number)) for cell, _, number in parts if cell in cells and number.isdigit()]
+    for cell, number in sorted(found, reverse=True):
+        (store / "claims" / f"{cell}.{number}").unlink(missing_ok=True)
+
+
+def remove_dead(store: Path) -> None:
+    """Remove the files of workers that were killed on this machine, and what they left half written."""
+    for file in (store / "workers").glob("*.json"):
+        with suppress(OSError, ValueError):
+            if not _may_live(json.loads(file.read_bytes())):
+                file.unlink()
+                file.with_suffix(".part").unlink(missing_ok=True)
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder, none where it is gone."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def living(store: Path, expires: float = EXPIRES) -> dict[str, dict[str, Any]]:
@@ -148,6 +187,7 @@ def machine() -> str | None:
 def _started(pid: Any) -> str | None:
     """When the process of that number was started, in the kernel's own count; None where there is no such process."""
     try:
-        return Path(f"/proc/{int(pid)}/stat").read_text().rpartition(")")[2].split()[19]
+        facts = Path(f"/proc/{int(pid)}/stat").read_text().rpartition(")")[2].split()
+        return None if facts[0] in "ZX" else facts[19]  # a dead one that its parent has not asked for yet
     except (OSError, ValueError, TypeError, IndexError):
         return None

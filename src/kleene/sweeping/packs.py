@@ -5,13 +5,15 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.errors import KleeneError
 from kleene.files import MOST_TEXT, read_bytes, write_atomically
 from kleene.sweeping.cells import DIGITS, Cell, kind_of, lesson_of
 from kleene.sweeping.store import CellStore
@@ -104,6 +106,15 @@ def recorded(store: CellStore, cells: Sequence[Cell]) -> tuple[list[Pack], list[
         if names and all(name in open_cells for name in names):
             found.append(Pack(tuple(open_cells.pop(name) for name in names)))
     return found, list(open_cells.values())
+
+
+def remove_checkpoints(store: CellStore, done: Collection[str]) -> None:
+    """Remove the checkpoints of packs whose cells are all done: what a worker left that was killed as it finished."""
+    for file in (store.path / "checkpoints").glob("*.safetensors"):
+        with suppress(KleeneError, ValueError):
+            names = json.loads(read_bytes(store.path / "packs" / f"{file.stem}.json", MOST_TEXT))
+            if all(name in done for name in names):
+                file.unlink(missing_ok=True)
 
 
 def _begun(store: CellStore, file: Path) -> tuple[bool, str]:

@@ -27,7 +27,8 @@ from kleene.sweeping.worker import WAIT, Worker, set_aside
 from kleene.teaching.loop import use_all_cores
 
 POLL = 0.25  # seconds between two looks at workers
-HOPELESS = 5  # workers that die one after the other without a word
+HOPELESS = 5  # workers that die one after the other without a word, for each that runs at a time
+HOPELESS_ON_RAY = 100
 ANSWER = 20.0  # seconds within which a Ray cluster must answer
 PASSED_ON = ("JAX_", "XLA_", "KLEENE_")  # beginnings of the variables that workers on a cluster get from the driver
 
@@ -82,30 +83,48 @@ def run_in_processes(job: Job, watch: Watch, *, workers: int) -> None:
             process.start()
             return process
 
-        running, deaths, before = {n: start(n) for n in range(workers)}, 0, _state(job.store)
-        while running:
-            time.sleep(POLL)
-            watch()
-            if job.is_over:
-                stop.touch()
-            for number, process in [*running.items()]:
-                if process.exitcode is None:
-                    continue
-                del running[number]
-                if process.exitcode and not job.is_over and errors.empty():
-                    now = _state(job.store)
-                    deaths, before = (1, now) if now != before else (deaths + 1, now)
-                    if deaths >= HOPELESS * workers:
-                        raise KleeneError(f"workers end with status {process.exitcode} before they finish anything")
-                    running[number] = start(number)
-            if not errors.empty() and not stop.exists():
-                stop.touch()
+        running, deaths = {n: start(n) for n in range(workers)}, Deaths(job.store, HOPELESS * workers)
+        try:
+            while running:
+                time.sleep(POLL)
+                watch()
+                if job.is_over or not errors.empty():
+                    _touch(stop)
+                for number, process in [*running.items()]:
+                    if process.exitcode is None:
+                        continue
+                    del running[number]
+                    if process.exitcode and not job.is_over and errors.empty():
+                        deaths.count(f"end with status {process.exitcode}")
+                        running[number] = start(number)
+        finally:  # Ctrl-C in a program of the user's own, or an error
+            _touch(stop)
+            for process in running.values():
+                process.join()
     if not errors.empty():
         raise KleeneError(errors.get())
 
 
-def _state(store: CellStore) -> tuple[int, int]:
-    return len(store.rows()), sum(map(len, store.failures().values()))
+def _touch(stop: Path) -> None:
+    with suppress(OSError):  # a full disk: workers find that out for themselves
+        stop.touch()
+
+
+class Deaths:
+    """Counts workers that die one after the other while nothing changes in the store; too many are an error."""
+
+    def __init__(self, store: CellStore, most: int) -> None:
+        self.store, self.most = store, most
+        self.number, self.before = 0, self._state()
+
+    def count(self, how: str) -> None:
+        now = self._state()
+        self.number, self.before = (self.number + 1 if now == self.before else 1), now
+        if self.number >= self.most:
+            raise KleeneError(f"workers {how} before they finish anything: {self.number} of them, one after the other")
+
+    def _state(self) -> tuple[int, int]:
+        return len(self.store.rows()), sum(map(len, self.store.failures().values()))
 
 
 def _process(job: Job, number: int, workers: int, parent: int, stop: Path, errors: Any) -> None:
@@ -143,17 +162,19 @@ def run_on_ray(job: Job, watch: Watch, *, address: str | None, cpus: float, gpus
 def _give_out(ray: Any, job: Job, watch: Watch, stop: Path, cpus: float, gpus: float) -> None:
     task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=0)(_ray_pack)
     given = (str(job.store.path), job.deadline, stop, max(1, int(cpus)))
-    running = {task.remote(pack, *given): pack for pack in job.packs}
+    running, deaths = {task.remote(pack, *given): pack for pack in job.packs}, Deaths(job.store, HOPELESS_ON_RAY)
     while running:
         ready, _ = ray.wait([*running], num_returns=1, timeout=POLL)
         watch()
         if job.is_over:
-            stop.touch()
+            _touch(stop)
         for reference in ready:
             pack = running.pop(reference)
             outcome = _outcome(ray, reference)
             if outcome == "stopped" or job.is_over or job.is_finished([pack]):
                 continue
+            if outcome == "died":
+                deaths.count("on the Ray cluster die")
             if outcome == "held":  # by a worker of another driver, or by one that died a moment ago
                 time.sleep(WAIT)
             running[task.remote(pack, *given)] = pack
@@ -164,7 +185,7 @@ def _outcome(ray: Any, reference: Any) -> str:
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        cause = error.as_instanceof_cause()
+        cause = error.cause  # not as Ray says it, with the worker's whole traceback
         raise cause if isinstance(cause, KleeneError) else KleeneError(f"a task of the sweep failed: {cause}") from None
     except ray.exceptions.RayError:
         return "died"

@@ -18,7 +18,7 @@ from typing import Any
 
 from kleene import __version__
 from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, encoded, make_folder, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, read_bytes, write_atomically
 
 FORMAT = "kleene.sweep/"
 VERSION = 1
@@ -171,10 +171,15 @@ def _append(path: Path, data: bytes) -> None:
         finally:
             os.close(descriptor)  # and closed each time: then a network file system shows it to the other machines
     except OSError as error:
-        raise ModelFileError(
-            f"{str(path)!r} cannot be written: {error.strerror}. What is in the store is whole; make room, and run the "
-            f"same command again: it goes on from there"
-        ) from error
+        raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: OSError) -> ModelFileError:
+    """The error for a file of the store that cannot be written, most often because the disk is full."""
+    return ModelFileError(
+        f"{str(path)!r} cannot be written: {error.strerror}. What is in the store is whole; make room, and run the "
+        f"same command again: it goes on from there"
+    )
 
 
 def is_store(path: Any) -> bool:
@@ -183,7 +188,7 @@ def is_store(path: Any) -> bool:
 
 
 def _make(path: Path) -> None:
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and not all(_is_of_a_store(entry) for entry in path.iterdir()):
         raise ModelFileError(
             f"{str(path)!r} is a folder with other files in it, and a sweep needs a store of its own; name another"
         )
@@ -192,6 +197,11 @@ def _make(path: Path) -> None:
         make_folder(path / name)
     content = {"format": f"{FORMAT}{VERSION}", "kleene": __version__, "rows": "rows/*.jsonl, one JSON line a cell"}
     write_atomically(path / "store.json", json.dumps(content) + "\n")
+
+
+def _is_of_a_store(entry: Path) -> bool:
+    """Whether it belongs to a store that another process makes at this moment, or was killed at making."""
+    return entry.name in (*FOLDERS, "store.json") or TEMPORARY.fullmatch(entry.name) is not None
 
 
 def _check_version(path: Path) -> None:

@@ -4,6 +4,7 @@ The same call again goes on where the last one stopped, however that was.
 """
 
 import html
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from kleene import stopping
 from kleene.errors import InputError, KleeneError
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
-from kleene.sweeping.claims import living, remove_claims
+from kleene.sweeping.claims import living, remove_claims, remove_dead
 from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import Job, ray_slots, run_here, run_in_processes, run_on_ray
 from kleene.sweeping.probing import RUNS, PackProbe, probe_elsewhere
@@ -206,7 +207,10 @@ def sweep(
     if plan.packs:
         stopping.announce("stopped; what is finished is in the store, and the same command goes on", at_stake=True)
         _run(job, watch, plan.workers, ray, file)
-    return _swept(file.name, kept, cells, started)
+    swept = _swept(file.name, kept, cells, started)
+    if stopping.is_asked() and not swept.finished:
+        raise stopping.Stopped
+    return swept
 
 
 def plan_sweep(
@@ -244,15 +248,11 @@ def _planned(
         raise InputError(f"workers is {workers}; give 1 or more")
     if ray and workers > 1:
         raise InputError("--workers is for processes of this machine; with --ray, [resources] say how many packs run")
-    cells = cells_of(file.verb, file.settings)
-    part, of = _shard(shard)
+    cells = _part(cells_of(file.verb, file.settings), *_shard(shard))
     kept = CellStore(file.store if store is None else store)
     if ray:
         workers = ray_slots(_address(ray), file.cpus, file.gpus)
-    packs, probes = _packs(kept, cells, workers * of, probing=probing)
-    if shard is not None:
-        packs = packs[part - 1 :: of]
-        cells = [cell for pack in packs for cell in pack.cells]
+    packs, probes = _packs(kept, cells, workers, probing=probing)
     done = kept.rows()
     left = tuple(pack for pack in packs if any(name not in done for name in pack.names))
     finished = sum(cell.name in done for cell in cells)
@@ -284,6 +284,18 @@ def _shard(shard: str | None) -> tuple[int, int]:
     return int(part), int(of)
 
 
+def _part(cells: Sequence[Cell], part: int, of: int) -> list[Cell]:
+    """The cells of one shard: an equal share of all iterations, with cells of one program together.
+
+    It depends on nothing else, because the shards of a sweep start at different times, on different machines.
+    """
+    order = {program: n for n, program in enumerate(dict.fromkeys(cell.program for cell in cells))}
+    ordered = sorted(cells, key=lambda cell: order[cell.program])
+    work = [cell.settings.get("iterations") or 1 for cell in ordered]
+    middles = [after - own / 2 for after, own in zip(itertools.accumulate(work), work)]
+    return [cell for cell, middle in zip(ordered, middles) if int(of * middle / sum(work)) == part - 1]
+
+
 def _address(ray: str | bool) -> str | None:
     return ray if isinstance(ray, str) and ray not in ("", "local") else None
 
@@ -304,6 +316,8 @@ def _swept(name: str, kept: CellStore, cells: Sequence[Cell], started: float) ->
     finished = len(rows) + len(given_up) == len(cells)
     if finished:
         remove_claims(kept.path, rows)
+        remove_dead(kept.path)
+        packing.remove_checkpoints(kept, rows)
     return Swept(name, kept.path, tuple(cells), rows, given_up, finished, time.monotonic() - started)
 
 

@@ -16,9 +16,9 @@ from kleene import stopping
 from kleene.errors import KleeneError, MemoryLimitError, ModelFileError
 from kleene.kinds import late
 from kleene.sweeping.cells import Cell
-from kleene.sweeping.claims import Heart
-from kleene.sweeping.packs import Pack, checkpoint_of, measurements
-from kleene.sweeping.store import CellStore, Row
+from kleene.sweeping.claims import EXPIRES, Heart
+from kleene.sweeping.packs import Pack, checkpoint_of, measurements, record
+from kleene.sweeping.store import CellStore, Row, not_written
 from kleene.teaching import loop
 from kleene.teaching.plan import Progress
 from kleene.teaching.results import versions
@@ -50,10 +50,11 @@ class Worker:
     parent: int | None = None  # a process with which this one ends
     stop_file: Path | None = None  # a file that asks to stop, once it exists
     on_progress: Callable[[], None] | None = None
+    expires: float = EXPIRES
     heart: Heart = field(init=False)
 
     def __post_init__(self) -> None:
-        self.heart = Heart(self.store.path)
+        self.heart = Heart(self.store.path, expires=self.expires)
         self.writer = self.store.writer()
 
     def __enter__(self) -> "Worker":
@@ -105,19 +106,27 @@ class Worker:
             return "held"
         claimed = Pack(tuple(cells))
         try:
+            if len(cells) < len(pack.cells):  # others hold the rest: then a later run must know of this pack too
+                record(self.store, [claimed])
             rows = self._experiment(cells[0]) if cells[0].verb == "reproduce" else self._taught(claimed)
         except stopping.Stopped:
             self.heart.release(claimed.names)
             return "stopped"
         except Exception as error:
             self.heart.release(claimed.names)
-            if _is_of_the_disk(error):  # no cell's fault
-                raise
+            if full := _of_the_disk(error):  # no cell's fault
+                raise error if isinstance(error, KleeneError) else not_written(self.store.path, full) from error
             return self._failed(claimed, error)
+        except BaseException:  # Ctrl-C in a program of the user's own
+            self.heart.release(claimed.names)
+            raise
         finally:
             self.heart.facts = {}
+        failures = self.store.failures()
         held = [row for row in rows if self.heart.holds(row["cell"])]
-        self.writer.append([row | {"versions": versions()} for row in held])
+        self.writer.append(
+            [row | {"attempt": 1 + len(failures.get(row["cell"], ())), "versions": versions()} for row in held]
+        )
         checkpoint_of(self.store, claimed.name).unlink(missing_ok=True)
         return "done"
 
@@ -178,8 +187,10 @@ class Worker:
         return [{"cell": cell.name, "settings": dict(cell.settings), "content": found.content, "runs": 1}]
 
     def _failed(self, pack: Pack, error: Exception) -> Outcome:
-        """Keep the reason; a pack that memory does not hold is tried in halves instead."""
-        if _is_of_the_memory(error) and len(pack.cells) > 1:
+        """Keep the reason. A pack that memory does not hold is tried in halves instead, and so is one at its last try:
+        what fails may be one of its cells, and the others shall not be set aside with it."""
+        errors = [sum(not one.get("death") for one in self.store.failures().get(name, ())) for name in pack.names]
+        if (_is_of_the_memory(error) or max(errors) >= FAILURES - 1) and len(pack.cells) > 1:
             middle = len(pack.cells) // 2
             outcomes: list[Outcome] = [self.run(Pack(half)) for half in (pack.cells[:middle], pack.cells[middle:])]
             return _worst(outcomes)
@@ -198,10 +209,10 @@ def _is_of_the_memory(error: Exception) -> bool:
     return isinstance(error, (MemoryError, MemoryLimitError)) or "RESOURCE_EXHAUSTED" in str(error)
 
 
-def _is_of_the_disk(error: BaseException | None) -> bool:
-    """Whether the error, or what caused it, is that the disk has no room."""
+def _of_the_disk(error: BaseException | None) -> OSError | None:
+    """The error, or what caused it, that says that the disk has no room; None if there is none such."""
     while error is not None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            return True
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG):
+            return error
         error = error.__cause__
-    return False
+    return None
