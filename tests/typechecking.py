@@ -132,6 +132,8 @@ def _checking_fields(made: type, construct: Callable) -> Callable:
             return
         if hints is None:
             hints = get_type_hints(made)
+        for base in reversed(type(self).__mro__):  # Equinox lets a module refuse its weights only after this
+            vars(base).get("__check_init__", lambda _: None)(self)
         with jaxtyped("context"):
             for name, value in _held(self):
                 if name in hints and not is_bearable(value, hints[name], conf=CONF):

@@ -73,11 +73,16 @@ def packed(cells: Sequence[Cell], workers: int, most: Mapping[str, int] | None =
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.program, []).append(cell)
+    counts = {program: math.ceil(len(group) / (most or {}).get(program, FEWEST)) for program, group in groups.items()}
+
+    def size(program: str) -> float:
+        return len(groups[program]) / counts[program]
+
+    while sum(counts.values()) < min(workers, len(cells)):
+        counts[max(groups, key=size)] += 1
     packs = []
     for program, group in groups.items():
-        limit = (most or {}).get(program, FEWEST)
-        count = min(len(group), max(math.ceil(workers / len(groups)), math.ceil(len(group) / limit)))
-        bounds = [len(group) * n // count for n in range(count + 1)]
+        bounds = [len(group) * n // counts[program] for n in range(counts[program] + 1)]
         packs += [Pack(tuple(group[a:b])) for a, b in itertools.pairwise(bounds)]
     return packs
 

@@ -68,7 +68,7 @@ class TeachingReport:
         return [
             {"iteration": int(test["iteration"]), "seed": seed, **setting, **_run_facts(self.plan, test, run)}
             for test in self.progress.tests
-            for run, (setting, seed) in enumerate((s, seed) for s in self.plan.settings for seed in self.plan.seeds)
+            for run, (setting, seed) in enumerate(self.plan.pairs)
         ]
 
     def best_run(self, setting: int | None = None) -> int:

@@ -131,9 +131,9 @@ def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:
     check_seal(resume, content)
     try:
         kept = {key: value for key, value in json.loads(content).items() if key != "checksum"}
-        for name, kind in {"failures": list, "seconds": (int, float)}.items():
-            if not isinstance(kept[name], kind):
-                raise ValueError(f"its {name} are {kept[name]!r}")
+        for name, kind in {"failures": list, "seconds": (int, float), "attacked": bool}.items():
+            if name in kept and not isinstance(kept[name], kind):
+                raise ValueError(f"its entry {name!r} is {kept[name]!r}")
         for name in ("seed", "done", "agree", "refused", "inputs"):
             if type(kept[name]) is not int or kept[name] < 0:
                 raise ValueError(f"its count {name!r} is {kept[name]!r}")
