@@ -212,7 +212,14 @@ def _runs(values) -> list:
 def test_a_file_system_that_takes_no_more_leaves_a_whole_store_and_a_clear_error(file, undisturbed, tmp_path, words):
     store = tmp_path / "s"
     limit = 4_000  # bytes of a file: a checkpoint has more
-    process = begun(file, store, *words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    process = begun(
+        file,
+        store,
+        *words,
+        # Python would leave half of its own `.pyc` files, and take them for whole ones later.
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
     status, out, err = ended(process)
     assert status == 2
     assert out == ""
@@ -292,6 +299,34 @@ def test_claims_that_are_deleted_while_a_pack_runs_double_nothing(file, undistur
         assert worker.run_all(packs)
     assert outcomes == ["done"]
     assert measured(tmp_path) == undisturbed
+
+
+def test_cells_that_another_finishes_just_before_they_are_claimed_are_not_run_again(file, undisturbed, tmp_path):
+    packs = packs_of(file, tmp_path)
+    with Worker(CellStore(tmp_path)) as late:
+        claim = late.heart.claim
+
+        def claim_late(cell: str) -> str | None:
+            with Worker(CellStore(tmp_path)) as other:
+                other.run(packs[0])
+            return claim(cell)
+
+        late.heart.claim = claim_late
+        assert late.run(packs[0]) == "held"
+    assert {row["cell"] for row in raw_rows(tmp_path)} == {*packs[0].names}
+    assert sweep(file, store=tmp_path).finished
+    assert measured(tmp_path) == undisturbed
+
+
+def test_a_checkpoint_that_a_worker_left_as_it_was_killed_is_removed_in_the_end(file, undisturbed, tmp_path):
+    packs = packs_of(file, tmp_path)
+    with Worker(CellStore(tmp_path)) as worker:
+        worker.run(packs[0])
+    left = tmp_path / "checkpoints" / f"{packs[0].name}.safetensors"
+    left.write_bytes(b"whatever")
+    assert sweep(file, store=tmp_path).finished
+    assert measured(tmp_path) == undisturbed
+    assert_tidy(tmp_path)
 
 
 def test_a_worker_that_slept_past_its_expiry_writes_nothing_when_it_wakes(file, undisturbed, tmp_path):
