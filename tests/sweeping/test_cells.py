@@ -1,5 +1,7 @@
 """Cells: the same run has one name, and whatever decides its result changes it."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,7 +64,7 @@ def of_own(path, **settings):
 
 
 def test_a_changed_file_is_another_cell_and_so_is_a_changed_module_beside_it(own, monkeypatch):
-    monkeypatch.delitem(module.sys.modules, "helper", raising=False)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
     before = of_own(own)
     assert of_own(own) == before
     own.write_text(OWN + "\n# changed\n")
@@ -72,14 +74,47 @@ def test_a_changed_file_is_another_cell_and_so_is_a_changed_module_beside_it(own
     assert of_own(own) not in (before, changed)
 
 
+def test_what_a_file_imports_counts_however_far_and_what_others_import_does_not(tmp_path, monkeypatch):
+    for package in ("parts", "parts/inner"):
+        (tmp_path / package).mkdir()
+    files = {
+        "mine.py": "def language():\n    from parts.inner import deep\n",
+        "parts/__init__.py": "",
+        "parts/inner/__init__.py": "",
+        "parts/inner/deep.py": "from . import beside\nfrom .. import above\n",
+        "parts/inner/beside.py": "import mine\n",  # in a circle
+        "parts/above.py": "import json, numpy\n",
+        "plots.py": "",
+        "json.py": "",  # shadows a module of Python's own, as a file beside a script does
+    }
+    for file, text in files.items():
+        (tmp_path / file).write_text(text)
+
+    def code():
+        module._file_code.cache_clear()
+        return module._file_code(str(tmp_path / "mine.py"))
+
+    before = code()
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("plots")  # by a notebook in the same folder, say
+    assert code() == before
+    for file in files:
+        (tmp_path / file).write_text(files[file] + "\n# changed\n")
+        assert (code() != before) == (file != "plots.py"), file
+        (tmp_path / file).write_text(files[file])
+    assert code() == before
+    (tmp_path / "parts" / "inner" / "beside.py").write_text("no Python (")
+    assert code() != before
+
+
 def test_the_place_of_a_file_makes_no_difference(own, tmp_path, monkeypatch):
-    monkeypatch.delitem(module.sys.modules, "helper", raising=False)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
     before = of_own(own)
     there = tmp_path / "elsewhere"
     there.mkdir()
     for file in ("mine.py", "helper.py"):
         (there / file).write_text((own.parent / file).read_text())
-    monkeypatch.delitem(module.sys.modules, "helper", raising=False)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
     assert of_own(there / "mine.py") == before
 
 

@@ -4,9 +4,12 @@ import json
 import os
 import random
 import resource
+import shlex
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -21,7 +24,9 @@ from kleene.sweeping.reading import read_sweep
 from kleene.sweeping.store import CellStore
 from kleene.sweeping.sweep import sweep
 from kleene.sweeping.worker import FAILURES, Worker
+from tests.command_line import assert_refused
 from tests.sweeping.disturbed import (
+    COMMAND,
     assert_tidy,
     begun,
     ended,
@@ -99,7 +104,7 @@ def test_workers_and_the_driver_are_killed_and_every_cell_is_there_once(file, un
 
 def test_a_worker_of_a_ray_cluster_is_killed_and_every_cell_is_there_once(file, undisturbed, tmp_path):
     chance, store = random.Random(1), tmp_path / "s"
-    driver = begun(_with_cpus(file, tmp_path, os.cpu_count() / 2), store, "--ray")
+    driver = begun(_with_cpus(file, tmp_path, (os.cpu_count() or 1) / 2), store, "--ray")
     assert kill_a_worker(store, driver, chance, 0.5)
     status, out, err = ended(driver)
     assert (status, "12 of 12 cells are done" in out) == (0, True), err
@@ -222,6 +227,25 @@ def test_a_file_system_that_takes_no_more_leaves_a_whole_store_and_a_clear_error
     assert_tidy(store)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ["size=12k", "size=24k", "size=32k", "nr_inodes=14", "nr_inodes=22"])
+def test_a_disk_that_is_really_full_leaves_a_whole_store(file, undisturbed, tmp_path, room):
+    """On a small file system in memory, which a process of its own may mount."""
+    python = f"{shlex.quote(sys.executable)} -c {shlex.quote(COMMAND)} sweep {shlex.quote(str(file))} --store disk/s"
+    mount = f"mkdir disk && mount -t tmpfs -o {room} tmpfs disk"
+    script = (
+        f"{mount} && {{ {python}; echo $?; mount -o remount,size=9m,nr_inodes=9999 disk; {python}; cp -a disk/s s; }}"
+    )
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    if not (tmp_path / "s").exists():
+        pytest.skip(f"no file system can be mounted here: {done.stderr}")
+    assert done.stdout.splitlines()[0] == "2"
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert measured(tmp_path / "s") == undisturbed
+    assert_tidy(tmp_path / "s")
+
+
 @pytest.mark.parametrize("room", [0, 1, 3_000])
 def test_a_disk_that_is_full_as_rows_are_written_takes_none_of_them(file, undisturbed, tmp_path, monkeypatch, room):
     write, left = os.write, room
@@ -311,6 +335,12 @@ def test_a_cell_that_raises_is_tried_three_times_and_set_aside_and_the_others_fi
     assert again.status == 1
     assert sum("was set aside" in line and "never works" in line for line in again.out.splitlines()) == 3
     assert CellStore(store).failures() == failures
+
+
+def test_packs_that_ask_for_nothing_of_a_ray_cluster_are_refused(tmp_path, run):
+    (tmp_path / "a.toml").write_text(SMALL.replace("cpus = 0.5", "cpus = 0"))
+    result = run("sweep", str(tmp_path / "a.toml"), "--store", str(tmp_path / "s"), "--ray")
+    assert_refused(result, "0 CPUs and 0 GPUs", "[resources]")
 
 
 def test_a_ray_address_where_nothing_listens_is_refused_at_once():

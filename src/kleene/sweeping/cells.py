@@ -5,10 +5,10 @@ code of the lesson (a user's own file with the modules beside it, and the rooms 
 and the data that a setting names. It leaves out where and with which other cells it is run.
 """
 
+import ast
 import functools
 import hashlib
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from kleene import __version__
 from kleene.errors import InputError
-from kleene.files import read_bytes
+from kleene.files import MOST_TEXT, read_bytes
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import hint_kinds, lesson, with_policies
 from kleene.teaching.plan import Plan
@@ -171,14 +171,42 @@ def _hint_code(hints: str) -> str:
 
 @functools.cache
 def _file_code(path: str) -> str:
-    """The digest of a Python file, and of the modules in its folder that it has imported."""
-    folder = Path(path).resolve().parent
-    files = {Path(path).resolve()}
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if file and file.endswith(".py") and Path(file).resolve().is_relative_to(folder):
-            files.add(Path(file).resolve())
+    """The digest of a Python file, and of the modules in its folder that it imports, and these, and so on.
+
+    They are found in the text, not among what this process has imported: that would differ from process to process.
+    """
+    first = Path(path).resolve()
+    files, left = {first}, [first]
+    while left:
+        found = {file for place, name in _imported(left.pop(), first.parent) for file in _files_of(place, name)} - files
+        files |= found
+        left += found
     return _digest([_file_digest(file) for file in sorted(files)])
+
+
+def _imported(file: Path, folder: Path) -> set[tuple[Path, str]]:
+    """The modules that a file names in its imports, each with the folder to look in; `from a import b` is a.b, because
+    b may be a module."""
+    try:
+        tree = ast.parse(read_bytes(file, MOST_TEXT))
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {(folder, alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            place = file.parents[node.level - 1] if 0 < node.level <= len(file.parents) else folder
+            found |= {(place, ".".join(filter(None, [node.module, alias.name]))) for alias in node.names}
+    return found
+
+
+def _files_of(folder: Path, name: str) -> set[Path]:
+    """The files in the folder that importing a module of that name runs."""
+    parts = name.split(".")
+    places = [folder.joinpath(*parts[:n]) for n in range(1, len(parts) + 1)]
+    files = {file for place in places for file in (place.with_name(f"{place.name}.py"), place / "__init__.py")}
+    return {file.resolve() for file in files if file.is_file()}
 
 
 def _file_digest(path: Any) -> str:

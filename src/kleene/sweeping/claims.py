@@ -60,8 +60,12 @@ class Heart:
     def renew(self) -> None:
         """Write the file anew; replaced in one step, so that nobody reads half of it."""
         temporary = self.file.with_suffix(".part")
-        temporary.write_text(json.dumps(self._identity | {"facts": self.facts}))
-        os.replace(temporary, self.file)
+        try:
+            temporary.write_text(json.dumps(self._identity | {"facts": self.facts}))
+            os.replace(temporary, self.file)
+        except OSError:  # the disk is full
+            temporary.unlink(missing_ok=True)
+            raise
 
     def claim(self, cell: str) -> str | None:
         """Claim a cell. Returns the name of the worker that held it before and died, "" if there was none such.

@@ -33,6 +33,7 @@ ANSWER = 20.0  # seconds within which a Ray cluster must answer
 PASSED_ON = ("JAX_", "XLA_", "KLEENE_")  # beginnings of the variables that workers on a cluster get from the driver
 
 Watch = Callable[[], None]
+_begun_here: list[str] = []  # the Ray session that `connected` began, until it is shut down
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,9 @@ def run_on_ray(job: Job, watch: Watch, *, address: str | None, cpus: float, gpus
         with _stop_file(job.store) as stop:
             _give_out(ray, job, watch, stop, cpus, gpus)
     finally:
-        ray.shutdown()
+        if _begun_here:  # not one that the user's own program began
+            _begun_here.clear()
+            ray.shutdown()
 
 
 def _give_out(ray: Any, job: Job, watch: Watch, stop: Path, cpus: float, gpus: float) -> None:
@@ -199,6 +202,10 @@ def _ray_pack(pack: Pack, store: str, deadline: float | None, stop: Path, cores:
 
 def ray_slots(address: str | None, cpus: float, gpus: float) -> int:
     """How many packs the cluster runs at a time with these resources each."""
+    if not cpus and not gpus:
+        raise InputError(
+            "a pack asks for 0 CPUs and 0 GPUs, so that Ray would run all at once; ask for some in [resources]"
+        )
     ray = connected(address)
     there = ray.cluster_resources()
     asked = [(cpus, there.get("CPU", 0)), (gpus, there.get("GPU", 0))]
@@ -226,6 +233,7 @@ def connected(address: str | None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # jax warns of every fork; Ray's end in another program
             begin()
+        _begun_here.append("local")
         return ray
     variables = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
     found = _within(ANSWER, lambda: begin(address=address, runtime_env={"env_vars": variables}))
@@ -233,6 +241,7 @@ def connected(address: str | None) -> Any:
         raise InputError(f"the Ray cluster at {address!r} did not answer within {ANSWER:.0f} s; is it running?")
     if found[0] is not None:
         raise _refusal(address, found[0])
+    _begun_here.append(address)
     return ray
 
 
