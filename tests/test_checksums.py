@@ -22,7 +22,7 @@ from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.turing.library import get as get_machine
 from kleene.teaching.lessons import lesson
-from kleene.teaching.loop import teaching_program
+from kleene.teaching.loop import fresh_learners
 from kleene.teaching.plan import Plan, Progress, restored, stored
 from kleene.traces import Trace
 
@@ -32,7 +32,7 @@ KEY = jax.random.key(0)
 
 def checkpoint_case(path):
     plan = Plan.grid(lesson("dfa:tomita_1", hidden=2), seeds=1, iterations=2)
-    learners = teaching_program(plan)[1]
+    learners = fresh_learners(plan)
     stored(path, plan, Progress(), learners)
     return lambda file: restored(file, plan, learners)
 

@@ -21,7 +21,7 @@ from kleene.programs.circuits.library import get as get_circuit
 from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
 from kleene.teaching.lessons import lesson
-from kleene.teaching.loop import teaching_program
+from kleene.teaching.loop import fresh_learners
 from kleene.teaching.plan import Plan, Progress, stored
 
 WORDS = ["<unk>", "<eos>", "the", "man", "laughs"]
@@ -47,7 +47,7 @@ def key() -> Any:
 def learning() -> tuple[Plan, Any]:
     """A small plan, and its learners before the first update."""
     plan = Plan.grid(lesson("dfa:tomita_1", hidden=2), seeds=1, iterations=2)
-    return plan, teaching_program(plan)[1]
+    return plan, fresh_learners(plan)
 
 
 def _checkpoint(path: Path) -> None:

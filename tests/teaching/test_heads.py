@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from kleene.teaching.loop import teaching_program
+from kleene.teaching.loop import fresh_learners
 from kleene.teaching.plan import Plan, Progress
 from kleene.teaching.reports import TeachingReport
 from kleene.teaching.sequences import ntm_lesson
@@ -23,7 +23,7 @@ def untaught() -> Taught:
     better = np.arange(plan.runs) % 2 == 1
     test = {"alive": better | True, "generalises": better, "loss": 1.0 - better, "accuracy": 1.0 * better}
     test |= {"accuracy_by_length": np.stack([better, better], axis=1) * 1.0, "iteration": np.array(1)}
-    return Taught(plan, lesson, TeachingReport(plan, Progress(1, 1.0, [test])), teaching_program(plan)[1])
+    return Taught(plan, lesson, TeachingReport(plan, Progress(1, 1.0, [test])), fresh_learners(plan))
 
 
 def test_the_heads_of_the_program_and_of_the_best_run_of_each_setting_are_drawn(tmp_path, monkeypatch):

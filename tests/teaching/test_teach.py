@@ -80,7 +80,7 @@ def untaught(monkeypatch):
         right = np.ones(plan.runs)
         test = {"alive": right > 0, "generalises": right > 0, "loss": right, "accuracy": right}
         test |= {"accuracy_by_length": np.ones((plan.runs, len(plan.lesson.lengths))), "iteration": np.array(1)}
-        return Progress(1, 1.0, [test]), loop.teaching_program(plan)[1]
+        return Progress(1, 1.0, [test]), loop.fresh_learners(plan)
 
     monkeypatch.setattr(loop, "teach", teach)
 

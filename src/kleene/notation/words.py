@@ -155,6 +155,8 @@ def checked_input(
             f"{name}: the input has {len(tokens)} tokens, but the program was built for at most {position_range} "
             f"positions; build it with a larger position_range"
         )
+    if {*map(type, tokens)} == {int} and min(tokens) >= 0 and max(tokens) < input_range:
+        return tokens  # the usual case, in a tenth of the time
     for position, token in enumerate(tokens):
         if not isinstance(token, (int, np.integer, bool)):
             raise InputError(f"{name}: token {position} is {token!r}, and tokens are integers in 0..{input_range - 1}")

@@ -4,6 +4,7 @@ It runs in a process of its own, so that the driver of a sweep never holds a GPU
 """
 
 import multiprocessing
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import jax
 import numpy as np
 
 from kleene.sweeping.packs import Pack
-from kleene.teaching.loop import device_memory, teaching_program, use_all_cores
+from kleene.teaching.loop import device_memory, memory_of, teaching_program, use_all_cores
 
 RUNS = 32  # cells of a probe for memory
 SHARE = 0.6  # of the memory that packs may fill; tests and the allocator's gaps take some
@@ -46,28 +47,25 @@ class PackProbe:
 def probe(pack: Pack) -> PackProbe:
     """Compile the program of a pack, and run it for half a second in this process."""
     started = time.perf_counter()
-    setting, learners, advance = teaching_program(pack.plan())
+    setting, learners, program = teaching_program(pack.plan())
+    size = memory_of(program, learners) // len(pack.cells)
     given: dict[str, Any] = {"iterations": np.int32(1), "anew": np.bool_(True)}
-    program = advance.lower(setting, learners, **given).compile()
     learners = jax.block_until_ready(program(setting, learners, **given))
     compiled = time.perf_counter() - started
-    count, taken = 1, 0.0
+    count, ran, taken = 1, 1, 0.0
     while taken < SECONDS:
         started = time.perf_counter()
         learners = jax.block_until_ready(program(setting, learners, **given | {"iterations": np.int32(count)}))
         taken, ran, count = time.perf_counter() - started, count, count * 2
-    devices = len(jax.tree.leaves(learners)[0].sharding.device_set)
-    size = _bytes(program.memory_analysis()) * devices // len(pack.cells)
     return PackProbe(len(pack.cells), compiled, taken / ran, size, device_memory(), jax.local_devices()[0].device_kind)
-
-
-def _bytes(stats: Any) -> int:
-    """The bytes that a program needs at a time: what it is given, what it makes, and what it uses in between."""
-    used = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes
-    return int(used + stats.temp_size_in_bytes)
 
 
 def probe_elsewhere(packs: Sequence[Pack]) -> list[PackProbe]:
     """The probe of each pack, in one new process."""
-    with multiprocessing.get_context("spawn").Pool(1, initializer=use_all_cores) as pool:
+    with multiprocessing.get_context("spawn").Pool(1, initializer=_begin) as pool:
         return pool.map(probe, packs)
+
+
+def _begin() -> None:
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # another process may hold most of a GPU
+    use_all_cores()

@@ -26,7 +26,7 @@ from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 
 EVERY = 0.5  # seconds between two looks at the store for the table of a sweep
-SMALL = 64  # cells of one program that are packed without a probe
+SMALL = 256  # cells of one program that are packed without a probe
 
 
 @dataclass(frozen=True)

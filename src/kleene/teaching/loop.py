@@ -26,6 +26,7 @@ from kleene.machines.ncm import compiler_options
 from kleene.teaching.lesson import Measured, Setting, Teachable
 from kleene.teaching.plan import Learner, Plan, Progress, restored, stored
 
+SMALLER = "use fewer seeds, or a smaller size"
 COPIES = 3  # of a learner's weights and optimiser state: the old, the new and the gradient
 
 
@@ -125,11 +126,34 @@ def _report_stop(plan: Plan, progress: Progress, checkpoint: Any, kept: int) -> 
 
 
 def teaching_program(plan: Plan) -> tuple[Setting, Learner, Any]:
-    """The settings and fresh learners of all runs, and the jitted function that advances them by some iterations."""
+    """The settings and fresh learners of all runs, and the compiled function that advances them by some iterations.
+
+    Raises `MemoryLimitError` if the compiled program needs more memory than the devices have.
+    """
     check_room(plan)
+    setting, learners = spread(plan.setting()), spread(fresh_learners(plan))
     one_step = functools.partial(_advance, plan.lesson)
     advance = jax.jit(one_step, donate_argnums=1, compiler_options=compiler_options())
-    return spread(plan.setting()), spread(_fresh(plan)), advance
+    program = advance.lower(setting, learners, iterations=np.int32(1), anew=np.bool_(True)).compile()
+    _refuse_large(plan, memory_of(program, learners))
+    return setting, learners, program
+
+
+def memory_of(program: Any, learners: Learner) -> int:
+    """The bytes that a compiled program needs on all devices: its arguments, its results, and what comes between."""
+    stats = program.memory_analysis()
+    if stats is None:  # some backends do not say
+        return 0
+    used = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes
+    return int(used + stats.temp_size_in_bytes) * len(jax.tree.leaves(learners)[0].sharding.device_set)
+
+
+def _refuse_large(plan: Plan, needed: int) -> None:
+    check_memory(needed, f"teaching {_runs(plan)} of {plan.lesson.name}", SMALLER, device_memory())
+
+
+def _runs(plan: Plan) -> str:
+    return "1 run" if plan.runs == 1 else f"{plan.runs:,} runs"
 
 
 def _test_program(plan: Plan, setting: Setting) -> Callable[[PyTree, Array], dict[str, Array]]:
@@ -138,7 +162,7 @@ def _test_program(plan: Plan, setting: Setting) -> Callable[[PyTree, Array], dic
     return lambda models, keys: jitted(models, keys, setting)
 
 
-def _fresh(plan: Plan) -> Learner:
+def fresh_learners(plan: Plan) -> Learner:
     """The learners before the first iteration. Runs of one seed begin with the same weights, whatever their hints."""
 
     def begin(seed: Array) -> Learner:
@@ -258,8 +282,7 @@ def check_room(plan: Plan, most: int | None = None) -> None:
         return
     if plan.runs * fixed <= left:
         fixed += _bytes(jax.eval_shape(lambda *given: _kept(lesson, *given), key, setting))
-    runs = "1 run" if plan.runs == 1 else f"{plan.runs:,} runs"
-    check_memory(plan.runs * fixed, f"teaching {runs} of {lesson.name}", "use fewer seeds, or a smaller size", left)
+    check_memory(plan.runs * fixed, f"teaching {_runs(plan)} of {lesson.name}", SMALLER, left)
 
 
 def _learner(lesson: Any, key: Any) -> tuple[Any, Any, Any]:

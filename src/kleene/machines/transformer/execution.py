@@ -65,7 +65,7 @@ def execute(
         state = state + network.positions[: tokens.shape[1]]
     if runnable.plan is not None:
         state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
-    recorder.add(0, np.arange(len(lengths)), kept_entries(np, runnable, state))
+    recorder.add(0, np.arange(len(lengths)), (kept_entries if record else outputs_of)(np, runnable, state))
     if _runs_in_jax(network, backend, tokens.size):
         from kleene.machines.transformer.jax_execution import run_layers
     else:

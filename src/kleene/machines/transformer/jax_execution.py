@@ -6,9 +6,9 @@ shapes are compiled. Everything on the device happens in four jitted functions, 
 operation would be compiled by itself, which on a GPU takes longer than a batch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import equinox as eqx
@@ -108,7 +108,7 @@ def _run_in_slots(
         if not busy.any():
             return
         size = min(UNRECORDED, int(limit - ran[busy].max())) if limit - ran[busy].max() > 0 else 0
-        result = _unrecorded(runnable, running, np.where(busy, extents, 0).astype(np.int32), np.int32(size))
+        result = _compiled(_unrecorded)(runnable, running, np.where(busy, extents, 0).astype(np.int32), np.int32(size))
         error = np.asarray(result.error)
         if error[0] >= 0:
             slot = int(error[1])
@@ -125,8 +125,9 @@ def _run_in_slots(
         if len(leaving):
             refuse_unclean(runnable, np.asarray(result.clean)[leaving], int(layers[leaving[0]]), holds[leaving])
             recorder.add(1, holds[leaving], {n: np.asarray(e)[leaving] for n, e in result.entries.items()})
-            for slot in leaving:
-                recorder.finish(holds[slot : slot + 1], int(layers[slot]), halted=bool(ended[slot] >= 0))
+            for layer, halted in {*zip(layers[leaving].tolist(), (ended[leaving] >= 0).tolist())}:
+                alike = leaving[(layers[leaving] == layer) & ((ended[leaving] >= 0) == halted)]
+                recorder.finish(holds[alike], layer, halted=halted)
         holds[leaving] = -1
         ran = layers
 
@@ -139,7 +140,7 @@ def _run_recorded(runnable: Runnable, state: np.ndarray, lengths: np.ndarray, li
     running: Any = jax.device_put(block)
     while len(rows):
         size = min(RECORDED, limit - layer)
-        result = _recorded(runnable, running, _filled_up(lengths[rows], len(running)), size)
+        result = _compiled(_recorded)(runnable, running, _filled_up(lengths[rows], len(running)), size)
         error = np.asarray(result.error)
         if error[0] >= 0:
             raise undefined_error(runnable.layout, layer + 1 + int(error[0]), int(rows[error[1]]), *map(int, error[2:]))
@@ -225,7 +226,14 @@ def _shrunk(running: Any, going: Any, width: int) -> Any:
     return running[going, :width]
 
 
-@eqx.filter_jit
+@cache
+def _compiled(function: Callable[..., LayersEnd]) -> Callable[..., LayersEnd]:
+    """The function, jitted. On a GPU without Triton and autotuning, which would time dozens of kernels per product."""
+    gpu = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 0}
+    options: dict[str, Any] = {"compiler_options": gpu if jax.default_backend() == "gpu" else None}
+    return eqx.filter_jit(function, **options)
+
+
 def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> LayersEnd:
     def step(carry, _):
         carry, outcome = _layer(runnable, lengths, carry)
@@ -235,7 +243,6 @@ def _recorded(runnable: Runnable, state: Any, lengths: Any, size: int) -> Layers
     return _finished(runnable, lengths, carry, kept)
 
 
-@eqx.filter_jit
 def _unrecorded(runnable: Runnable, state: Any, lengths: Any, size: Any) -> LayersEnd:
     def going(carry):
         _, ended, error, index = carry
