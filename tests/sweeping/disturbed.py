@@ -16,9 +16,9 @@ COMMAND = "from kleene.cli import main; main()"
 LOOK = 0.02  # seconds between two looks at a store
 
 
-def begun(file: Path, store: Path, *words: str, **given: Any) -> subprocess.Popen:
+def begun(file: Path, store: Path, *words: str, code: str = COMMAND, **given: Any) -> subprocess.Popen:
     """`kleene sweep`, begun in a process of its own, and in a group of its own as a shell's."""
-    command = [sys.executable, "-c", COMMAND, "sweep", str(file), "--store", str(store), *words]
+    command = [sys.executable, "-c", code, "sweep", str(file), "--store", str(store), *words]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **given
     )

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import resource
 import shlex
 import shutil
 import signal
@@ -211,15 +210,10 @@ def _runs(values) -> list:
 @pytest.mark.parametrize("words", [(), ("--workers", "2")])
 def test_a_file_system_that_takes_no_more_leaves_a_whole_store_and_a_clear_error(file, undisturbed, tmp_path, words):
     store = tmp_path / "s"
-    limit = 4_000  # bytes of a file: a checkpoint has more
-    process = begun(
-        file,
-        store,
-        *words,
-        # Python would leave half of its own `.pyc` files, and take them for whole ones later.
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "  # a checkpoint has more bytes
+    # Python would leave half of its own `.pyc` files, and take them for whole ones later.
+    quiet = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    process = begun(file, store, *words, code=limit + COMMAND, env=quiet)
     status, out, err = ended(process)
     assert status == 2
     assert out == ""
