@@ -1,6 +1,6 @@
 """Every example in the documentation is run: Python blocks as doctests or scripts, console blocks as commands.
 
-A block of output after a script is what the script has to print.
+A block of output after a script is what the script has to print. A block of TOML is the file that its first line names.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from kleene.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PLACE = re.compile(r"`((?:src|tests|docs|benchmarks)(?:/[\w.-]+)+)/?`")  # a path of the checkout, as prose names it
-BLOCK = re.compile(r"^```(python|console|output)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console|output|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -35,6 +35,8 @@ def test_the_examples_of_a_page_do_what_it_says(page, tmp_path, monkeypatch):
             run_commands(text, monkeypatch)
         elif kind == "output":
             assert doctest.OutputChecker().check_output(text, printed, FLAGS), printed
+        elif kind == "toml":
+            Path(text.splitlines()[0].removeprefix("# ")).write_text(text)
         elif ">>>" in text:
             run_doctest(text, names, page.name)
         else:

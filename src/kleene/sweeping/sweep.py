@@ -5,9 +5,10 @@ The same call again goes on where the last one stopped, however that was.
 
 import html
 import itertools
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import Job, ray_slots, run_here, run_in_processes, run_on_ray
 from kleene.sweeping.probing import RUNS, PackProbe, probe_elsewhere
 from kleene.sweeping.reading import SweepFile, read_sweep
-from kleene.sweeping.store import CellStore, Row
+from kleene.sweeping.store import CellStore, Row, is_store
 from kleene.sweeping.worker import set_aside
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
@@ -217,7 +218,11 @@ def plan_sweep(
     source: Any, *, store: Any = None, workers: int = 1, ray: str | bool = False, shard: str | None = None
 ) -> SweepPlan:
     """What `sweep` with the same arguments would run, with the time and the memory that a probe measures."""
-    return _planned(read_sweep(source), store, workers, ray, shard, probing=True)[0]
+    file = read_sweep(source)
+    place = Path(file.store if store is None else store)
+    with tempfile.TemporaryDirectory() as empty:  # in place of a store that is not there yet
+        plan = _planned(file, place if is_store(place) else empty, workers, ray, shard, probing=True)[0]
+    return replace(plan, store=place.resolve())
 
 
 def swept_plans(
@@ -249,9 +254,9 @@ def _planned(
     if ray and workers > 1:
         raise InputError("--workers is for processes of this machine; with --ray, [resources] say how many packs run")
     cells = _part(cells_of(file.verb, file.settings), *_shard(shard))
-    kept = CellStore(file.store if store is None else store)
     if ray:
         workers = ray_slots(_address(ray), file.cpus, file.gpus)
+    kept = CellStore(file.store if store is None else store)
     packs, probes = _packs(kept, cells, workers, probing=probing)
     done = kept.rows()
     left = tuple(pack for pack in packs if any(name not in done for name in pack.names))

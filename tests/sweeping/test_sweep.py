@@ -1,0 +1,135 @@
+"""`kleene.sweep`: what is run, what is not run again, and what a plan says before."""
+
+import numpy as np
+import pytest
+
+import kleene
+from kleene.errors import InputError, KleeneError, MemoryLimitError
+from kleene.sweeping import packs, sweep, worker
+from kleene.sweeping.store import CellStore
+from kleene.sweeping.sweep import plan_sweep, swept_plans
+from kleene.teaching import loop
+from kleene.teaching.lessons import lesson
+from kleene.teaching.plan import Plan
+from kleene.teaching.reports import TeachingReport
+
+SMALL = {"task": "dfa:tomita_1", "hidden": 4, "batch": 4, "iterations": 6, "test_every": 3}
+TWO = {"settings": SMALL, "grid": {"hints": ["none", "states"], "seeds": 2}}
+
+
+@pytest.fixture
+def taught(monkeypatch):
+    """The number of runs of each pack that is taught."""
+    seen, teach = [], loop.teach
+
+    def counted(plan, **options):
+        seen.append(plan.runs)
+        return teach(plan, **options)
+
+    monkeypatch.setattr(worker.loop, "teach", counted)
+    return seen
+
+
+def test_only_what_is_not_there_is_run(tmp_path, taught):
+    assert kleene.sweep(TWO, store=tmp_path / "s").done == 4
+    again = kleene.sweep(TWO, store=tmp_path / "s")
+    assert (again.done, again.finished, taught) == (4, True, [4])
+    more = kleene.sweep(TWO | {"grid": {"hints": ["none", "states"], "seeds": 3}}, store=tmp_path / "s")
+    assert (more.done, taught) == (6, [4, 2])
+    assert sorted(path.name for path in (tmp_path / "s" / "claims").iterdir()) == []
+
+
+def test_a_sweep_of_a_plan_has_the_report_that_the_loop_gives(tmp_path, taught):
+    plans = [
+        Plan.grid(lesson("dfa:tomita_1", hidden=4, batch=4), kinds=kinds, seeds=seeds, iterations=6, test_every=3)
+        for kinds, seeds in ((("none",), 3), (("none", "states"), 2))
+    ]
+    reports = swept_plans(plans, tmp_path / "s")
+    assert taught == [5]  # two runs without hints are in both plans
+    for plan, report in zip(plans, reports):
+        alone = TeachingReport(plan, loop.teach(plan)[0])
+        assert report.rows() == alone.rows()
+        for ours, theirs in zip(report.settings(), alone.settings()):
+            assert ours | {"iterations_per_second": 0} == theirs | {"iterations_per_second": 0}
+
+
+def test_an_experiment_is_a_cell_of_its_own(tmp_path):
+    source = {"verb": "reproduce", "settings": {"experiment": "states-tomita_3-rnn", "iterations": 2}}
+    swept = kleene.sweep(source, store=tmp_path / "s")
+    (row,) = swept.rows.values()
+    assert row["content"]["name"] == "state-hints-tomita_3-rnn"
+    assert kleene.sweep(source, store=tmp_path / "s").done == 1
+
+
+def test_a_plan_is_measured_and_leaves_no_store(tmp_path):
+    plan = plan_sweep(TWO, store=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    assert plan.cells == 4
+    assert plan.seconds > 0
+    (probe,) = plan.probes.values()
+    assert probe.most > 4
+    assert "4 to run in 1 pack on 1 worker" in str(plan)
+
+
+def test_a_pack_that_memory_does_not_hold_is_split(tmp_path, monkeypatch, taught):
+    teach = worker.loop.teach
+
+    def small_machine(plan, **options):
+        if plan.runs > 2:
+            raise MemoryLimitError("too many")
+        return teach(plan, **options)
+
+    monkeypatch.setattr(worker.loop, "teach", small_machine)
+    swept = kleene.sweep(TWO, store=tmp_path / "s")
+    assert (swept.done, taught) == (4, [2, 2])
+    assert CellStore(tmp_path / "s").failures() == {}
+
+
+def test_nothing_is_begun_after_the_deadline(tmp_path, taught):
+    swept = kleene.sweep(TWO, store=tmp_path / "s", minutes=0)
+    assert (swept.done, swept.finished, taught) == (0, False, [])
+    assert "the same command goes on" in str(swept)
+
+
+def test_the_parts_of_a_shard_are_the_whole(tmp_path):
+    parts = [kleene.sweep(TWO, store=tmp_path / "s", shard=f"{n}/3") for n in (1, 2, 3)]
+    assert sum(len(part.cells) for part in parts) == 4
+    assert len({name for part in parts for name in part.rows}) == 4
+
+
+def test_a_swept_table_drawn_and_counted(tmp_path):
+    swept = kleene.sweep(TWO, store=tmp_path / "s")
+    assert len(swept.table()) == 4
+    assert swept.as_json()["done"] == 4
+    rows = packs.progress_of([*swept.rows.values()])
+    assert np.asarray(rows.tests[-1]["loss"]).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"workers": 0}, "workers is 0"),
+        ({"shard": "4/3"}, "the shard is '4/3'"),
+        ({"shard": "x"}, "the shard is 'x'"),
+        ({"workers": 2, "ray": True}, "--workers is for processes"),
+        ({"ray": "nowhere"}, "give HOST:PORT"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_made(tmp_path, given, words):
+    with pytest.raises(InputError, match=words):
+        kleene.sweep(TWO, store=tmp_path / "s", **given)
+    assert not (tmp_path / "s").exists()
+
+
+def test_durations_are_said_as_people_say_them():
+    assert [sweep.in_words(s) for s in (5, 99, 100, 5400)] == ["5 s", "99 s", "2 min", "1.5 h"]
+
+
+def test_a_cell_of_an_experiment_that_was_set_aside_is_an_error(tmp_path, monkeypatch):
+    def broken(plan, **options):
+        raise ValueError("broken on purpose")
+
+    monkeypatch.setattr(worker.loop, "teach", broken)
+    plan = Plan.grid(lesson("dfa:tomita_1", hidden=4, batch=4), seeds=2, iterations=3)
+    with pytest.raises(KleeneError, match="broken on purpose"):
+        swept_plans([plan], tmp_path / "s")
