@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test test-clusters lint bench clean
 
 setup: .venv/.installed
 
@@ -22,6 +22,10 @@ lint: setup
 
 test: lint
 	$(BIN)/python -m pytest
+
+# Workers and clusters that are started and killed: a minute of its own.
+test-clusters: setup
+	$(BIN)/python -m pytest -m "cluster and not slow"
 
 bench: setup
 	$(BIN)/kleene bench alta

@@ -159,6 +159,9 @@ def function_in_file(place: str, option: str) -> Callable[..., Any]:
     return found
 
 
+_beside: dict[str, set[str]] = {}  # the modules that files in a folder imported from that folder
+
+
 def module_in(file: Path) -> Any:
     """The module of a Python file, which is run; whatever the file raises becomes an InputError."""
     check_source(file, MOST_TEXT)
@@ -168,6 +171,9 @@ def module_in(file: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # inspect finds the source of the functions through it
     folder = str(file.parent.resolve())
+    for name in _beside.pop(folder, ()):  # so that a module that was changed since is not taken for the old
+        sys.modules.pop(name, None)
+    before = {*sys.modules}
     sys.path.insert(0, folder)
     try:
         spec.loader.exec_module(module)
@@ -177,4 +183,10 @@ def module_in(file: Path) -> Any:
         raise InputError(f"{str(file)!r} could not be run: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
+        _beside[folder] = {name for name in {*sys.modules} - before if _is_in(sys.modules[name], folder)}
     return module
+
+
+def _is_in(module: Any, folder: str) -> bool:
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and Path(file).resolve().is_relative_to(folder)

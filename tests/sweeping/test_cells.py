@@ -1,7 +1,6 @@
 """Cells: the same run has one name, and whatever decides its result changes it."""
 
 import importlib
-import sys
 from pathlib import Path
 
 import pytest
@@ -58,13 +57,20 @@ def own(tmp_path) -> Path:
     return tmp_path / "mine.py"
 
 
+def test_a_changed_module_beside_a_file_is_run_anew(own):
+    made = lesson_of({"task": f"{own}:language"})
+    (own.parent / "helper.py").write_text('NAME = "contains_abba"\n')
+    cells_of("teach", [])  # forgets what was read
+    assert made.task.dfa.accepts("11") is True
+    assert lesson_of({"task": f"{own}:language"}).task.dfa.accepts("abba") is True
+
+
 def of_own(path, **settings):
     given = {"task": f"{path}:language", "iterations": 5, "seed": 0} | settings
     return cells_of("teach", [given])[0].name
 
 
-def test_a_changed_file_is_another_cell_and_so_is_a_changed_module_beside_it(own, monkeypatch):
-    monkeypatch.delitem(sys.modules, "helper", raising=False)
+def test_a_changed_file_is_another_cell_and_so_is_a_changed_module_beside_it(own):
     before = of_own(own)
     assert of_own(own) == before
     own.write_text(OWN + "\n# changed\n")
@@ -107,14 +113,12 @@ def test_what_a_file_imports_counts_however_far_and_what_others_import_does_not(
     assert code() != before
 
 
-def test_the_place_of_a_file_makes_no_difference(own, tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "helper", raising=False)
+def test_the_place_of_a_file_makes_no_difference(own, tmp_path):
     before = of_own(own)
     there = tmp_path / "elsewhere"
     there.mkdir()
     for file in ("mine.py", "helper.py"):
         (there / file).write_text((own.parent / file).read_text())
-    monkeypatch.delitem(sys.modules, "helper", raising=False)
     assert of_own(there / "mine.py") == before
 
 

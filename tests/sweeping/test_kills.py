@@ -38,6 +38,8 @@ from tests.sweeping.disturbed import (
     wait_for_work,
 )
 
+pytestmark = pytest.mark.cluster
+
 SMALL = """
 [settings]
 task = "dfa:tomita_1"
