@@ -1,0 +1,8 @@
+"""What is said of transformer programs: their anatomy, and what training data say about them."""
+
+from kleene.explaining.programs.anatomy import Anatomy as Anatomy
+from kleene.explaining.programs.anatomy import Cost as Cost
+from kleene.explaining.programs.anatomy import Fired as Fired
+from kleene.explaining.programs.anatomy import action_text as action_text
+from kleene.explaining.programs.anatomy import anatomy as anatomy
+from kleene.explaining.programs.anatomy import condition_text as condition_text
