@@ -6,3 +6,9 @@ from kleene.explaining.programs.anatomy import Fired as Fired
 from kleene.explaining.programs.anatomy import action_text as action_text
 from kleene.explaining.programs.anatomy import anatomy as anatomy
 from kleene.explaining.programs.anatomy import condition_text as condition_text
+from kleene.explaining.programs.pairs import MLPPairs as MLPPairs
+from kleene.explaining.programs.pairs import mlp_pairs as mlp_pairs
+from kleene.explaining.programs.theorems import Improvement as Improvement
+from kleene.explaining.programs.theorems import MinimalityCheck as MinimalityCheck
+from kleene.explaining.programs.theorems import Unneeded as Unneeded
+from kleene.explaining.programs.theorems import check_minimality as check_minimality
