@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.explaining.programs.pairs import MLPPairs
+from kleene.explaining.programs.pairs import MLPPairs, check_categories
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule, RuleSet
-from kleene.programs.alta.variables import Categorical
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,25 +21,28 @@ class PaperForm:
 
     rules: RuleSet
     pairs: MLPPairs
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def texts(self) -> dict[int, str]:
+        """The texts that were asked for so far."""
+        return {}
 
     def text(self, rule: int) -> str:
         """A rule as a person would write it."""
+        if rule not in self.texts:
+            self.texts[rule] = self._text(rule)
+        return self.texts[rule]
+
+    def _text(self, rule: int) -> str:
         names, asked = self.rules.variables, self.rules.antecedents[rule]
         antecedent = tuple((names[v], int(asked[v])) for v in np.flatnonzero(asked >= 0))
         return str(Rule(antecedent, names[self.rules.targets[rule]], int(self.rules.results[rule])))
 
     @cached_property
     def features(self) -> tuple[tuple[int, int], ...]:
-        """The dimensions of the residual stream: a variable's index and one of its codes.
-
-        A variable has as many codes as rules and pairs name. Codes that neither names would have weights 0, and those
-        never matter.
-        """
-        named = (self.rules.antecedents, self.pairs.inputs, self.pairs.outputs)
-        sizes = np.max([a.max(axis=0, initial=0) for a in named], axis=0)
-        for target, result in zip(self.rules.targets, self.rules.results):
-            sizes[target] = max(sizes[target], result)
-        return tuple((v, code) for v, most in enumerate(sizes.tolist()) for code in range(most + 1))
+        """The dimensions of the residual stream: a variable's index and one of its codes."""
+        return tuple((v, code) for v, size in enumerate(self.sizes) for code in range(size))
 
 
 def paper_form(rules: Program | RuleSet | Sequence[Rule], pairs: MLPPairs) -> PaperForm:
@@ -48,9 +50,7 @@ def paper_form(rules: Program | RuleSet | Sequence[Rule], pairs: MLPPairs) -> Pa
     if not len(pairs):
         raise InputError("there are no pairs, and minimality is relative to a data set; give at least one input.")
     if isinstance(rules, Program):
-        for name, variable in rules.domains.items():
-            if not isinstance(variable, Categorical):
-                raise InputError(f"{rules.name}: {name!r} is no category; ALTA's theorems assume categories only.")
+        check_categories(rules)
         found = rules.rules()
     else:
         found = rules if isinstance(rules, RuleSet) else _rule_set(rules, pairs.variables)
@@ -58,7 +58,9 @@ def paper_form(rules: Program | RuleSet | Sequence[Rule], pairs: MLPPairs) -> Pa
         raise InputError(f"the rules name {', '.join(found.variables)}, and the pairs {', '.join(pairs.variables)}.")
     kept = found.results >= 0
     found = RuleSet(found.variables, found.antecedents[kept], found.targets[kept], found.results[kept])
-    form = PaperForm(found, pairs)
+    sizes = tuple(rules.sizes.values()) if isinstance(rules, Program) else _sizes(found, pairs)
+    form = PaperForm(found, pairs, sizes)
+    _check_codes(form)
     _check_rules(form)
     _check_exclusive(form)
     _check_reproduces(form)
@@ -80,6 +82,21 @@ def _rule_set(rules: Sequence[Rule], variables: tuple[str, ...]) -> RuleSet:
             antecedents[r, variables.index(name)] = value
     targets = np.array([variables.index(rule.variable) for rule in rules], dtype=np.int64)
     return RuleSet(variables, antecedents, targets, np.array([rule.value for rule in rules], dtype=np.int64))
+
+
+def _sizes(rules: RuleSet, pairs: MLPPairs) -> tuple[int, ...]:
+    """How many codes rules and pairs name. The weights of others would be 0, and no move of those helps."""
+    most = np.max([a.max(axis=0, initial=0) for a in (rules.antecedents, pairs.inputs, pairs.outputs)], axis=0)
+    np.maximum.at(most, rules.targets, rules.results)
+    return tuple((most + 1).tolist())
+
+
+def _check_codes(form: PaperForm) -> None:
+    """The pairs hold only values that the variables have."""
+    for codes in (form.pairs.inputs, form.pairs.outputs):
+        for n, v in np.argwhere(codes >= np.array(form.sizes))[:1]:
+            name, size = form.pairs.variables[v], form.sizes[v]
+            raise InputError(f"{name!r} is {codes[n, v]} in a pair; it takes an integer in 0..{size - 1}.")
 
 
 def _check_rules(form: PaperForm) -> None:
@@ -122,13 +139,14 @@ def _meeting(shared: np.ndarray, members: list[int], others: list[int]) -> Itera
                 yield seen[shared[r].tobytes()], r
 
 
-def misses(form: PaperForm, chunk: int = 1 << 22) -> Iterator[tuple[slice, np.ndarray]]:
-    """For each block of rules, which constraints fail on which pairs: booleans of shape (pairs, rules, variables)."""
-    asked, given = form.rules.antecedents, form.pairs.inputs
+def misses(form: PaperForm, chunk: int = 1 << 24) -> Iterator[tuple[slice, np.ndarray]]:
+    """For each block of rules, which conditions fail on which pairs: booleans of shape (variables, pairs, rules)."""
+    asked, given = form.rules.antecedents.T, form.pairs.inputs.T
     size = max(1, chunk // max(1, given.size))
-    for start in range(0, len(asked), size):
-        rows = slice(start, min(start + size, len(asked)))
-        yield rows, (asked[None, rows] >= 0) & (given[:, None] != asked[None, rows])
+    for start in range(0, len(form.rules), size):
+        rows = slice(start, min(start + size, len(form.rules)))
+        wanted = asked[:, None, rows]
+        yield rows, (wanted >= 0) & (given[:, :, None] != wanted)
 
 
 def _check_reproduces(form: PaperForm) -> None:
@@ -136,7 +154,7 @@ def _check_reproduces(form: PaperForm) -> None:
     rules, pairs = form.rules, form.pairs
     made = pairs.inputs.copy()
     for rows, failing in misses(form):
-        n, r = np.nonzero(~failing.any(axis=2))
+        n, r = np.nonzero(~failing.any(axis=0))
         made[n, rules.targets[rows][r]] = rules.results[rows][r]
     wrong = np.argwhere(made != pairs.outputs)
     if len(wrong):

@@ -45,7 +45,8 @@ class MLPPairs:
             if set(assignment) != set(names):
                 raise InputError(f"one assignment names {', '.join(names)}, another {', '.join(assignment)}.")
         codes = np.array([[_code(n, a[n]) for n in names] for a in listed], dtype=np.int64)
-        return distinct_pairs(names, codes[0::2].reshape(-1, len(names)), codes[1::2].reshape(-1, len(names)))
+        codes = codes.reshape(len(listed) // 2, 2, len(names))
+        return distinct_pairs(names, codes[:, 0], codes[:, 1])
 
 
 def _code(name: str, value: Any) -> int:
@@ -65,6 +66,14 @@ def distinct_pairs(variables: tuple[str, ...], inputs: np.ndarray, outputs: np.n
     return MLPPairs(variables, unique[:, : len(variables)], unique[:, len(variables) :], counts)
 
 
+def check_categories(program: Program) -> None:
+    """Refuse a program that has numeric or set variables."""
+    others = [repr(name) for name, variable in program.domains.items() if not isinstance(variable, Categorical)]
+    if others:
+        which = f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} not"
+        raise InputError(f"{program.name}: ALTA's theorems assume categorical variables, and {which}.")
+
+
 def mlp_pairs(program: Program, inputs: Sequence[Tokens]) -> MLPPairs:
     """The pairs of all layers and positions when the program runs on the inputs.
 
@@ -75,9 +84,7 @@ def mlp_pairs(program: Program, inputs: Sequence[Tokens]) -> MLPPairs:
     >>> mlp_pairs(parity.relative(), [[2, 1, 0, 1]])
     <8 different pairs of 12, 4 variables>
     """
-    for name, variable in program.domains.items():
-        if not isinstance(variable, Categorical):
-            raise InputError(f"{program.name}: {name!r} is no category; ALTA's theorems assume categories only.")
+    check_categories(program)
     names = tuple(program.domains)
     before, after = [], []
     for trace in program.run_batch(inputs) if len(inputs) else ():

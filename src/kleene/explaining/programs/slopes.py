@@ -124,11 +124,12 @@ def _seen_at_kinks(form: PaperForm, weights: Weights, block: int = 4096) -> tupl
     fired = np.zeros((len(form.rules), len(features) + 1))
     near = np.zeros_like(fired)
     variable, code = (np.array(column, dtype=np.int64) for column in zip(*features))
+    conditions, bias = weights.inputs.T.astype(np.float32), weights.bias.astype(np.float32)  # a few units: exact
     for start in range(0, len(pairs), block):
         rows = slice(start, start + block)
-        z = (pairs.inputs[rows][:, variable] == code).astype(np.float64)
-        unit = z @ weights.inputs.T + weights.bias
-        counted = np.concatenate([z, np.ones((len(z), 1))], axis=1) * pairs.counts[rows, None]
+        z = (pairs.inputs[rows][:, variable] == code).astype(np.float32)
+        unit = z @ conditions + bias
+        counted = np.concatenate([z, np.ones((len(z), 1))], axis=1, dtype=np.float64) * pairs.counts[rows, None]
         fired += (unit == 1).T.astype(np.float64) @ counted
         near += (unit == 0).T.astype(np.float64) @ counted
     return fired.astype(np.int64), near.astype(np.int64)

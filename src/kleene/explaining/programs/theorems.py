@@ -12,9 +12,10 @@ no single coordinate shows it. Lowering a condition's weight *together with* rai
 these joint moves both theorems hold. A `MinimalityCheck` reports all three: Definition 1, coordinates, joint moves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,16 @@ class MinimalityCheck:
     alpha: Fraction
     slopes: AllSlopes
     unneeded: tuple[Unneeded, ...]
-    coordinates: tuple[Improvement, ...]
-    joint: tuple[Improvement, ...]
+
+    @cached_property
+    def coordinates(self) -> tuple[Improvement, ...]:
+        """The coordinates that can be lowered or raised without raising the loss."""
+        return tuple(_coordinate_moves(self.form, self.slopes, self.penalty, self.alpha))
+
+    @cached_property
+    def joint(self) -> tuple[Improvement, ...]:
+        """The conditions whose weight can be lowered while the bias is raised, without raising the loss."""
+        return tuple(_joint_moves(self.form, self.slopes, self.penalty, self.alpha))
 
     @property
     def minimal(self) -> bool:
@@ -80,12 +89,13 @@ class MinimalityCheck:
     @property
     def coordinate_optimum(self) -> bool:
         """Whether the compiled weights are a strict coordinate-wise local optimum (Definition 2)."""
-        return not self.coordinates
+        return next(_coordinate_moves(self.form, self.slopes, self.penalty, self.alpha), None) is None
 
     @property
     def joint_optimum(self) -> bool:
         """Whether the compiled weights are that, and no joint move of a weight and its bias helps either."""
-        return not self.coordinates and not self.joint
+        joint = next(_joint_moves(self.form, self.slopes, self.penalty, self.alpha), None)
+        return self.coordinate_optimum and joint is None
 
     @property
     def theorem_1(self) -> bool:
@@ -150,10 +160,7 @@ def check_minimality(
         raise InputError(f"penalty is {penalty!r}; it is one of {', '.join(PENALTIES)}.")
     form = paper_form(rules, pairs)
     alpha = _checked_alpha(alpha, _bound(form, penalty))
-    slopes = all_slopes(form, penalty)
-    coordinates = _coordinate_moves(form, slopes, penalty, alpha)
-    joint = _joint_moves(form, slopes, penalty, alpha)
-    return MinimalityCheck(form, penalty, alpha, slopes, tuple(_unneeded(form)), tuple(coordinates), tuple(joint))
+    return MinimalityCheck(form, penalty, alpha, all_slopes(form, penalty), tuple(_unneeded(form)))
 
 
 def _bound(form: PaperForm, penalty: str) -> Fraction:
@@ -184,9 +191,9 @@ def _unneeded(form: PaperForm) -> list[Unneeded]:
     """
     found = []
     for rows, failing in misses(form):
-        missed = failing.sum(axis=2)
+        missed = failing.sum(axis=0, dtype=np.int16)
         fires = (missed == 0).any(axis=0)
-        needed = ((missed == 1)[:, :, None] & failing).any(axis=0)
+        needed = (failing & (missed == 1)).any(axis=1).T
         for j, r in enumerate(range(*rows.indices(len(form.rules)))):
             if not fires[j]:
                 found.append(Unneeded(r, form.text(r), None))
@@ -202,9 +209,9 @@ def _stuck(sign: np.ndarray, uphill: int, penalty: str) -> np.ndarray:
     return sign * uphill < 0 if penalty == "l2" else sign * uphill <= 0
 
 
-def _coordinate_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: Fraction) -> list[Improvement]:
+def _coordinate_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: Fraction) -> Iterator[Improvement]:
     """The coordinates that can be lowered or raised without raising the loss."""
-    fires, found = slopes.outputs.right.max(axis=1, initial=0) > 0, []
+    fires = slopes.outputs.right.max(axis=1, initial=0) > 0
     groups = ((slopes.outputs, "the output weight on"), (slopes.bias, "the bias"), (slopes.inputs, "the weight of"))
     for group, name in groups:
         for side, (verb, uphill, sign) in enumerate(zip(("lowering", "raising"), (-1, 1), group.signs(alpha))):
@@ -212,19 +219,16 @@ def _coordinate_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: F
                 what = name if len(at) == 1 else f"{name} {_feature(form, at[1])}"
                 slope = uphill * group.total(alpha, at)[side]
                 shows = "no condition of it is the only one to fail anywhere" if fires[at[0]] else "it never fires"
-                found.append(Improvement(at[0], form.text(at[0]), f"{verb} {what}", slope, shows))
-    return found
+                yield Improvement(at[0], form.text(at[0]), f"{verb} {what}", slope, shows)
 
 
-def _joint_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: Fraction) -> list[Improvement]:
+def _joint_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: Fraction) -> Iterator[Improvement]:
     """The conditions whose weight can be lowered while the bias is raised, without raising the loss."""
     stuck = _stuck(slopes.joint.signs(alpha)[1], 1, penalty) & (slopes.weights.inputs == 1)
-    found = []
     for r, k in np.argwhere(stuck).tolist():
         move = f"lowering the weight of {_feature(form, k)} and raising the bias"
         shows = f"{_feature(form, k)} is nowhere the only condition to fail"
-        found.append(Improvement(r, form.text(r), move, slopes.joint.total(alpha, (r, k))[1], shows))
-    return found
+        yield Improvement(r, form.text(r), move, slopes.joint.total(alpha, (r, k))[1], shows)
 
 
 def _feature(form: PaperForm, index: int) -> str:
