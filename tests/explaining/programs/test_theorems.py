@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kleene.compiling.alta.compiler import passes
 from kleene.errors import InputError
 from kleene.explaining.programs import MLPPairs, check_minimality, mlp_pairs
+from kleene.explaining.programs.minimal import minimal
 from kleene.programs.alta.library import addition, get, parity
 from kleene.programs.alta.rules import Rule
 
@@ -65,7 +66,7 @@ def applied(rules: list[Rule], assignment: dict) -> dict:
     return assignment | {r.variable: r.value for r in rules if holds(r.antecedent, assignment)}
 
 
-Effects = list[tuple[tuple, str, int, int]]  # conditions, variable, the value that goes, the value that comes
+Effects = list[tuple[tuple, str, int, int]]  # constraints, variable, the value that goes, the value that comes
 
 
 def effects(rules: list[Rule]) -> Effects:
@@ -83,7 +84,7 @@ def residual(effects: Effects, assignment: dict) -> dict:
 
 
 def dropped_one_by_one(rules: list[Rule], pairs: MLPPairs) -> set[tuple[int, str | None]]:
-    """Definition 1 by trial: the rules, and the conditions of the other rules, whose loss no pair shows."""
+    """Definition 1 by trial: the rules, and the constraints of the other rules, whose loss no pair shows."""
     assignments = [dict(zip(pairs.variables, row)) for row in pairs.inputs.tolist()]
     whole = effects(rules)
 
@@ -95,19 +96,19 @@ def dropped_one_by_one(rules: list[Rule], pairs: MLPPairs) -> set[tuple[int, str
         if same(whole[:r] + whole[r + 1 :]):
             found.add((r, None))
             continue
-        for condition in antecedent:
-            weaker = (tuple(c for c in antecedent if c != condition), *rest)
+        for constraint in antecedent:
+            weaker = (tuple(c for c in antecedent if c != constraint), *rest)
             if same([*whole[:r], weaker, *whole[r + 1 :]]):
-                found.add((r, f"{condition[0]} = {condition[1]}"))
+                found.add((r, f"{constraint[0]} = {constraint[1]}"))
     return found
 
 
 @settings(max_examples=300, deadline=None)
 @given(rule_sets(), st.sampled_from(PENALTIES))
-def test_definition_1_agrees_with_dropping_rules_and_conditions_one_by_one(case, penalty):
+def test_definition_1_agrees_with_dropping_rules_and_constraints_one_by_one(case, penalty):
     rules, pairs = case
     check = check_minimality(rules, pairs, penalty)
-    assert {(u.rule, u.condition) for u in check.unneeded} == dropped_one_by_one(rules, pairs)
+    assert {(u.rule, u.constraint) for u in check.unneeded} == dropped_one_by_one(rules, pairs)
 
 
 @settings(max_examples=300, deadline=None)
@@ -191,10 +192,10 @@ def one_rule_pairs(*given: tuple[int, int]) -> MLPPairs:
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_theorem_1_fails_where_one_condition_is_needed_and_another_is_not(penalty):
+def test_theorem_1_fails_where_one_constraint_is_needed_and_another_is_not(penalty):
     """a is 1 in both examples, so `a = 1` is not needed; but no coordinate alone can be improved."""
     check = check_minimality(ONE_RULE, one_rule_pairs((0, 1), (1, 1)), penalty)
-    assert [u.condition for u in check.unneeded] == ["a = 1"]
+    assert [u.constraint for u in check.unneeded] == ["a = 1"]
     assert check.coordinate_optimum
     assert not check.theorem_1
     assert [(i.move, i.slope) for i in check.joint] == [("lowering the weight of a = 1 and raising the bias", -1)]
@@ -202,7 +203,7 @@ def test_theorem_1_fails_where_one_condition_is_needed_and_another_is_not(penalt
 
 def test_theorem_1_holds_where_a_rule_never_fires():
     check = check_minimality(ONE_RULE, one_rule_pairs((1, 1), (0, 0)))
-    assert [u.condition for u in check.unneeded] == [None]
+    assert [u.constraint for u in check.unneeded] == [None]
     assert ("raising the output weight on x = 0", Fraction(-1, 2)) in [(i.move, i.slope) for i in check.coordinates]
     assert {i.shows for i in check.coordinates} == {"it never fires"}
     assert check.theorem_1
@@ -215,7 +216,7 @@ def test_a_minimal_rule_set_is_an_optimum():
     assert check.as_json()["coordinates"] == []
 
 
-def test_a_condition_of_a_rule_with_no_other_is_flat_and_not_a_strict_optimum():
+def test_a_constraint_of_a_rule_with_no_other_is_flat_and_not_a_strict_optimum():
     check = check_minimality([rule("x", 1, x=0)], MLPPairs.of([({"x": 0}, {"x": 1})]), "l1")
     assert [i.slope for i in check.joint] == [0]
     assert not check.minimal
@@ -235,14 +236,14 @@ def test_parity_is_minimal_on_words_of_three_bits_and_not_on_two(penalty):
     program = parity.relative()
     assert check_minimality(program, mlp_pairs(program, words(3)), penalty).joint_optimum
     short = check_minimality(program, mlp_pairs(program, words(2)), penalty)
-    assert {u.condition for u in short.unneeded} == {"done = 0"}
+    assert {u.constraint for u in short.unneeded} == {"done = 0"}
     assert not short.theorem_1
 
 
 def test_a_single_word_leaves_parity_rules_that_never_fire():
     program = parity.relative()
     check = check_minimality(program, mlp_pairs(program, [[2, 0]]))
-    assert [u.condition for u in check.unneeded] == [None, None, "done = 0", "done_left = 1"]
+    assert [u.constraint for u in check.unneeded] == [None, None, "done = 0", "done_left = 1"]
     assert not check.coordinate_optimum
 
 
@@ -264,6 +265,36 @@ def test_counts_weigh_the_derivatives_and_not_the_answer():
     assert often.slopes.bias.left[0] == 5 * once.slopes.bias.left[0]
     assert once.joint_optimum
     assert often.joint_optimum
+
+
+def test_theorem_2_fails_if_only_rule_sets_that_keep_to_appendix_b_1_count():
+    """No constraint of the first rule can go: without a = 0 it meets the second rule, without b = 0 the third.
+
+    But nothing in the data set needs either one, and its bias can be raised.
+    """
+    rules = [rule("x", 1, x=0, a=0, b=0), rule("x", 2, x=0, a=1, c=0), rule("x", 3, x=0, b=1, c=1)]
+    given = [dict(x=0, a=a, b=b, c=c) for a, b, c in ((0, 0, 0), (1, 1, 0), (1, 1, 1))]
+    pairs = MLPPairs.of([(a, applied(rules, a)) for a in given])
+    check = check_minimality(rules, pairs)
+    kept_apart = []
+    for unneeded in check.unneeded:
+        name = unneeded.constraint.split(" ")[0]
+        if name != "x":  # every rule names the old value of what it sets
+            weaker = rules[unneeded.rule]
+            weaker = rule(weaker.variable, weaker.value, **{n: v for n, v in weaker.antecedent if n != name})
+            kept_apart.append(any(compatible(weaker, other) for other in rules if other != rules[unneeded.rule]))
+    assert kept_apart
+    assert all(kept_apart)
+    assert ("raising the bias", 0) in {(i.move, i.rule) for i in check.coordinates}
+
+
+def test_the_minimal_version_drops_constraints_that_the_check_names_unless_they_guard_what_is_undefined():
+    program = parity.relative()
+    dropped = {(r.value, v) for r, v in minimal(program, words(2), constraints=True).loosened}
+    check = check_minimality(program, mlp_pairs(program, words(2)))
+    named = {(int(check.form.rules.results[u.rule]), u.constraint.split(" ")[0]) for u in check.unneeded}
+    assert named == {(0, "done"), (1, "done")}
+    assert dropped == {(0, "done")}  # at START parity is 0, and nothing is to the left: `done = 0` keeps a rule off it
 
 
 # --- refusals -----------------------------------------------------------------------------------------------------

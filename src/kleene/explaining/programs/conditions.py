@@ -140,7 +140,7 @@ def _meeting(shared: np.ndarray, members: list[int], others: list[int]) -> Itera
 
 
 def misses(form: PaperForm, chunk: int = 1 << 24) -> Iterator[tuple[slice, np.ndarray]]:
-    """For each block of rules, which conditions fail on which pairs: booleans of shape (variables, pairs, rules)."""
+    """For each block of rules, which constraints fail on which pairs: booleans of shape (variables, pairs, rules)."""
     asked, given = form.rules.antecedents.T, form.pairs.inputs.T
     size = max(1, chunk // max(1, given.size))
     for start in range(0, len(form.rules), size):
@@ -159,10 +159,10 @@ def _check_reproduces(form: PaperForm) -> None:
     wrong = np.argwhere(made != pairs.outputs)
     if len(wrong):
         n, v = wrong[0]
-        given = ", ".join(f"{name} = {_shown(c)}" for name, c in zip(pairs.variables, pairs.inputs[n]))
-        wanted = f"{_shown(made[n, v])}, and the pair says {_shown(pairs.outputs[n, v])}"
+        given = ", ".join(f"{name} = {_shown(c)}" for name, c in zip(pairs.variables, pairs.inputs[n].tolist()))
+        wanted = f"{_shown(int(made[n, v]))}, and the pair says {_shown(int(pairs.outputs[n, v]))}"
         raise InputError(f"the rules do not reproduce the pairs: at {given} they make {pairs.variables[v]} {wanted}.")
 
 
 def _shown(code: int) -> str:
-    return "null" if code < 0 else str(int(code))
+    return "null" if code < 0 else str(code)

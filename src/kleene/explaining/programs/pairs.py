@@ -78,7 +78,8 @@ def mlp_pairs(program: Program, inputs: Sequence[Tokens]) -> MLPPairs:
     """The pairs of all layers and positions when the program runs on the inputs.
 
     ALTA's analysis leaves out the rules that empty the heads' outputs, so those variables stay as they are in a pair.
-    The output of a head that is undefined at a position is null.
+    The output of a head that is undefined at a position is null, as in the trace: none of its values is on there. (The
+    minimal version of a program is more careful, and keeps constraints that guard what is undefined.)
 
     >>> from kleene.programs.alta.library import parity
     >>> mlp_pairs(parity.relative(), [[2, 1, 0, 1]])

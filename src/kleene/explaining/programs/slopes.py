@@ -28,7 +28,7 @@ class Weights:
 
 
 def compiled_weights(form: PaperForm) -> Weights:
-    """The weights of the rules: 1 for each condition, bias 1 - N, the old value out and the new value in."""
+    """The weights of the rules: 1 for each constraint, bias 1 - N, the old value out and the new value in."""
     rules, column = form.rules, {feature: i for i, feature in enumerate(form.features)}
     inputs = np.zeros((len(rules), len(column)), dtype=np.int64)
     outputs = np.zeros_like(inputs)
@@ -74,7 +74,7 @@ class AllSlopes:
     """The derivatives of all coordinates, `inputs`, `bias` and `outputs`, and of one family of joint moves.
 
     `joint` is about lowering an input weight and raising its rule's bias at once, by equal amounts. That weakens one
-    condition of a rule and keeps the others as they are. Its right derivative is along that move, its left against it.
+    constraint of a rule and keeps the others as they are. Its right derivative is along that move, its left against it.
     Only places where the weight is 1 count.
     """
 
@@ -124,11 +124,11 @@ def _seen_at_kinks(form: PaperForm, weights: Weights, block: int = 4096) -> tupl
     fired = np.zeros((len(form.rules), len(features) + 1))
     near = np.zeros_like(fired)
     variable, code = (np.array(column, dtype=np.int64) for column in zip(*features))
-    conditions, bias = weights.inputs.T.astype(np.float32), weights.bias.astype(np.float32)  # a few units: exact
+    constraints, bias = weights.inputs.T.astype(np.float32), weights.bias.astype(np.float32)  # a few units: exact
     for start in range(0, len(pairs), block):
         rows = slice(start, start + block)
         z = (pairs.inputs[rows][:, variable] == code).astype(np.float32)
-        unit = z @ conditions + bias
+        unit = z @ constraints + bias
         counted = np.concatenate([z, np.ones((len(z), 1))], axis=1, dtype=np.float64) * pairs.counts[rows, None]
         fired += (unit == 1).T.astype(np.float64) @ counted
         near += (unit == 0).T.astype(np.float64) @ counted

@@ -1,15 +1,16 @@
 """ALTA's Theorems 1 and 2 as exact checks: minimal rules, and weights that no coordinate can improve.
 
-A rule set is *minimal* for a data set (Definition 1) if no rule and no condition of a rule can be dropped without
-changing an output. Dropping a condition lets the rule fire more often; what it then does is what its column of W² does,
-which takes out the old value that the rule named. (If a rule without its condition on the variable that it sets were
-read as an assignment, then `done := 1 where done = 0 and …` of the paper's parity would not need `done = 0`.)
+A rule set is *minimal* for a data set (Definition 1) if no rule and no constraint of a rule can be dropped without
+changing an output. Here that is read of the network: a rule that loses a constraint fires more often, and does what its
+column of W² does, which takes out the old value that the rule named. Other readings break the theorems. If a rule
+without its constraint on the variable that it sets were an assignment, `done := 1 where done = 0 and …` of the paper's
+parity would not need `done = 0`. If only rule sets that keep to Appendix B.1 counted, Theorem 2 would be false.
 
 Theorem 2 holds: at the weights of a minimal rule set every coordinate move raises the regularised loss. Theorem 1, the
-converse, holds for rules but not for conditions. A rule's bias cannot rise once *one* of its conditions keeps it from
-firing on some example, and its weights cannot fall while it fires at all; so other conditions may be superfluous, and
-no single coordinate shows it. Lowering a condition's weight *together with* raising the bias shows it exactly, and with
-these joint moves both theorems hold. A `MinimalityCheck` reports all three: Definition 1, coordinates, joint moves.
+converse, holds for rules but not for constraints. A rule's bias cannot rise once *one* of its constraints keeps it from
+firing on some example, and its weights cannot fall while it fires at all; so other constraints may be superfluous, and
+no single coordinate shows it. Lowering a constraint's weight *together with* raising the bias shows it exactly, and
+with these joint moves both theorems hold. A `MinimalityCheck` reports Definition 1, coordinates and joint moves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,14 +34,14 @@ SHOWN = 5  # how many entries of each list a report prints
 
 @dataclass(frozen=True)
 class Unneeded:
-    """A rule, or one condition of a rule, that can be dropped without changing an output of the data set."""
+    """A rule, or one constraint of a rule, that can be dropped without changing an output of the data set."""
 
     rule: int
     text: str
-    condition: str | None  # None: the whole rule
+    constraint: str | None  # None: the whole rule
 
     def __str__(self) -> str:
-        what = "the rule" if self.condition is None else f"the condition {self.condition} of the rule"
+        what = "the rule" if self.constraint is None else f"the constraint {self.constraint} of the rule"
         return f"{what} {self.text!r} is not needed"
 
 
@@ -78,7 +79,7 @@ class MinimalityCheck:
 
     @cached_property
     def joint(self) -> tuple[Improvement, ...]:
-        """The conditions whose weight can be lowered while the bias is raised, without raising the loss."""
+        """The constraints whose weight can be lowered while the bias is raised, without raising the loss."""
         return tuple(_joint_moves(self.form, self.slopes, self.penalty, self.alpha))
 
     @property
@@ -167,8 +168,8 @@ def _bound(form: PaperForm, penalty: str) -> Fraction:
     """The least alpha for which the theorems are no longer claimed."""
     if penalty == "l1":
         return Fraction(1)
-    conditions = (form.rules.antecedents >= 0).sum(axis=1).max(initial=0)
-    return Fraction(1, 2 * max(1, int(conditions) - 1))
+    constraints = (form.rules.antecedents >= 0).sum(axis=1).max(initial=0)
+    return Fraction(1, 2 * max(1, int(constraints) - 1))
 
 
 def _checked_alpha(alpha: Fraction | int | str | None, bound: Fraction) -> Fraction:
@@ -186,7 +187,7 @@ def _checked_alpha(alpha: Fraction | int | str | None, bound: Fraction) -> Fract
 def _unneeded(form: PaperForm) -> list[Unneeded]:
     """Definition 1, rule by rule: what can be dropped.
 
-    A rule that never fires can be dropped. A condition of a rule that fires is needed if it is the only one to fail
+    A rule that never fires can be dropped. A constraint of a rule that fires is needed if it is the only one to fail
     somewhere, because the rule without it would fire there and change an output.
     """
     found = []
@@ -218,16 +219,16 @@ def _coordinate_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: F
             for at in map(tuple, np.argwhere(_stuck(sign, uphill, penalty)).tolist()):
                 what = name if len(at) == 1 else f"{name} {_feature(form, at[1])}"
                 slope = uphill * group.total(alpha, at)[side]
-                shows = "no condition of it is the only one to fail anywhere" if fires[at[0]] else "it never fires"
+                shows = "no constraint of it is the only one to fail anywhere" if fires[at[0]] else "it never fires"
                 yield Improvement(at[0], form.text(at[0]), f"{verb} {what}", slope, shows)
 
 
 def _joint_moves(form: PaperForm, slopes: AllSlopes, penalty: str, alpha: Fraction) -> Iterator[Improvement]:
-    """The conditions whose weight can be lowered while the bias is raised, without raising the loss."""
+    """The constraints whose weight can be lowered while the bias is raised, without raising the loss."""
     stuck = _stuck(slopes.joint.signs(alpha)[1], 1, penalty) & (slopes.weights.inputs == 1)
     for r, k in np.argwhere(stuck).tolist():
         move = f"lowering the weight of {_feature(form, k)} and raising the bias"
-        shows = f"{_feature(form, k)} is nowhere the only condition to fail"
+        shows = f"{_feature(form, k)} is nowhere the only constraint to fail"
         yield Improvement(r, form.text(r), move, slopes.joint.total(alpha, (r, k))[1], shows)
 
 
