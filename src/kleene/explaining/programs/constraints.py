@@ -26,8 +26,8 @@ class Examples:
         numeric = [name for name, v in program.domains.items() if isinstance(v, Numeric)]
         if numeric:
             raise ProgramError(
-                f"program {program.name!r}: Definition 1 of ALTA's Appendix B is about categorical variables, and "
-                f"{', '.join(map(repr, numeric))} is numeric; leave constraints as they are"
+                f"program {program.name!r} has numeric variables ({', '.join(numeric)}), and Definition 1 of ALTA's "
+                f"Appendix B is about categorical ones; leave the constraints as they are"
             )
         self.program, self.names, self.most = program, tuple(program.sizes), most
         self._rows: list[np.ndarray] = []
