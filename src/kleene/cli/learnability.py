@@ -43,7 +43,7 @@ def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
 
 def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
     """Print whether a program's minimal version generalises from the training to the test inputs, and draw it."""
-    from kleene.explaining.programs.data_sets import Source, inputs_of
+    from kleene.explaining.programs.data_sets import InputSource, inputs_of
     from kleene.explaining.programs.learnable import learnable
     from kleene.naming import find
     from kleene.pictures.figures import check_picture
@@ -56,13 +56,16 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     found = find(name)
     if not isinstance(found.subject, Program):
         raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
-    source, seed = Source(found.subject, found.entry), data["seed"] or 0
+    source, seed = InputSource(found.subject, found.entry), data["seed"] or 0
     samples = data["samples"] or SAMPLES
     # Test inputs are drawn with another seed, so that they are not the training inputs again.
     train = inputs_of(source, data["train"], samples=samples, seed=seed)
     test = inputs_of(source, data["test"], samples=samples, seed=seed + 1)
     kept = bool(data["constraints"])
-    report = learnable(found.subject, train, test, constraints=kept, length=source.length())
+    reference = None if found.entry is None else found.entry.reference
+    report = learnable(
+        found.subject, train, test, constraints=kept, length=source.length(), reference=reference
+    )  # fmt: skip
     file = None if plot is None else str(report.draw(plot))
     if as_json:
         return print_json(report.as_json() | ({} if file is None else {"file": file}))

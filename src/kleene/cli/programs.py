@@ -315,8 +315,8 @@ def explain(
 ) -> None:
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
-    Of a sentence, prints a table and draws a picture. With --train and --test, the argument names a transformer program.
-    The report says whether its minimal version for the training inputs agrees with it on the test inputs.
+    Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
+    and the report says whether its minimal version for the training inputs agrees with it on the test inputs.
     """
     data = {"train": train, "test": test, "samples": samples, "seed": seed, "constraints": constraints or None}
     if any(given is not None for given in data.values()):

@@ -19,7 +19,7 @@ from kleene.programs.alta.variables import Numeric
 MOST_EXAMPLES = 4_000_000  # different examples of the MLP that are held in memory
 
 
-class Examples:
+class SeenAssignments:
     """The different inputs of the MLP that a data set gives."""
 
     def __init__(self, program: Program, most: int = MOST_EXAMPLES):
@@ -30,7 +30,7 @@ class Examples:
                 f"Appendix B is about categorical ones; leave the constraints as they are"
             )
         self.program, self.names, self.most = program, tuple(program.sizes), most
-        self._rows: list[np.ndarray] = []
+        self._rows = [np.zeros((0, len(self.names)), dtype=np.int16)]
         self._waiting = 0
 
     def see(self, rows: np.ndarray, codes: Codes, inside: np.ndarray) -> None:

@@ -38,7 +38,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Condition:
+class InputCondition:
     """Comparisons that must all hold."""
 
     text: str
@@ -60,7 +60,7 @@ class Condition:
         return all(c.holds(tokens.count(c.token)) for c in self.parts if c.token is not None)
 
 
-def read_condition(text: str) -> Condition:
+def read_condition(text: str) -> InputCondition:
     """The condition in a text.
 
     >>> read_condition("length<=3, ones<2").lengths
@@ -74,11 +74,11 @@ def read_condition(text: str) -> Condition:
         what, token, sign, bound = match.groups()
         counted = None if what == "length" else 1 if what == "ones" else int(token)
         parts.append(Comparison(counted, sign, int(bound)))
-    return Condition(text, tuple(parts))
+    return InputCondition(text, tuple(parts))
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """Where the inputs of a program come from: its entry on the shelf, or all tokens alike."""
 
     program: Program
@@ -107,9 +107,7 @@ class Source:
             before, width = width, len(self.draw(rng, n))
             limit = self.program.position_range
             if (width == before and len(found) > 1) or (limit is not None and width > limit):
-                raise InputError(
-                    f"{self.program.name} takes inputs of up to length {n - 1}, and {longest} was asked for"
-                )
+                raise InputError(f"{self.program.name} takes inputs of up to length {n - 1}, and {longest} is allowed")
             found[width] = n
         return found
 
@@ -129,7 +127,7 @@ class Source:
         return self.program.check_input(line.strip())
 
 
-def inputs_of(source: Source, wanted: str, *, samples: int, seed: int) -> list[list[int]]:
+def inputs_of(source: InputSource, wanted: str, *, samples: int, seed: int) -> list[list[int]]:
     """The inputs that a condition or the name of a file means.
 
     All inputs, where there are few; otherwise `samples` random ones of each length, and for bits also one with every
@@ -151,7 +149,9 @@ def inputs_of(source: Source, wanted: str, *, samples: int, seed: int) -> list[l
     return found
 
 
-def _all(source: Source, condition: Condition, lengths: list[int], width: dict[int, int]) -> list[list[int]] | None:
+def _all(
+    source: InputSource, condition: InputCondition, lengths: list[int], width: dict[int, int]
+) -> list[list[int]] | None:
     """All inputs that meet the condition, or None where there are too many."""
     for most in (lengths[-1], 2 * lengths[-1]):  # entries with two numbers count the digits of both
         found = list(itertools.islice(source.every(most), EVERY + 1))
@@ -162,7 +162,9 @@ def _all(source: Source, condition: Condition, lengths: list[int], width: dict[i
     return None
 
 
-def _drawn(source: Source, condition: Condition, lengths: list[int], samples: int, rng: random.Random) -> list:
+def _drawn(
+    source: InputSource, condition: InputCondition, lengths: list[int], samples: int, rng: random.Random
+) -> list:
     found = []
     for n in lengths:
         tokens = source.draw(rng, n)
@@ -188,7 +190,7 @@ def _first_bit(tokens: Sequence[int]) -> int | None:
 
 
 def _with_every_count(
-    condition: Condition, front: list[int], length: int, samples: int, rng: random.Random
+    condition: InputCondition, front: list[int], length: int, samples: int, rng: random.Random
 ) -> list[list[int]]:
     """Bits with every number of ones that the condition allows, each number about as often as any other."""
     rows = [front + [1] * ones + [0] * (length - ones) for ones in range(length + 1)]
@@ -201,7 +203,7 @@ def _with_every_count(
     return [list(row) for row in found]
 
 
-def _from_file(source: Source, name: str) -> list[list[int]]:
+def _from_file(source: InputSource, name: str) -> list[list[int]]:
     path = Path(name)
     if not path.is_file():
         raise InputError(f"{name!r} is neither a condition nor a file of inputs; {SHOWN}")

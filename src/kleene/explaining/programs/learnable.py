@@ -73,6 +73,7 @@ class Learnability:
     expected: list[list[Any]]
     found: Outputs
     length: Callable[[list[int]], int] = len
+    right: list[bool] | None = None  # where the program itself agrees with a reference, if there was one
 
     @cached_property
     def agree(self) -> list[bool]:
@@ -109,16 +110,25 @@ class Learnability:
     @property
     def by_length(self) -> dict[int, Share]:
         """On how many of the test inputs of each length the two agree."""
-        return self._by([self.length(tokens) for tokens in self.tests])
+        return self._by(self._lengths, self.agree)
 
     @property
     def by_ones(self) -> dict[int, Share]:
         """The same by the number of ones, for programs on bits with at most one token more; empty for others."""
-        return self._by([tokens.count(1) for tokens in self.tests]) if self.minimal.original.input_range <= 3 else {}
+        return self._by(self._ones, self.agree) if self.minimal.original.input_range <= 3 else {}
 
-    def _by(self, keys: Sequence[int]) -> dict[int, Share]:
+    @property
+    def _lengths(self) -> list[int]:
+        return [self.length(tokens) for tokens in self.tests]
+
+    @property
+    def _ones(self) -> list[int]:
+        return [tokens.count(1) for tokens in self.tests]
+
+    @staticmethod
+    def _by(keys: Sequence[int], agree: Sequence[bool]) -> dict[int, Share]:
         found: dict[int, Share] = {}
-        for key, same in sorted(zip(keys, self.agree)):
+        for key, same in sorted(zip(keys, agree)):
             right, of = found.get(key, (0, 0))
             found[key] = (right + same, of + 1)
         return found
@@ -134,6 +144,8 @@ class Learnability:
             f"the minimal version of {self.minimal.original.name} {verdict}: "
             f"it agrees with the program on {right:,} of {of:,} test inputs"
         ]
+        if self.right is not None:
+            lines.append(f"the program itself is right on {sum(self.right):,} of {of:,}, by its reference")
         if self.counterexample is not None:
             lines.append(f"shortest counterexample: {self.counterexample}")
             lines.append(f"agreement by length: {_shares(self.by_length)}")
@@ -155,25 +167,34 @@ class Learnability:
             "train": self.minimal.inputs,
             "test": len(self.tests),
             "agree": sum(self.agree),
+            "program_right": None if self.right is None else sum(self.right),
             "by_length": {str(n): list(share) for n, share in self.by_length.items()},
             "by_ones": {str(n): list(share) for n, share in self.by_ones.items()},
         }
 
     def draw(self, path: Any) -> Path:
-        """Draw the accuracy of program and minimal version by length, and by number of ones, and return the path."""
-        from kleene.pictures.plots import Line, Panel, line_panels
+        """Draw how often the minimal version agrees with the program, by length and by number of ones.
+
+        The program's own accuracy is drawn where there was a reference to measure it by. Returns the path.
+        """
+        from kleene.pictures.plots import Panel, line_panels
 
         panels = {}
-        for title, found in (("length", self.by_length), ("number of ones", self.by_ones)):
-            if found:
-                shares = [100 * right / of for right, of in found.values()]
-                lines = {
-                    "program": Line(list(found), [100.0] * len(found), colour=0, dashed=True),
-                    "minimal version": Line(list(found), shares, colour=1),
-                }
-                panels[f"By {title}"] = Panel(lines, title, "right, %", marks="o", limits=(-4, 104))
+        for across, keys, shown in (("length", self._lengths, True), ("number of ones", self._ones, self.by_ones)):
+            if shown:
+                lines = {"minimal version: as the program": _line(self._by(keys, self.agree), 1)}
+                if self.right is not None:
+                    lines = {"program: as the reference": _line(self._by(keys, self.right), 0)} | lines
+                panels[f"By {across}"] = Panel(lines, across, "right, %", marks="o", limits=(-4, 104))
         kept = f"{len(self.minimal.rules):,} of {len(self.minimal.log.rules):,} rules"
         return line_panels(panels, path, title=f"{self.minimal.original.name}: {kept}")
+
+
+def _line(found: dict[int, Share], colour: int) -> Any:
+    from kleene.pictures.plots import Line
+
+    shares = [100 * right / of for right, of in found.values()]
+    return Line(list(found), shares, colour=colour, dashed=colour == 0)
 
 
 def _shares(found: dict[int, Share]) -> str:
@@ -201,11 +222,13 @@ def learnable(
     *,
     constraints: bool = False,
     length: Callable[[list[int]], int] = len,
+    reference: Callable[[list[int]], list[Any]] | None = None,
 ) -> Learnability:
     """Whether the program's minimal version with respect to `train` agrees with the program on `test`.
 
     A minimal version that raises an error on a test input, or never halts there, does not agree. `constraints` also
-    drops conditions that no example needs (see `minimal`). `length` is the length of an input, for the report.
+    drops conditions that no example needs (see `minimal`). `length` is the length of an input, for the report, and
+    `reference` is what the output should be, to measure the program itself.
 
     >>> from kleene.programs.alta.library import parity
     >>> learnable(parity.relative(), [[2, 1, 0, 1, 1, 0]], [[2, 1, 1, 1, 0, 1, 1, 0, 0, 1]])
@@ -219,4 +242,6 @@ def learnable(
     program_inputs(program, test, "test")
     tests = [program.check_input(tokens) for tokens in test]
     expected = [output or [] for output in watch(program, tests, what="test")]
-    return Learnability(found, tests, expected, watch(found.program, tests, what="test", lenient=True), length)
+    right = None if reference is None else [list(reference(t)) == wanted for t, wanted in zip(tests, expected)]
+    outputs = watch(found.program, tests, what="test", lenient=True)
+    return Learnability(found, tests, expected, outputs, length, right)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.explaining.programs.constraints import Examples, without_spare
+from kleene.explaining.programs.constraints import SeenAssignments, without_spare
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
 from kleene.explaining.programs.watching import Codes, watch
 from kleene.explaining.programs.wording import numbers_text, rule_lines, rule_text, value_text, values_text
@@ -171,7 +171,7 @@ def minimal(program: Program, inputs: Sequence[Tokens], *, constraints: bool = F
     if not isinstance(program, Program):
         raise InputError(f"{program!r} is no transformer program; minimal programs are made of transition rules")
     inputs = list(inputs)
-    log, examples = RuleLog(program), Examples(program) if constraints else None
+    log, examples = RuleLog(program), SeenAssignments(program) if constraints else None
     watch(program, inputs, _both(log.see, examples.see) if examples else log.see)
     checked = [program.check_input(sequence) for sequence in inputs]
     tokens = tuple(sorted(set().union(*checked)))

@@ -12,6 +12,7 @@ import numpy as np
 from kleene.errors import HaltError, InputError
 from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import View
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State, blocks_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric
@@ -77,7 +78,7 @@ class _Block:
                 if halts:  # a state that stays as it is never halts
                     stuck |= self._same(after) & ~self.engine.halted(after, self.lengths)
             self.state = after
-            self._keep(~stuck)
+            self._keep(np.asarray(~stuck))
         self._leave(self.engine.halted(self.state, self.lengths) if halts else np.ones(len(self.rows), dtype=bool))
         if len(self.rows) and not self.lenient:
             raise HaltError(self.program.name, int(self.rows[0]), limit)
@@ -91,7 +92,7 @@ class _Block:
         differ = np.zeros(self._inside.shape, dtype=bool)
         for name, entries in after.items():
             differ |= entries != self.state[name]
-        return ~(differ & self._inside).any(axis=1)
+        return np.asarray(~(differ & self._inside).any(axis=1))
 
     def _leave(self, done: np.ndarray) -> None:
         output = self.state[self.program.output_name]
@@ -106,7 +107,7 @@ class _Block:
             self.state = {n: np.ascontiguousarray(a[kept][:, :width]) for n, a in self.state.items()}
 
 
-def codes_of(program: Program, entries: State) -> Codes:
+def codes_of(program: Definition, entries: State) -> Codes:
     """What the MLP sees: a code for every variable, -1 where a head read nothing."""
     found = {}
     for name, array in entries.items():
@@ -119,7 +120,7 @@ def codes_of(program: Program, entries: State) -> Codes:
     return found
 
 
-def misused(program: Program, codes: Codes, inside: np.ndarray) -> np.ndarray:
+def misused(program: Definition, codes: Codes, inside: np.ndarray) -> np.ndarray:
     """Where the MLP looks at a head that read nothing, or makes a write that it may not make."""
     undefined = {head: (codes[head] < 0) & inside for head in program.outputs}
     plain = View(codes)
