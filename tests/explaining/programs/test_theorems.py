@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from kleene.compiling.alta.compiler import passes
 from kleene.errors import InputError
-from kleene.explaining.programs import MLPPairs, check_minimality, mlp_pairs
-from kleene.explaining.programs.minimal import minimal
+from kleene.explaining.programs import MLPPairs, check_minimality, minimal, mlp_pairs
 from kleene.programs.alta.library import addition, get, parity
 from kleene.programs.alta.rules import Rule
 
@@ -103,6 +102,12 @@ def dropped_one_by_one(rules: list[Rule], pairs: MLPPairs) -> set[tuple[int, str
     return found
 
 
+def some_alpha(rules: list[Rule], penalty: str, percent: int) -> Fraction:
+    """A weight of the penalty within ALTA's bounds."""
+    largest = max(1, *(len(r.antecedent) - 1 for r in rules))
+    return Fraction(percent, 100) * (1 if penalty == "l1" else Fraction(1, 2 * largest))
+
+
 @settings(max_examples=300, deadline=None)
 @given(rule_sets(), st.sampled_from(PENALTIES))
 def test_definition_1_agrees_with_dropping_rules_and_constraints_one_by_one(case, penalty):
@@ -115,8 +120,7 @@ def test_definition_1_agrees_with_dropping_rules_and_constraints_one_by_one(case
 @given(rule_sets(), st.sampled_from(PENALTIES), st.integers(1, 99))
 def test_theorem_2_holds_and_joint_moves_show_exactly_what_is_not_minimal(case, penalty, percent):
     rules, pairs = case
-    bound = Fraction(1) if penalty == "l1" else Fraction(1, 2 * max(1, *(len(r.antecedent) - 1 for r in rules)))
-    check = check_minimality(rules, pairs, penalty, bound * percent / 100)
+    check = check_minimality(rules, pairs, penalty, some_alpha(rules, penalty, percent))
     minimal = not dropped_one_by_one(rules, pairs)
     event(f"minimal {minimal}, coordinate optimum {check.coordinate_optimum}")
     assert check.theorem_2
@@ -124,8 +128,8 @@ def test_theorem_2_holds_and_joint_moves_show_exactly_what_is_not_minimal(case, 
 
 
 @settings(max_examples=300, deadline=None)
-@given(rule_sets(), st.sampled_from(PENALTIES))
-def test_coordinates_alone_show_rules_that_never_fire_or_never_nearly_fire(case, penalty):
+@given(rule_sets(), st.sampled_from(PENALTIES), st.integers(1, 99))
+def test_coordinates_alone_show_rules_that_never_fire_or_never_nearly_fire(case, penalty, percent):
     rules, pairs = case
     assignments = [dict(zip(pairs.variables, row)) for row in pairs.inputs.tolist()]
 
@@ -133,7 +137,8 @@ def test_coordinates_alone_show_rules_that_never_fire_or_never_nearly_fire(case,
         return {sum(a[n] != v for n, v in r.antecedent) for a in assignments}
 
     kept = all(0 in failures(r) and (1 in failures(r) or len(r.antecedent) == 1) for r in rules)
-    assert check_minimality(rules, pairs, penalty).coordinate_optimum == kept
+    alpha = some_alpha(rules, penalty, percent)
+    assert check_minimality(rules, pairs, penalty, alpha).coordinate_optimum == kept
 
 
 # --- the derivatives, against the loss itself ---------------------------------------------------------------------
@@ -286,6 +291,13 @@ def test_theorem_2_fails_if_only_rule_sets_that_keep_to_appendix_b_1_count():
     assert kept_apart
     assert all(kept_apart)
     assert ("raising the bias", 0) in {(i.move, i.rule) for i in check.coordinates}
+
+
+def test_read_as_an_assignment_parity_would_not_need_that_done_is_0():
+    with_old, without = rule("done", 1, done=0, done_left=1), rule("done", 1, done_left=1)
+    for done, left in itertools.product((0, 1), (0, 1, None)):
+        given = {"done": done, "done_left": left}
+        assert applied([with_old], given) == applied([without], given)
 
 
 def test_the_minimal_version_drops_constraints_that_the_check_names_unless_they_guard_what_is_undefined():

@@ -19,18 +19,18 @@ from kleene.programs.alta.variables import Numeric
 MOST_EXAMPLES = 4_000_000  # different examples of the MLP that are held in memory
 
 
-class Examples:
+class SeenAssignments:
     """The different inputs of the MLP that a data set gives."""
 
     def __init__(self, program: Program, most: int = MOST_EXAMPLES):
         numeric = [name for name, v in program.domains.items() if isinstance(v, Numeric)]
         if numeric:
             raise ProgramError(
-                f"program {program.name!r}: Definition 1 of ALTA's Appendix B is about categorical variables, and "
-                f"{', '.join(map(repr, numeric))} is numeric; leave constraints as they are"
+                f"program {program.name!r} has numeric variables ({', '.join(numeric)}), and Definition 1 of ALTA's "
+                f"Appendix B is about categorical ones; leave the constraints as they are"
             )
         self.program, self.names, self.most = program, tuple(program.sizes), most
-        self._rows: list[np.ndarray] = []
+        self._rows = [np.zeros((0, len(self.names)), dtype=np.int16)]
         self._waiting = 0
 
     def see(self, rows: np.ndarray, codes: Codes, inside: np.ndarray) -> None:

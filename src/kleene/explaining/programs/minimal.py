@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.explaining.programs.constraints import Examples, without_spare
+from kleene.explaining.programs.constraints import SeenAssignments, without_spare
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
 from kleene.explaining.programs.watching import Codes, watch
-from kleene.explaining.programs.wording import numbers_text, rule_lines, values_text
+from kleene.explaining.programs.wording import numbers_text, rule_lines, rule_text, value_text, values_text
 from kleene.notation.words import Tokens
 from kleene.programs.alta.program import Program, program_spec_from_rules
 from kleene.programs.alta.rules import Rule, RuleSet
@@ -121,7 +121,7 @@ class Minimal:
             found.append(f"{role} {variable} never was {values_text(values)}")
         if self.loosened:
             found.append(f"{len(self.loosened):,} constraints that no example needs were dropped:")
-            found += [f"  {rule}: without {variable}" for rule, variable in self.loosened[:most]]
+            found += [f"  {rule_text(rule)}: without {variable}" for rule, variable in self.loosened[:most]]
             found += ["  …"] * (len(self.loosened) > most)
         return found
 
@@ -142,10 +142,14 @@ class Minimal:
         }  # fmt: skip
 
     def _rule_texts(self) -> Iterable[str]:
-        written = iter(map(str, named_rules(self.original, self.rules, np.ones(len(self.rules), dtype=bool))))
+        written = iter(map(rule_text, named_rules(self.original, self.rules, np.ones(len(self.rules), dtype=bool))))
         for target, result, row in zip(self.rules.targets, self.rules.results, self.rules.antecedents):
             name = self.rules.variables[target]
-            yield next(written) if result >= 0 else f"empty {name} where {name} = {self._value(name, row[target])!r}"
+            yield (
+                next(written)
+                if result >= 0
+                else f"empty {name} where {name} = {value_text(self._value(name, row[target]))}"
+            )
 
     def _value(self, name: str, code: int) -> Any:
         return self.original.domains[name].domain[code]
@@ -167,7 +171,7 @@ def minimal(program: Program, inputs: Sequence[Tokens], *, constraints: bool = F
     if not isinstance(program, Program):
         raise InputError(f"{program!r} is no transformer program; minimal programs are made of transition rules")
     inputs = list(inputs)
-    log, examples = RuleLog(program), Examples(program) if constraints else None
+    log, examples = RuleLog(program), SeenAssignments(program) if constraints else None
     watch(program, inputs, _both(log.see, examples.see) if examples else log.see)
     checked = [program.check_input(sequence) for sequence in inputs]
     tokens = tuple(sorted(set().union(*checked)))

@@ -1,17 +1,18 @@
 """Runs of a program over a whole data set, seen layer by layer: what the MLP is given at every position.
 
-Nothing is recorded; each layer is shown once and forgotten, so that a data set of any size fits into memory. An input
-on which the program fails leaves the batch with its reason, and the others go on.
+Nothing is recorded; each layer is shown once and forgotten, so that a data set of any size fits into memory. In a
+lenient run, an input on which the program fails leaves the batch, and the others go on.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError, WriteError
+from kleene.errors import HaltError, InputError
 from kleene.notation.words import Tokens, padded
+from kleene.programs.alta.cases import View
+from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State, blocks_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric
@@ -20,12 +21,7 @@ Codes = dict[str, np.ndarray]  # (batch, position), -1 where a head read nothing
 See = Callable[[np.ndarray, Codes, np.ndarray], None]  # rows of the data set, codes, and which positions are inside
 
 
-@dataclass
-class Runs:
-    """The output of every input, None where the run failed, and the error of every failed one by its row."""
-
-    outputs: list[list[Any] | None]
-    errors: dict[int, RunError] = field(default_factory=dict)
+Outputs = list[list[Any] | None]  # of every input, None where the run failed
 
 
 def program_inputs(program: Program, inputs: Sequence[Tokens], what: str) -> tuple[np.ndarray, np.ndarray]:
@@ -45,22 +41,22 @@ def program_inputs(program: Program, inputs: Sequence[Tokens], what: str) -> tup
 
 def watch(
     program: Program, inputs: Sequence[Tokens], see: See | None = None, *, what: str = "training", lenient: bool = False
-) -> Runs:
+) -> Outputs:
     """The outputs of the program on all inputs. `see` is called before every MLP. Unless `lenient`, a failed run is an
     error."""
     tokens, lengths = program_inputs(program, inputs, what)
-    runs = Runs([None] * len(lengths))
+    outputs: Outputs = [None] * len(lengths)
     engine = Engine(program)
     for rows in blocks_of(lengths):
-        _Block(engine, runs, rows, lengths[rows], lenient).run(tokens, see)
-    return runs
+        _Block(engine, outputs, rows, lengths[rows], lenient).run(tokens, see)
+    return outputs
 
 
 class _Block:
     """Some rows of the data set, run side by side."""
 
-    def __init__(self, engine: Engine, runs: Runs, rows: np.ndarray, lengths: np.ndarray, lenient: bool):
-        self.engine, self.program, self.runs, self.lenient = engine, engine.program, runs, lenient
+    def __init__(self, engine: Engine, outputs: Outputs, rows: np.ndarray, lengths: np.ndarray, lenient: bool):
+        self.engine, self.program, self.outputs, self.lenient = engine, engine.program, outputs, lenient
         self.rows, self.lengths = rows, lengths
         self.state: State = {}
 
@@ -71,50 +67,37 @@ class _Block:
             self._leave(self.engine.halted(self.state, self.lengths))
             if not len(self.rows):
                 return
-            after, read = self._layer(layer)
-            if see is not None and len(self.rows):
-                inside = np.arange(next(iter(self.state.values())).shape[1]) < self.lengths[:, None]
-                see(self.rows, codes_of(self.program, self.state | read), inside)
-            before, self.state = self.state, after
-            if halts and self.lenient:  # a state that stays as it is never halts
-                self._fail(~self.engine.halted(after, self.lengths) & self._same(before, after), limit)
-        if halts:
-            self._leave(self.engine.halted(self.state, self.lengths))
-            self._fail(np.ones(len(self.rows), dtype=bool), limit)
-        else:
-            self._leave(np.ones(len(self.rows), dtype=bool))
+            active = np.zeros(self._inside.shape, dtype=bool) if self.lenient else None  # refuse nothing
+            after, read = self.engine.layer(self.state, self.lengths, layer, self.rows, active=active)
+            codes = codes_of(self.program, self.state | read) if see is not None or self.lenient else {}
+            if see is not None:
+                see(self.rows, codes, self._inside)
+            stuck = np.zeros(len(self.rows), dtype=bool)
+            if self.lenient:
+                stuck = misused(self.program, codes, self._inside).any(axis=1)
+                if halts:  # a state that stays as it is never halts
+                    stuck |= self._same(after) & ~self.engine.halted(after, self.lengths)
+            self.state = after
+            self._keep(np.asarray(~stuck))
+        self._leave(self.engine.halted(self.state, self.lengths) if halts else np.ones(len(self.rows), dtype=bool))
+        if len(self.rows) and not self.lenient:
+            raise HaltError(self.program.name, int(self.rows[0]), limit)
 
-    def _layer(self, layer: int) -> tuple[State, State]:
-        while True:
-            try:
-                return self.engine.layer(self.state, self.lengths, layer, self.rows)
-            except (UndefinedAttentionError, WriteError) as error:
-                if not self.lenient:
-                    raise
-                self.runs.errors[error.sequence] = error
-                self._keep(self.rows != error.sequence)
-                if not len(self.rows):
-                    return self.state, {}
+    @property
+    def _inside(self) -> np.ndarray:
+        return np.arange(next(iter(self.state.values())).shape[1]) < self.lengths[:, None]
 
-    def _same(self, before: State, after: State) -> np.ndarray:
-        inside = np.arange(next(iter(after.values())).shape[1]) < self.lengths[:, None]
-        differ = np.zeros(inside.shape, dtype=bool)
+    def _same(self, after: State) -> np.ndarray:
+        """Which rows the layer has left as they were."""
+        differ = np.zeros(self._inside.shape, dtype=bool)
         for name, entries in after.items():
-            differ |= entries != before[name]
-        return ~(differ & inside).any(axis=1)
-
-    def _fail(self, failed: np.ndarray, limit: int) -> None:
-        for row in self.rows[failed].tolist():
-            error = HaltError(self.program.name, row, limit)
-            if not self.lenient:
-                raise error
-            self.runs.errors[row] = error
-        self._keep(~failed)
+            differ |= entries != self.state[name]
+        return np.asarray(~(differ & self._inside).any(axis=1))
 
     def _leave(self, done: np.ndarray) -> None:
         output = self.state[self.program.output_name]
         for at in np.flatnonzero(done).tolist():
-            self.runs.outputs[int(self.rows[at])] = output[at, : int(self.lengths[at])].tolist()
+            self.outputs[int(self.rows[at])] = output[at, : int(self.lengths[at])].tolist()
         self._keep(~done)
 
     def _keep(self, kept: np.ndarray) -> None:
@@ -124,7 +107,7 @@ class _Block:
             self.state = {n: np.ascontiguousarray(a[kept][:, :width]) for n, a in self.state.items()}
 
 
-def codes_of(program: Program, entries: State) -> Codes:
+def codes_of(program: Definition, entries: State) -> Codes:
     """What the MLP sees: a code for every variable, -1 where a head read nothing."""
     found = {}
     for name, array in entries.items():
@@ -134,4 +117,19 @@ def codes_of(program: Program, entries: State) -> Codes:
             undefined = np.isnan(array) | (variable.blurred(plain) if name in program.outputs else False)
             array = np.where(undefined, -1, variable.bucket(plain))
         found[name] = array
+    return found
+
+
+def misused(program: Definition, codes: Codes, inside: np.ndarray) -> np.ndarray:
+    """Where the MLP looks at a head that read nothing, or makes a write that it may not make."""
+    undefined = {head: (codes[head] < 0) & inside for head in program.outputs}
+    plain = View(codes)
+    unsure = View(codes, undefined, defined=plain)
+    found = np.zeros(inside.shape, dtype=bool)
+    for head, where in undefined.items():
+        for c in program.reads.get(head, ()) if where.any() else ():
+            found |= unsure.holds(c) & where
+    for cases in program.faults.values():
+        for c in cases:
+            found |= plain.holds(c) & inside
     return found

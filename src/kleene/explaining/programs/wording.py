@@ -1,11 +1,13 @@
 """Words for what a data set leaves open: rules by source line, ranges of numbers, values."""
 
+import linecache
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
+from kleene.programs.alta.rules import Rule
 
 
 def numbers_text(numbers: Sequence[int]) -> str:
@@ -24,11 +26,28 @@ def numbers_text(numbers: Sequence[int]) -> str:
     return ", ".join(parts[:12] + ["…"] * (len(parts) > 12))
 
 
+def value_text(value: Any) -> str:
+    """One value: floats with four digits, sets with braces."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(set(value) or "{}") if isinstance(value, frozenset) else str(value)
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule in words.
+
+    >>> rule_text(Rule((("bit", 0), ("mean", 1 / 3)), "bit", 1))
+    'bit := 1 where bit = 0 and mean = 0.3333'
+    """
+    conditions = " and ".join(f"{name} = {value_text(value)}" for name, value in rule.antecedent) or "always"
+    return f"{rule.variable} := {value_text(rule.value)} where {conditions}"
+
+
 def values_text(values: Sequence[Any]) -> str:
     """Values of a variable: integers as ranges, a few of the others and how many there are."""
     if all(isinstance(v, int) for v in values):
         return numbers_text(values)
-    shown = [f"{v:.4g}" if isinstance(v, float) else str(set(v) or "{}") for v in values[:6]]
+    shown = [value_text(v) for v in values[:6]]
     return ", ".join(shown) + (f", … ({len(values)} values)" if len(values) > 6 else "")
 
 
@@ -45,7 +64,7 @@ def rule_lines(log: RuleLog, most: int) -> list[str]:
         found.append(f"{place}: {int(idle.sum()):,} of {int(here.sum()):,} rules never fired")
         first = np.zeros(len(idle), dtype=bool)
         first[np.flatnonzero(idle)[:most]] = True
-        found += [f"  {rule}" for rule in named_rules(log.program, log.rules, first)]
+        found += [f"  {rule_text(rule)}" for rule in named_rules(log.program, log.rules, first)]
         found += ["  …"] * bool(idle.sum() > most)
     idle = int((heads & ~log.fired).sum())
     if idle:
@@ -54,7 +73,5 @@ def rule_lines(log: RuleLog, most: int) -> list[str]:
 
 
 def _source(log: RuleLog, line: int) -> str:
-    import linecache
-
     code = getattr(log.program.mlp, "__code__", None)
     return linecache.getline(code.co_filename, line).strip() if code is not None and line else ""
