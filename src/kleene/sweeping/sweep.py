@@ -18,10 +18,10 @@ from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
 from kleene.sweeping.cluster import ray_slots, run_on_ray
+from kleene.sweeping.definition.reading import SweepFile, read_sweep
 from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import Job, run_here, run_in_processes
 from kleene.sweeping.probing import RUNS, PackProbe, probe_elsewhere
-from kleene.sweeping.reading import SweepFile, read_sweep
 from kleene.sweeping.store import CellStore, Row, is_store
 from kleene.sweeping.worker import set_aside
 from kleene.teaching.plan import Plan
@@ -137,7 +137,7 @@ class Swept:
 
     def table(self) -> Any:
         """The rows as a `Table`, to filter, merge, pivot and draw."""
-        from kleene.sweeping.table import Table  # drawing is slow to import
+        from kleene.sweeping.tables.table import Table  # drawing is slow to import
 
         return Table.of_rows(self.rows)
 
