@@ -265,6 +265,10 @@ def test_the_weights_are_those_that_the_compiler_makes(name):
     assert np.array_equal(made.mlp.outputs[:rules][:, columns], check.slopes.weights.outputs)
 
 
+def test_no_rules_at_all_are_minimal():
+    assert check_minimality([], [({"x": 1}, {"x": 1})]).joint_optimum
+
+
 def test_counts_weigh_the_derivatives_and_not_the_answer():
     once, often = (check_minimality(ONE_RULE, one_rule_pairs(*[(0, 1)] * n, (1, 1), (0, 0))) for n in (1, 5))
     assert often.slopes.bias.left[0] == 5 * once.slopes.bias.left[0]
@@ -317,7 +321,10 @@ GOOD = one_rule_pairs((0, 1))
 @pytest.mark.parametrize(
     ("rules", "pairs", "options", "message"),
     [
-        (ONE_RULE, MLPPairs.of([]), {}, "there are no pairs"),
+        (ONE_RULE, [], {}, "there are no pairs"),
+        (parity.relative(), mlp_pairs(parity.relative(), []), {}, "there are no pairs"),
+        (ONE_RULE, [({}, {})], {}, "name no variables"),
+        (ONE_RULE, [({"x": 0, "a": -2}, {"x": 0, "a": -2})], {}, "'a' is -2 in a pair"),
         (ONE_RULE, MLPPairs.of([({"x": 0, "a": 1}, {"x": 0, "a": 1})]), {}, "they make x 1, and the pair says 0"),
         ([*ONE_RULE, rule("x", 1, x=0)], GOOD, {}, "two rules can set one variable at once"),
         ([*ONE_RULE, *ONE_RULE], GOOD, {}, "two rules can set one variable at once"),

@@ -41,6 +41,8 @@ class MLPPairs:
         """
         listed = [assignment for pair in pairs for assignment in pair]
         names = tuple(listed[0]) if listed else ()
+        if listed and not names:
+            raise InputError("the assignments of the pairs name no variables.")
         for assignment in listed:
             if set(assignment) != set(names):
                 raise InputError(f"one assignment names {', '.join(names)}, another {', '.join(assignment)}.")

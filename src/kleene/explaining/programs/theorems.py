@@ -13,7 +13,7 @@ no single coordinate shows it. Lowering a constraint's weight *together with* ra
 with these joint moves both theorems hold. A `MinimalityCheck` reports Definition 1, coordinates and joint moves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.explaining.programs.conditions import PaperForm, misses, paper_form
-from kleene.explaining.programs.pairs import MLPPairs
+from kleene.explaining.programs.pairs import Assignment, MLPPairs
 from kleene.explaining.programs.slopes import AllSlopes, all_slopes
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule, RuleSet
@@ -142,11 +142,13 @@ class MinimalityCheck:
 
 def check_minimality(
     rules: Program | RuleSet | Sequence[Rule],
-    pairs: MLPPairs,
+    pairs: MLPPairs | Iterable[tuple[Assignment, Assignment]],
     penalty: str = "l1",
     alpha: Fraction | int | str | None = None,
 ) -> MinimalityCheck:
     """Whether the rules are minimal for the pairs, and what the loss's derivatives say at the compiled weights.
+
+    `pairs` come from `mlp_pairs`, or are assignments before and after the MLP as dicts.
 
     `alpha` weighs the penalty and is below 1 for L1, below 1/(2K) for squared L2, where K is the largest weight; by
     default it is half of that. Within these bounds the answers do not depend on it.
@@ -159,7 +161,7 @@ def check_minimality(
     """
     if penalty not in PENALTIES:
         raise InputError(f"penalty is {penalty!r}; it is one of {', '.join(PENALTIES)}.")
-    form = paper_form(rules, pairs)
+    form = paper_form(rules, pairs if isinstance(pairs, MLPPairs) else MLPPairs.of(pairs))
     alpha = _checked_alpha(alpha, _bound(form, penalty))
     return MinimalityCheck(form, penalty, alpha, all_slopes(form, penalty), tuple(_unneeded(form)))
 
