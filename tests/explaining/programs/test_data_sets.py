@@ -63,7 +63,7 @@ def test_inputs_are_read_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, told",
+    ("text", "told"),
     [
         ("size<3", "no condition on inputs"),
         ("length<=", "no condition on inputs"),

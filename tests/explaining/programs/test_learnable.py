@@ -46,7 +46,7 @@ def test_sum_and_modulo_fails_on_odd_numbers_of_ones_that_were_not_seen():
     assert (program.output, version.output) == (example.expected, example.found)
 
 
-@pytest.mark.parametrize("name, length", [("parity_absolute", 6), ("sort", 5), ("reverse", 4), ("subleq", 6)])
+@pytest.mark.parametrize(("name", "length"), [("parity_absolute", 6), ("sort", 5), ("reverse", 4), ("subleq", 6)])
 def test_a_lenient_run_fails_where_a_run_by_itself_does(name, length):
     """Minimal programs on inputs that they were not made for, in a batch and one by one."""
     entry, rng = get(name), random.Random(1)
@@ -112,7 +112,7 @@ def test_the_command_takes_files_and_conditions_on_rules(run, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    ("words", "told"),
     [
         (("parity_relative", "--train", "length<=3"), "--train and --test"),
         (("parity_relative", "--constraints"), "--train and --test"),

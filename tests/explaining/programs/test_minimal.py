@@ -24,7 +24,7 @@ def bits(longest: int, *front: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize(
-    "name, front, rules, of",
+    ("name", "front", "rules", "of"),
     [("parity_relative", (2,), 7, 7), ("parity_absolute", (), 7, 7), ("parity_sum_modulo", (2,), 31, 202)],
 )
 def test_minimal_parity_programs_have_the_rules_that_alta_counts(name, front, rules, of):
@@ -166,7 +166,7 @@ def test_a_minimal_program_shows_itself():
 
 
 @pytest.mark.parametrize(
-    "inputs, told",
+    ("inputs", "told"),
     [([], "the training set is empty"), ([[2, 1], [7]], "input 1 of the training set"), ([[2] + [1] * 200], "input 0")],
 )
 def test_bad_inputs_are_refused(inputs, told):
