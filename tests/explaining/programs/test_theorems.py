@@ -265,6 +265,16 @@ def test_the_weights_are_those_that_the_compiler_makes(name):
     assert np.array_equal(made.mlp.outputs[:rules][:, columns], check.slopes.weights.outputs)
 
 
+@pytest.mark.slow
+def test_no_coordinate_shows_that_addition_has_constraints_that_no_example_needs():
+    program = get("addition").build()
+    inputs = [addition.tokens(str(a), str(b)) for a in range(100) for b in range(100)]
+    check = check_minimality(minimal(program, inputs).rules, mlp_pairs(program, inputs))
+    assert (len(check.form.rules), np.count_nonzero(check.form.rules.antecedents >= 0)) == (842, 4258)
+    assert len(check.unneeded) == len(check.joint) == 1578
+    assert check.coordinate_optimum
+
+
 def test_no_rules_at_all_are_minimal():
     assert check_minimality([], [({"x": 1}, {"x": 1})]).joint_optimum
 

@@ -117,7 +117,7 @@ class MinimalityCheck:
     def __str__(self) -> str:
         rules, pairs = len(self.form.rules), len(self.form.pairs)
         lines = [
-            f"{rules} rules, {pairs} different pairs, penalty {self.penalty}, alpha {self.alpha}",
+            f"{rules} rule{'s' * (rules != 1)}, {pairs} different pairs, penalty {self.penalty}, alpha {self.alpha}",
             repr(self)[1:-1],
         ]
         for title, found in (
