@@ -22,7 +22,7 @@ from kleene.teaching.program_words import Pool, Sample, pool_of, readable, sampl
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
-WARM_UP = 200  # updates until the learning rate is reached
+WARM_UP, STEADY = 200, 1000  # updates until the learning rate is reached, and until it falls
 
 
 class ProgramWords(NamedTuple):
@@ -128,13 +128,14 @@ def transformer_lesson(
     program: Program,
     *,
     inputs: Sample | None = None,
-    longest: int = 8,
+    longest: int = 10,
     lengths: Sequence[int] | None = None,
     width: int = 32,
     attention: int = 2,
     hidden: int = 64,
+    reach: int = 2,
     layers: int | None = None,
-    noise: float = 0.3,
+    noise: float = 0.7,
     batch: int = 32,
     rate: float = 3e-3,
     clip: float = 1.0,
@@ -145,8 +146,9 @@ def transformer_lesson(
     Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
     by default up to twice the longest. `inputs` draws a word: a function of a `random.Random` and a size.
     The network has as many layers as the program needs: a fixed number if it has no halting condition, else a number
-    that grows with the word's positions; or `layers`. `attention` is the number of its heads, and `hidden` that of the
-    units in its MLP. A run generalises when it is right at every position of every test word.
+    that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
+    to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position of
+    every test word.
     """
     lengths = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
     _check(
@@ -160,13 +162,12 @@ def transformer_lesson(
     tests = pool_of(program, sample, lengths, TEST_WORDS, seed=1)
     count, grows = layers_of(program, (training, tests), layers)
     placed = any(by == "position" for by, _ in program.starts.values())
-    sizes = {"width": width, "heads": attention, "units": hidden}
+    sizes = {"width": width, "heads": attention, "units": hidden, "reach": reach}
     arguments = sizes | {
         "symbols": program.input_range, "variables": variables, "head_outputs": heads,
         "output_name": program.output_name, "layers": count, "grows": grows,
         "positions": program.position_range if placed else None,
     }  # fmt: skip
-    schedule = optax.linear_schedule(0.0, rate, WARM_UP)
     config = {"name": program.name, "longest": longest, "lengths": list(lengths), "noise": noise, "batch": batch}
     config |= {"rate": rate, "clip": clip, "arguments": arguments, "words": [training.digest, tests.digest]}
     return Lesson(
@@ -174,13 +175,21 @@ def transformer_lesson(
         Encoder(arguments, noise),
         policies_of([*variables], [*heads]),
         criterion=perfect,
-        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule)),
+        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule(rate))),
         batch=batch,
         tests=64,
-        iterations=2_000,
+        iterations=3_000,
         seeds=4,
         config=config,
     )
+
+
+def schedule(rate: float) -> Callable[[Any], Any]:
+    """The learning rate by the number of updates: it grows to `rate`, stays, and falls with their square root.
+
+    It does not depend on how many updates there will be, so that a run can be extended.
+    """
+    return lambda count: rate * jnp.minimum((count + 1) / WARM_UP, jnp.minimum(1.0, jnp.sqrt(STEADY / (count + 1))))
 
 
 def layers_of(program: Program, pools: Sequence[Pool], layers: int | None) -> tuple[int, bool]:

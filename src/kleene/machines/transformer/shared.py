@@ -123,6 +123,11 @@ class SharedTransformer(Shown, eqx.Module):
             grows=grows,
         )
 
+    @property
+    def alphabet(self) -> None:
+        """None, because a word is a list of tokens."""
+        return None
+
     def layers_for(self, positions: Any) -> Any:
         """The number of layers for a word of so many positions."""
         return self.layers + positions * self.grows
@@ -194,7 +199,8 @@ class SharedTransformer(Shown, eqx.Module):
             raise InputError(f"a run of {count} layers; give 1 or more")
         padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
         logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), -(-count // SEGMENT) * SEGMENT)
-        data = {n: np.argmax(rows, axis=-1)[: count + 1, : len(tokens)].astype(np.int32) for n, rows in logits.items()}
+        data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
+        data = {name: rows[: count + 1, : len(tokens)] for name, rows in data.items()}
         for name, _ in self.head_outputs:
             data[name][0] = -1
         channels = [Channel(name, "category", size) for name, size in self.variables]
@@ -228,6 +234,8 @@ class SharedTransformer(Shown, eqx.Module):
         return FORMAT.load(cls, path)
 
     def __check_init__(self) -> None:
+        if not hasattr(self.readings, "shape"):  # jax rebuilds the network from placeholders
+            return
         names = [name for name, _ in self.variables]
         values = sum(size for _, size in self.variables + self.head_outputs)
         if self.output_name not in names:
