@@ -199,7 +199,7 @@ SHARED_ROWS = [
     (lambda header, arrays: header.update(output_name="sum"), "the output 'sum' is no variable; there are parity"),
     (lambda header, arrays: header.update(variables=[["parity", 9]]), "readings has 8 rows, and the variables have 12"),
     (lambda header, arrays: header.update(grows=1), "its grows is 1"),
-    (lambda header, arrays: header.update(layers=-7), "its layers"),
+    (lambda header, arrays: header.update(layers=-7), "its layers are -7"),
 ]
 ROWS = {
     "universal transformer": TRANSFORMER_ROWS,

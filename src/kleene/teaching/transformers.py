@@ -201,7 +201,7 @@ def layers_of(program: Program, pools: Sequence[Pool], layers: int | None) -> tu
         return layers, False
     if program.halt is None:
         return program.max_layers, False
-    return max(int((pool.steps - pool.lengths).max()) for pool in pools), True
+    return max(-1, *(int((pool.steps - pool.lengths).max()) for pool in pools)), True
 
 
 def _check(**given: int) -> None:

@@ -66,6 +66,7 @@ class SharedTransformer(Shown, eqx.Module):
     output_name: str = eqx.field(static=True)
     layers: int = eqx.field(static=True)
     grows: bool = eqx.field(static=True)
+    places: int | None = eqx.field(static=True, default=None)  # the number of `positions`, if there are any
 
     @classmethod
     def random(
@@ -121,6 +122,7 @@ class SharedTransformer(Shown, eqx.Module):
             output_name=output_name or named[0][0],
             layers=layers,
             grows=grows,
+            places=positions,
         )
 
     @property
@@ -193,10 +195,10 @@ class SharedTransformer(Shown, eqx.Module):
 
     def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
         """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
-        tokens = checked_input(word, type(self).__name__, len(self.embedding), self._most())
+        tokens = checked_input(word, type(self).__name__, len(self.embedding), self.places)
         count = self.layers_for(len(tokens)) if layers is None else layers
-        if count < 1:
-            raise InputError(f"a run of {count} layers; give 1 or more")
+        if count < 0:
+            raise InputError(f"layers is {count}; give 0 or more")
         padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
         logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), -(-count // SEGMENT) * SEGMENT)
         data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
@@ -210,9 +212,6 @@ class SharedTransformer(Shown, eqx.Module):
     def run_batch(self, words: Sequence[Sequence[int]]) -> list[Trace]:
         """The traces of many words of unequal length, one after the other."""
         return [self.run(word) for word in words]
-
-    def _most(self) -> int | None:
-        return None if self.positions is None else len(self.positions)
 
     @property
     def size(self) -> Size:
@@ -240,6 +239,10 @@ class SharedTransformer(Shown, eqx.Module):
         values = sum(size for _, size in self.variables + self.head_outputs)
         if self.output_name not in names:
             raise InputError(f"the output {self.output_name!r} is no variable; there are {', '.join(names)}")
+        if (None if self.positions is None else self.positions.shape[-2]) != self.places:
+            raise InputError(f"the positions are not the {self.places} that were expected")
+        if self.layers < (-1 if self.grows else 1):
+            raise InputError(f"its layers are {self.layers}, which is too few")
         if self.readings.shape[-2] != values:
             raise InputError(f"readings has {self.readings.shape[-2]} rows, and the variables have {values} values")
 
@@ -255,4 +258,4 @@ def _read(network: SharedTransformer, tokens: Array, length: Array, layers: int)
     return network.read(network(tokens, length, layers=layers))
 
 
-FORMAT = Format("shared transformer", "Transformer")
+FORMAT = Format("shared transformer", "Transformer", sizes=("symbols",))
