@@ -122,6 +122,8 @@ def test_a_program_of_ones_own_is_taught_on_all_its_tokens_or_on_the_inputs_give
         ("parity_relative", {"longest": 0}, "longest is 0"),
         ("parity_relative", {"noise": -1.0}, "noise is -1.0; give a number, 0 or more"),
         ("parity_relative", {"width": 9}, "a width that its heads share evenly"),
+        ("parity_relative", {"pool": 10**9}, "traces of 10,000,000,000 words of parity_relative takes about"),
+        ("sort", {"longest": 4000}, "sort takes inputs of at most size"),
         ("parity_sum_modulo", {"longest": 60}, "parity_sum_modulo takes inputs of at most size 100"),
         ("parity_relative", {"decoder": 3}, "'parity_relative' on 'transformer' has no option 'decoder'"),
     ],

@@ -1,4 +1,4 @@
-"""The lesson of any subject: a name, a file of your own, an automaton, a circuit, a task or a corpus.
+"""The lesson of any subject: a name, a file of your own, an automaton, a circuit, a program, a task or a corpus.
 
 The `Maker` that is registered for the subject's class makes the lesson, so a new kind of subject is one more line.
 """
@@ -54,8 +54,8 @@ class Maker:
 def maker_of(subject: Any) -> Maker:
     """The maker for a subject, by its class. Register another with `maker_of.register(CLASS, lambda _: Maker(…))`."""
     raise InputError(
-        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a SequenceTask, a MemoryTask, "
-        f"a Corpus, or the name of a task"
+        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a Program, a SequenceTask, "
+        f"a MemoryTask, a Corpus, or the name of a task"
     )
 
 
@@ -136,7 +136,7 @@ def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
     if colon and prefix in ("dfa", "circuit"):
         return naming.find(name).subject, {"name": rest} if prefix == "dfa" else {}
-    close = did_you_mean(name, (*TASKS, *memory_tasks()))
+    close = did_you_mean(name, (*TASKS, *memory_tasks(), *entries()))
     others = "" if close.endswith("?") else ", dfa:NAME or dfa:REGEX, circuit:FILE.nram, text:FILE, and FILE.py:NAME"
     raise InputError(f"no task {name!r}; {close}{others}")
 

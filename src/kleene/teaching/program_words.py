@@ -10,11 +10,13 @@ import numpy as np
 from jaxtyping import Int
 
 from kleene.errors import InputError, KleeneError
+from kleene.limits import check_memory
 from kleene.notation.words import padded
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.alta.variables import Categorical
 
+BYTES = 16  # that an entry of a trace takes while a pool is made: in the interpreter's batch, held, and stretched
 Sample = Callable[[random.Random, int], Sequence[int]]  # (a source of randomness, a size) -> tokens
 
 
@@ -96,12 +98,13 @@ def sample_of(program: Program) -> Sample:
 
 def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> Pool:
     """`count` random words of each size, run by the interpreter."""
-    rng = random.Random(seed)
-    words = [list(sample(rng, size)) for size in sizes for _ in range(count)]
     _check_sizes(program, sample, max(sizes))
+    rng = random.Random(seed)
     try:
+        _check_room(program, sample(rng, max(sizes)), count * len(sizes))
+        words = [list(sample(rng, size)) for size in sizes for _ in range(count)]
         batch = program.run_batch(words)
-    except InputError:
+    except InputError:  # also one that says that the words do not fit into memory
         raise
     except KleeneError as error:
         raise InputError(
@@ -119,6 +122,13 @@ def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, 
     outputs = held[program.output_name][:, -1]
     traces = {name: array.astype(np.int16) for name, array in held.items()}
     return Pool(tuple(sizes), count, tokens, lengths, outputs.astype(np.int32), traces, batch.steps, frozenset(heads))
+
+
+def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
+    """Refuse a pool that does not fit into memory, judged by one of its longest words."""
+    entries_of_one = sum(array.size for array in program.run(longest).data.values())
+    what = f"the traces of {words:,} words of {program.name}"
+    check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
 
 
 def _check_sizes(program: Program, sample: Sample, most: int) -> None:

@@ -65,10 +65,10 @@ class ProgramTask(Task):
         return Examples(words, answers, ProgramTrace(targets, stated, steps))
 
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
-        """`trace`: the share of the program's entries, of variables and of heads, that the readings say."""
+        """`trace`: the share of the entries of the program's variables that the readings say."""
         targets, stated = examples.trace.targets, examples.trace.stated
         right = [(jnp.argmax(record.channels[n], axis=-1) == targets[n]) & stated[n] for n in self.read]
-        return {"trace": sum(map(jnp.sum, right)) / sum(jnp.sum(stated[n]) for n in self.read)}
+        return {"trace": _total(right) / _total([stated[n] for n in self.read])}
 
     @property
     def read(self) -> list[str]:
@@ -190,6 +190,10 @@ def schedule(rate: float) -> Callable[[Any], Any]:
     It does not depend on how many updates there will be, so that a run can be extended.
     """
     return lambda count: rate * jnp.minimum((count + 1) / WARM_UP, jnp.minimum(1.0, jnp.sqrt(STEADY / (count + 1))))
+
+
+def _total(arrays: Sequence[Array]) -> Array:
+    return jnp.sum(jnp.stack([jnp.sum(array) for array in arrays]))
 
 
 def layers_of(program: Program, pools: Sequence[Pool], layers: int | None) -> tuple[int, bool]:
