@@ -12,8 +12,8 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
-from kleene.sweeping.drawing import SHARES, Drawn, is_number
-from kleene.sweeping.source import Source
+from kleene.sweeping.definition.drawing import SHARES, Drawn, is_number
+from kleene.sweeping.definition.source import Source
 from kleene.tasks.memory import MemoryTask, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus
