@@ -45,6 +45,14 @@ def test_targets_and_hints_are_the_programs_outputs_and_trace(name):
             assert hints.weights[row].sum() == (layers + 1) * length
 
 
+def test_the_answer_may_be_asked_for_at_the_last_position_alone():
+    examples = drawn(transformer_lesson(RELATIVE, **SMALL, answer="last"), "none")
+    for row, length in enumerate(examples.inputs.lengths):
+        output = RELATIVE.run(examples.inputs.tokens[row, :length].tolist()).output
+        assert np.flatnonzero(examples.targets[row] >= 0).tolist() == [length - 1]
+        assert examples.targets[row, length - 1] == output[-1]
+
+
 def test_hints_on_heads_are_what_they_read_and_undefined_readings_are_none():
     examples = drawn(transformer_lesson(RELATIVE, **SMALL), "heads")
     for row, length in enumerate(examples.inputs.lengths):
@@ -119,6 +127,7 @@ def test_a_program_of_ones_own_is_taught_on_all_its_tokens_or_on_the_inputs_give
     ("subject", "options", "message"),
     [
         ("parity_relative", {"layers": 2}, "layers is 2, and parity_relative takes 20 on the longest words; give 20"),
+        ("parity_relative", {"answer": "first"}, "answer is 'first'; it is 'all' or 'last'"),
         ("parity_relative", {"longest": 0}, "longest is 0"),
         ("parity_relative", {"noise": -1.0}, "noise is -1.0; give a number, 0 or more"),
         ("parity_relative", {"width": 9}, "a width that its heads share evenly"),

@@ -34,14 +34,15 @@ class ProgramWords(NamedTuple):
 
 
 class ProgramTask(Task):
-    """The outputs of a program at all positions; the trace has its variables and its heads' outputs at each layer.
+    """The outputs of a program at all positions, or at the `last` one alone.
 
-    Examples are drawn from a pool of words for training, and from another for tests. `layers` gives the number of
+    The trace has its variables and its heads' outputs at each layer. Examples are drawn from a pool of words for training, and from another for tests. `layers` gives the number of
     layers for a word of so many positions.
     """
 
-    def __init__(self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any]):
+    def __init__(self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any], *, last: bool = False):
         self.name, self.longest, self.lengths = name, max(training.sizes), tests.sizes
+        self._last = last
         self._pools, self._layers = {True: training, False: tests}, layers
         self._traces = {which: pool.traces_for(layers(pool.longest)) for which, pool in self._pools.items()}
 
@@ -61,7 +62,8 @@ class ProgramTask(Task):
         targets = {name: jnp.maximum(rows, 0) for name, rows in entries.items()}
         noise = jnp.broadcast_to(jax.random.key_data(for_noise), (len(lengths), 2))
         words = ProgramWords(jnp.asarray(pool.tokens)[rows], positions, noise)
-        answers = jnp.where(inside, jnp.asarray(pool.outputs)[rows], -1)
+        asked = jnp.arange(pool.longest) == positions[:, None] - 1 if self._last else inside
+        answers = jnp.where(asked, jnp.asarray(pool.outputs)[rows], -1)
         return Examples(words, answers, ProgramTrace(targets, stated, steps))
 
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
@@ -140,15 +142,18 @@ def transformer_lesson(
     rate: float = 3e-3,
     clip: float = 1.0,
     pool: int = 1024,
+    answer: str = "all",
 ) -> Lesson:
     """The lesson of a Transformer that learns a program from its outputs, and from hints on its trace.
 
     Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
-    by default up to twice the longest. `inputs` draws a word: a function of a `random.Random` and a size.
+    by default up to twice the longest. `inputs` draws a word: a function of a `random.Random` and a size. The program's
+    output is asked for at all positions, or with `answer="last"` at the last.
+
     The network has as many layers as the program needs: a fixed number if it has no halting condition, else a number
     that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
-    to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position of
-    every test word.
+    to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
+    that is asked for, of every test word.
     """
     lengths = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
     _check(
@@ -156,6 +161,8 @@ def transformer_lesson(
     )
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
+    if answer not in ("all", "last"):
+        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
     variables, heads = readable(program)
     sample = inputs or sample_of(program)
     training = pool_of(program, sample, range(1, longest + 1), pool, seed=0)
@@ -169,9 +176,15 @@ def transformer_lesson(
         "positions": program.position_range if placed else None,
     }  # fmt: skip
     config = {"name": program.name, "longest": longest, "lengths": list(lengths), "noise": noise, "batch": batch}
-    config |= {"rate": rate, "clip": clip, "arguments": arguments, "words": [training.digest, tests.digest]}
+    config |= {
+        "rate": rate,
+        "clip": clip,
+        "answer": answer,
+        "arguments": arguments,
+        "words": [training.digest, tests.digest],
+    }
     return Lesson(
-        ProgramTask(program.name, training, tests, lambda positions: count + positions * grows),
+        ProgramTask(program.name, training, tests, lambda positions: count + positions * grows, last=answer == "last"),
         Encoder(arguments, noise),
         policies_of([*variables], [*heads]),
         criterion=perfect,
