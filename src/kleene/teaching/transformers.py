@@ -36,8 +36,8 @@ class ProgramWords(NamedTuple):
 class ProgramTask(Task):
     """The outputs of a program at all positions, or at the `last` one alone.
 
-    The trace has its variables and its heads' outputs at each layer. Examples are drawn from a pool of words for training, and from another for tests. `layers` gives the number of
-    layers for a word of so many positions.
+    The trace has its variables and its heads' outputs at each layer. Examples are drawn from a pool of words for
+    training, and from another for tests. `layers` gives the number of layers for a word of so many positions.
     """
 
     def __init__(self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any], *, last: bool = False):
