@@ -6,6 +6,15 @@ from typing import Annotated
 
 import typer
 
+from kleene.cli.learnability import (
+    ConstraintsOption,
+    DataSeedOption,
+    SamplesOption,
+    TestOption,
+    TrainOption,
+    explain_program,
+    refuse_options,
+)
 from kleene.cli.options import (
     FAILED,
     LARGEST_SEED,
@@ -263,7 +272,11 @@ def view(
 @commands.command()
 def explain(
     text: Annotated[
-        str | None, typer.Argument(metavar="[TEXT]", help="A sentence; its words have spaces between them.")
+        str | None,
+        typer.Argument(
+            metavar="[TEXT|PROGRAM]",
+            help="A sentence; its words have spaces between them. With --train, a transformer program.",
+        ),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="An LSTM, a simple RNN or a TransformerLM in a file; one ships with Kleene.")
@@ -287,13 +300,30 @@ def explain(
     conllu: Annotated[
         str | None, typer.Option(metavar="FILE[:N]", help="Take the Nth sentence and its tree from a CoNLL-U file.")
     ] = None,
-    plot: Annotated[str, typer.Option(help="The .svg, .png or .pdf file to draw it into.")] = "interdependence.svg",
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            "--plot", "-o", help="The .svg, .png or .pdf file to draw it into (of a sentence: interdependence.svg)."
+        ),
+    ] = None,
+    train: TrainOption = None,
+    test: TestOption = None,
+    samples: SamplesOption = None,
+    seed: DataSeedOption = None,
+    constraints: ConstraintsOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which words of a sentence a network takes together.
+    """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
-    Prints a table and draws a picture.
+    Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
+    and the report says whether its minimal version for the training inputs agrees with it on the test inputs.
     """
+    data = {"train": train, "test": test, "samples": samples, "seed": seed, "constraints": constraints or None}
+    if any(given is not None for given in data.values()):
+        sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
+        refuse_options(sentence | {"conllu": conllu}, method=method)
+        return explain_program(text, data, plot, as_json=as_json)
+    plot = plot or "interdependence.svg"
     from kleene.explaining.words.explanation import explain as explain_sentence
     from kleene.explaining.words.sentences import typed_sentence
     from kleene.pictures.figures import check_picture

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.automata.extraction import extraction as extraction
     from kleene.explaining.programs import anatomy as anatomy
+    from kleene.explaining.programs import learnable as learnable
+    from kleene.explaining.programs import minimal as minimal
     from kleene.explaining.words.decomposition import decompose as decompose
     from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
     from kleene.explaining.words.explanation import explain as explain
@@ -24,6 +26,8 @@ _LATE = {
     "extraction": "kleene.explaining.automata.extraction",
     "interdependence": "kleene.explaining.words.pairwise",
     "interdependence_batch": "kleene.explaining.words.pairwise",
+    "learnable": "kleene.explaining.programs",
+    "minimal": "kleene.explaining.programs",
     "Sharing": "kleene.explaining.words.sharing",
 }
 __all__ = sorted(_LATE)  # pyright: ignore[reportUnsupportedDunderAll]

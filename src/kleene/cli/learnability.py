@@ -1,0 +1,74 @@
+"""The part of `kleene explain` that is about programs: options of training and test data, and the report."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from kleene.cli.options import LARGEST_SEED
+from kleene.cli.printing import print_json
+from kleene.errors import InputError
+
+SAMPLES = 1_000
+TrainOption = Annotated[
+    str | None,
+    typer.Option(metavar="COND|FILE", help="Of a program: the training inputs, such as 'length<=20' or 'ones<=3'."),
+]
+TestOption = Annotated[
+    str | None, typer.Option(metavar="COND|FILE", help="Of a program: the test inputs; a FILE has one a line.")
+]
+SamplesOption = Annotated[
+    int | None,
+    typer.Option(
+        help=f"Of a program: random inputs of each length, where not all are taken (default: {SAMPLES}).",
+        min=1,
+        max=100_000,
+    ),
+]
+DataSeedOption = Annotated[
+    int | None, typer.Option(help="Of a program: seed of the random inputs (default: 0).", min=0, max=LARGEST_SEED)
+]
+ConstraintsOption = Annotated[
+    bool, typer.Option("--constraints", help="Of a program: also drop conditions of rules that no example needs.")
+]
+
+
+def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
+    """Refuse options of a sentence where a program is explained."""
+    unfit = [name for name, value in given.items() if value is not None]
+    unfit += ["method"] if method != "interdependence" else []
+    if unfit:
+        raise InputError(f"--{unfit[0]} is about a sentence, and --train and --test are about a program; give one kind")
+
+
+def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
+    """Print whether a program's minimal version generalises from the training to the test inputs, and draw it."""
+    from kleene.explaining.programs.data_sets import InputSource, inputs_of
+    from kleene.explaining.programs.learnable import learnable
+    from kleene.naming import find
+    from kleene.pictures.figures import check_picture
+    from kleene.programs.alta.program import Program
+
+    if plot is not None:
+        check_picture(plot, "--plot")
+    if name is None or data["train"] is None or data["test"] is None:
+        raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
+    found = find(name)
+    if not isinstance(found.subject, Program):
+        raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
+    source, seed = InputSource(found.subject, found.entry), data["seed"] or 0
+    samples = data["samples"] or SAMPLES
+    # Test inputs are drawn with another seed, so that they are not the training inputs again.
+    train = inputs_of(source, data["train"], samples=samples, seed=seed)
+    test = inputs_of(source, data["test"], samples=samples, seed=seed + 1)
+    kept = bool(data["constraints"])
+    reference = None if found.entry is None else found.entry.reference
+    report = learnable(
+        found.subject, train, test, constraints=kept, length=source.length(), reference=reference
+    )  # fmt: skip
+    file = None if plot is None else str(report.draw(plot))
+    if as_json:
+        return print_json(report.as_json() | ({} if file is None else {"file": file}))
+    typer.echo(str(report))
+    if file is not None:
+        typer.echo(f"wrote {file}")
