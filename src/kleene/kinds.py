@@ -220,6 +220,13 @@ LSTMS, TRANSFORMER_LMS = (
         "Transformer language model": "kleene.machines.transformer_lm:TransformerLM",
     }.items()
 )
+TAUGHT_TRANSFORMERS = Kind(
+    "taught Transformer",
+    machine="kleene.machines.transformer.shared:SharedTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    telling=late("kleene.programs.alta.console:telling"),
+)
 NTMS = Kind(
     "Neural Turing Machine",
     machine="kleene.machines.ntm.ntm:NTM",
@@ -229,7 +236,7 @@ NTMS = Kind(
     run_options=("cells",),
 )
 
-_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, NTMS)
+_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, TAUGHT_TRANSFORMERS, NTMS)
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 

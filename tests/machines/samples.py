@@ -12,6 +12,7 @@ from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer_lm import TransformerLM
 from kleene.notation.wiring import Steps
 from kleene.programs.alta.library import parity
@@ -36,7 +37,14 @@ def drawn() -> tuple[Any, ...]:
         NTM.random(4, outputs=3, width=2, hidden=(5, 6), key=KEY),
         LSTM.random(3, 2, key=KEY),
         NRAM.random(1, "R", hidden=2, key=KEY),
+        shared(),
     )
+
+
+def shared() -> SharedTransformer:
+    values = {"parity": 2, "count": 3}
+    sizes = {"width": 4, "heads": 2, "units": 5, "positions": 6, "reach": 1}
+    return SharedTransformer.random(3, values, head_outputs={"left": 3}, **sizes, key=KEY)
 
 
 def nram() -> NRAM:
@@ -45,10 +53,11 @@ def nram() -> NRAM:
 
 
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
-LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM = drawn()
+LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED = drawn()
 
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
+    "shared transformer": SHARED,
     "simple rnn": exact_rnn(),
     "turing rnn": kleene.compile(stored("sipser")),
     "lstm": LSTM_OF_LETTERS,
@@ -66,6 +75,7 @@ VARIANTS: dict[str, Any] = {
 }
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],
+    "shared transformer": [2, 1, 0],
     "simple rnn": "aabb",
     "turing rnn": "11",
     "lstm": "abba",

@@ -195,8 +195,15 @@ TURING_RNN_ROWS = [
     (lambda header, arrays: arrays.update({"reading.left_of": arrays["reading.left_of"] + 90}), "left_of of its"),
     (lambda header, arrays: arrays.update({"inner.numerators": arrays["inner.numerators"] * 5}), "do not multiply"),
 ]
+SHARED_ROWS = [
+    (lambda header, arrays: header.update(output_name="sum"), "the output 'sum' is no variable; there are parity"),
+    (lambda header, arrays: header.update(variables=[["parity", 9]]), "readings has 8 rows, and the variables have 12"),
+    (lambda header, arrays: header.update(grows=1), "its grows is 1"),
+    (lambda header, arrays: header.update(layers=-7), "its layers are -7"),
+]
 ROWS = {
     "universal transformer": TRANSFORMER_ROWS,
+    "shared transformer": SHARED_ROWS,
     "simple rnn": SIMPLE_RNN_ROWS,
     "turing rnn": TURING_RNN_ROWS,
     "lstm": LSTM_ROWS,
@@ -208,7 +215,7 @@ EVERY = [
     (lambda header, arrays: header.update(version=9), "its version is 9, and this Kleene reads version 1"),
     (lambda header, arrays: header.pop("version"), "version"),
 ]
-DECLARED = ("universal transformer", "lstm", "transformer language model", "nram", "ntm")
+DECLARED = ("universal transformer", "shared transformer", "lstm", "transformer language model", "nram", "ntm")
 
 
 def refused(folder, machine, change, complaint):
@@ -231,7 +238,7 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, kind, row):
 
 
 # How far a table of distances reaches, and how many positions a language model has, is their own affair.
-FREE = {("relative", 1), ("positions", 0)}
+FREE = {("relative", 1), ("positions", 0), ("distances", 1)}
 FIRST = [*(MACHINES[kind] for kind in DECLARED), VARIANTS["a Transformer with an expansion"]]
 
 

@@ -22,10 +22,13 @@ def teach(
             metavar="TASK",
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
-            "text:FILE (lstm); FILE.py:NAME (which runs that file), a lesson, task or circuit of your own.",
+            "text:FILE (lstm); parity_relative or another transformer program of the library (transformer); "
+            "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
-    machine: Annotated[str | None, typer.Option(help="ntm, nram, rnn or lstm; by default the task's own.")] = None,
+    machine: Annotated[
+        str | None, typer.Option(help="ntm, nram, rnn, lstm or transformer; by default the task's own.")
+    ] = None,
     hints: Annotated[
         str | None,
         typer.Option(help="Kinds of hints, or FILE.py:NAME (which runs it), with commas between; none, or all."),
@@ -50,15 +53,24 @@ def teach(
         str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Hidden units (rnn, lstm, nram).", min=1, max=100_000)] = None,
+    hidden: Annotated[
+        int | None, typer.Option(help="Hidden units (rnn, lstm, nram, transformer).", min=1, max=100_000)
+    ] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
-    width: Annotated[int | None, typer.Option(help="Numbers in a cell of the tape (ntm).", min=1, max=10_000)] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(help="Numbers in a cell of the tape (ntm), or the width (transformer).", min=1, max=10_000),
+    ] = None,
     clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, rnn, lstm).")] = None,
     decoder: Annotated[
         int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
     ] = None,
-    layers: Annotated[int | None, typer.Option(help="Layers of the LSTM (text).", min=1, max=100)] = None,
+    layers: Annotated[int | None, typer.Option(help="Layers (text, transformer).", min=1, max=1000)] = None,
     dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
+    longest: Annotated[
+        int | None, typer.Option(help="The longest words in training (ntm, rnn, lstm, transformer).", min=1, max=10_000)
+    ] = None,
+    noise: Annotated[float | None, typer.Option(help="Noise on the residual stream in training (transformer).")] = None,
     vocabulary: Annotated[
         int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
     ] = None,
@@ -75,7 +87,7 @@ def teach(
     from kleene.stopping import stoppable
 
     given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
-    given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary}
+    given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
     options = {name: value for name, value in given.items() if value is not None}
     with stoppable("stopped before anything was taught"):
         from kleene.teaching.loop import use_all_cores

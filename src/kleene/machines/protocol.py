@@ -20,6 +20,7 @@ from kleene.traces import Trace
 # The class of each machine, by the kind in the header of its files.
 MACHINES = {
     "universal transformer": "kleene.machines.transformer.universal_transformer:UniversalTransformer",
+    "shared transformer": "kleene.machines.transformer.shared:SharedTransformer",
     "simple rnn": "kleene.machines.rnn.simple_rnn:SimpleRNN",
     "turing rnn": "kleene.machines.turing_rnn.turing_rnn:TuringRNN",
     "lstm": "kleene.machines.lstm.lstm:LSTM",

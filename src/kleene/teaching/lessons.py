@@ -1,4 +1,4 @@
-"""The lesson of any subject: a name, a file of your own, an automaton, a circuit, a task or a corpus.
+"""The lesson of any subject: a name, a file of your own, an automaton, a circuit, a program, a task or a corpus.
 
 The `Maker` that is registered for the subject's class makes the lesson, so a new kind of subject is one more line.
 """
@@ -12,6 +12,8 @@ from typing import Any
 
 from kleene import naming
 from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.programs.alta import Program
+from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
@@ -23,6 +25,7 @@ from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
 from kleene.teaching.sequences import ntm_lesson
+from kleene.teaching.transformers import transformer_lesson
 
 OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # because a user's text is often small
 
@@ -51,8 +54,8 @@ class Maker:
 def maker_of(subject: Any) -> Maker:
     """The maker for a subject, by its class. Register another with `maker_of.register(CLASS, lambda _: Maker(…))`."""
     raise InputError(
-        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a SequenceTask, a MemoryTask, "
-        f"a Corpus, or the name of a task"
+        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a Program, a SequenceTask, "
+        f"a MemoryTask, a Corpus, or the name of a task"
     )
 
 
@@ -61,6 +64,7 @@ maker_of.register(SequenceTask, lambda _: Maker(ntm_lesson, ("ntm",)))
 maker_of.register(MemoryTask, lambda _: Maker(nram_lesson, ("nram",)))
 maker_of.register(Circuit, lambda _: Maker(nram_lesson, ("nram",)))
 maker_of.register(DFA, lambda _: Maker(acceptor_lesson, ("rnn", "lstm")))
+maker_of.register(Program, lambda _: Maker(transformer_lesson, ("transformer",)))
 maker_of.register(Corpus, lambda _: Maker(corpus_lesson, ("lstm",), declares=language_lesson))
 
 
@@ -125,12 +129,14 @@ def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return TASKS[name], {}
     if name in memory_tasks():
         return memory_task(name), {}
+    if name in entries():
+        return entries()[name].build(), {}
     if colon and prefix == "text":
         text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
     if colon and prefix in ("dfa", "circuit"):
         return naming.find(name).subject, {"name": rest} if prefix == "dfa" else {}
-    close = did_you_mean(name, (*TASKS, *memory_tasks()))
+    close = did_you_mean(name, (*TASKS, *memory_tasks(), *entries()))
     others = "" if close.endswith("?") else ", dfa:NAME or dfa:REGEX, circuit:FILE.nram, text:FILE, and FILE.py:NAME"
     raise InputError(f"no task {name!r}; {close}{others}")
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.programs.alta import Program
+from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
 from kleene.sweeping.definition.drawing import SHARES, Drawn, is_number
@@ -211,6 +213,8 @@ def _class(task: str) -> type:
     prefix, colon, _ = task.partition(":")
     if colon and prefix in SUBJECTS:
         return SUBJECTS[prefix]
+    if task not in (*TASKS, *memory_tasks()) and task in entries():
+        return Program
     if task not in TASKS and task not in memory_tasks():
         lesson(task)
     return SequenceTask if task in TASKS else MemoryTask

@@ -1,0 +1,261 @@
+"""A Transformer to be trained: one layer with shared weights, repeated, whose residual stream is read linearly.
+
+The layer is normed after each sublayer, and attention has biases by distance and logits that grow with the logarithm of
+the length: these keep a state over many layers, where a stream that is normed before them drifts.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from kleene.caching import keep_compiled_programs_unless_jax_came_first
+from kleene.errors import InputError
+from kleene.machines.protocol import Shown, Size
+from kleene.machines.weights import Format, arrays_of
+from kleene.notation.words import checked_input
+from kleene.traces import Channel, Trace
+
+keep_compiled_programs_unless_jax_came_first()
+
+SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
+TINY = 1e-5  # added to the variance, as is usual
+
+
+class Streams(NamedTuple):
+    """The residual stream at the start and after each layer, and after each attention."""
+
+    states: Float[Array, "step position width"]
+    attended: Float[Array, "layers position width"]
+
+
+class SharedTransformer(Shown, eqx.Module):
+    """An encoder with one layer, repeated, and a linear reading of each variable of a program. The call is unbatched.
+
+    `variables` are read after each layer and `head_outputs` after each attention, each a name with its number of
+    values; the variable `output_name` after the last layer is the output. A word has `layers` layers, and one more for
+    each of its positions if the network `grows`.
+
+    >>> made = SharedTransformer.random(3, {"parity": 2}, width=8, heads=2, units=16, key=jax.random.key(0))
+    >>> made.run([2, 1, 0])
+    <Trace of 3 steps: parity>
+    """
+
+    embedding: Float[Array, "symbols width"]
+    positions: Float[Array, "positions width"] | None
+    query: Float[Array, "heads width key"]
+    key: Float[Array, "heads width key"]
+    value: Float[Array, "heads width key"]
+    out: Float[Array, "heads key width"]
+    distances: Float[Array, "heads distances"]
+    attention_gain: Float[Array, " width"]
+    mlp_in: Float[Array, "units width"]
+    mlp_bias: Float[Array, " units"]
+    mlp_out: Float[Array, "width units"]
+    out_bias: Float[Array, " width"]
+    mlp_gain: Float[Array, " width"]
+    readings: Float[Array, "values width"]
+    reading_bias: Float[Array, " values"]
+    variables: tuple[tuple[str, int], ...] = eqx.field(static=True)
+    head_outputs: tuple[tuple[str, int], ...] = eqx.field(static=True)
+    output_name: str = eqx.field(static=True)
+    layers: int = eqx.field(static=True)
+    grows: bool = eqx.field(static=True)
+    places: int | None = eqx.field(static=True, default=None)  # the number of `positions`, if there are any
+
+    @classmethod
+    def random(
+        cls,
+        symbols: int,
+        variables: Mapping[str, int],
+        *,
+        width: int,
+        heads: int,
+        units: int,
+        head_outputs: Mapping[str, int] | None = None,
+        output_name: str | None = None,
+        layers: int = 0,
+        grows: bool = True,
+        reach: int = 8,
+        positions: int | None = None,
+        key: PRNGKeyArray,
+    ) -> "SharedTransformer":
+        """A network to be trained: weights N(0, 1/inputs), embeddings N(0, 1), biases 0.
+
+        Attention has a bias for each distance up to `reach`, and one for all beyond it. With `positions` there is an
+        embedding of each position, too. By default the output is the first of the variables.
+        """
+        if min(symbols, width, heads, units, len(variables)) < 1 or width % heads:
+            raise InputError(
+                f"a Transformer needs a token and a variable at least, and a width that its heads share evenly; it was "
+                f"given {symbols} tokens, {len(variables)} variables, width={width}, heads={heads}, units={units}"
+            )
+        named, outputs = tuple(variables.items()), tuple((head_outputs or {}).items())
+        values, each, keys = sum(size for _, size in named + outputs), width // heads, jax.random.split(key, 9)
+
+        def draw(number: int, *shape: int, inputs: int) -> Array:
+            return jax.random.normal(keys[number], shape) * inputs**-0.5
+
+        return cls(
+            embedding=draw(0, symbols, width, inputs=1),
+            positions=None if positions is None else draw(1, positions, width, inputs=1),
+            query=draw(2, heads, width, each, inputs=width),
+            key=draw(3, heads, width, each, inputs=width),
+            value=draw(4, heads, width, each, inputs=width),
+            out=draw(5, heads, each, width, inputs=width),
+            distances=jnp.zeros((heads, 2 * reach + 1)),
+            attention_gain=jnp.ones(width),
+            mlp_in=draw(6, units, width, inputs=width),
+            mlp_bias=jnp.zeros(units),
+            mlp_out=draw(7, width, units, inputs=units),
+            out_bias=jnp.zeros(width),
+            mlp_gain=jnp.ones(width),
+            readings=draw(8, values, width, inputs=width),
+            reading_bias=jnp.zeros(values),
+            variables=named,
+            head_outputs=outputs,
+            output_name=output_name or named[0][0],
+            layers=layers,
+            grows=grows,
+            places=positions,
+        )
+
+    @property
+    def alphabet(self) -> None:
+        """None, because a word is a list of tokens."""
+        return None
+
+    def layers_for(self, positions: Any) -> Any:
+        """The number of layers for a word of so many positions."""
+        return self.layers + positions * self.grows
+
+    def attend(
+        self, stream: Float[Array, "position width"], bias: Float[Array, "heads position position"], scale: Any
+    ) -> Float[Array, "position width"]:
+        """The stream after attention; `bias` has the biases by distance, and -∞ for what lies behind the word."""
+        query, key, value = (jnp.einsum("td,hdk->htk", stream, w) for w in (self.query, self.key, self.value))
+        logits = jnp.einsum("htk,hjk->htj", query, key) * (scale / self.query.shape[-1] ** 0.5)
+        mixed = jnp.einsum("htj,hjk->htk", jax.nn.softmax(logits + bias, axis=-1), value)
+        return normed(stream + jnp.einsum("htk,hkd->td", mixed, self.out)) * self.attention_gain
+
+    def think(self, stream: Float[Array, "position width"]) -> Float[Array, "position width"]:
+        """The stream after the MLP."""
+        units = jax.nn.relu(stream @ self.mlp_in.T + self.mlp_bias)
+        return normed(stream + units @ self.mlp_out.T + self.out_bias) * self.mlp_gain
+
+    def __call__(
+        self,
+        tokens: Int[Array, " position"],
+        length: Int[Array, ""],
+        noise: Float[Array, "layers position width"] | None = None,
+        *,
+        layers: int,
+    ) -> Streams:
+        """The residual stream of a word, padded to any number of positions, in so many layers.
+
+        `noise` is added to what each layer reads.
+        """
+        size, reach = len(tokens), self.distances.shape[1] // 2
+        at = jnp.arange(size)
+        distance = jnp.clip(at[None] - at[:, None], -reach, reach) + reach
+        bias = jnp.where(at < length, self.distances[:, distance], -jnp.inf)
+        scale = jnp.log(length + 2.0) / jnp.log(10.0)
+        start = self.embedding[tokens]
+        if self.positions is not None:
+            start = start + self.positions[jnp.minimum(at, len(self.positions) - 1)]
+
+        def step(stream: Array, added: Array | None) -> tuple[Array, tuple[Array, Array]]:
+            attended = self.attend(stream if added is None else stream + added, bias, scale)
+            after = self.think(attended)
+            return after, (after, attended)
+
+        start = normed(start)
+        _, (after, attended) = jax.lax.scan(step, start, noise, length=layers)
+        return Streams(jnp.concatenate([start[None], after]), attended)
+
+    def read(self, streams: Streams) -> dict[str, Float[Array, "step position values"]]:
+        """The logits of each variable at the start and after each layer, and of each head's output in each layer.
+
+        What a head read at the start, before the first layer, is 0.
+        """
+        found, first = {}, 0
+        for name, size in self.variables + self.head_outputs:
+            part = slice(first, first + size)
+            is_variable = first < sum(count for _, count in self.variables)
+            stream = streams.states if is_variable else streams.attended
+            logits = stream @ self.readings[part].T + self.reading_bias[part]
+            found[name] = logits if is_variable else jnp.concatenate([jnp.zeros_like(logits[:1]), logits])
+            first += size
+        return found
+
+    def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
+        """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
+        tokens = checked_input(word, type(self).__name__, len(self.embedding), self.places)
+        count = self.layers_for(len(tokens)) if layers is None else layers
+        if count < 0:
+            raise InputError(f"layers is {count}; give 0 or more")
+        padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
+        logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), -(-count // SEGMENT) * SEGMENT)
+        data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
+        data = {name: rows[: count + 1, : len(tokens)] for name, rows in data.items()}
+        for name, _ in self.head_outputs:
+            data[name][0] = -1
+        channels = [Channel(name, "category", size) for name, size in self.variables]
+        channels += [Channel(name, "category", size, per_step=True) for name, size in self.head_outputs]
+        return Trace(tuple(channels), data, self.output_name, source="network")
+
+    def run_batch(self, words: Sequence[Sequence[int]]) -> list[Trace]:
+        """The traces of many words of unequal length, one after the other."""
+        return [self.run(word) for word in words]
+
+    @property
+    def size(self) -> Size:
+        """The size; `hidden_units` are those of the MLP."""
+        nonzero = sum(int(np.count_nonzero(array)) for array in arrays_of(self).values())
+        return Size(len(self.mlp_bias), self.parameter_count(), nonzero)
+
+    def facts(self) -> dict[str, str]:
+        layers = f"as many layers as positions, {self.layers:+}" if self.grows else f"{self.layers} layers"
+        return {"reads": f"tokens 0 to {len(self.embedding) - 1}", "answers": self.output_name, "has": layers}
+
+    def save(self, path: Any) -> Path:
+        """Save the network and return the path."""
+        return FORMAT.save(self, path)
+
+    @classmethod
+    def load(cls, path: Any) -> "SharedTransformer":
+        """The network in a file that `save` wrote. Opening a file never runs code."""
+        return FORMAT.load(cls, path)
+
+    def __check_init__(self) -> None:
+        if not hasattr(self.readings, "shape"):  # jax rebuilds the network from placeholders
+            return
+        names = [name for name, _ in self.variables]
+        values = sum(size for _, size in self.variables + self.head_outputs)
+        if self.output_name not in names:
+            raise InputError(f"the output {self.output_name!r} is no variable; there are {', '.join(names)}")
+        if (None if self.positions is None else self.positions.shape[-2]) != self.places:
+            raise InputError(f"the positions are not the {self.places} that were expected")
+        if self.layers < (-1 if self.grows else 1):
+            raise InputError(f"its layers are {self.layers}, which is too few")
+        if self.readings.shape[-2] != values:
+            raise InputError(f"readings has {self.readings.shape[-2]} rows, and the variables have {values} values")
+
+
+def normed(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
+    """The vector with mean 0 and variance 1."""
+    centred = stream - jnp.mean(stream, axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + TINY)
+
+
+@eqx.filter_jit
+def _read(network: SharedTransformer, tokens: Array, length: Array, layers: int) -> dict[str, Array]:
+    return network.read(network(tokens, length, layers=layers))
+
+
+FORMAT = Format("shared transformer", "Transformer", sizes=("symbols",))

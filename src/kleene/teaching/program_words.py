@@ -1,0 +1,141 @@
+"""Words of a transformer program with its outputs and traces, computed once and drawn from by a jitted lesson."""
+
+import random
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Int
+
+from kleene.errors import InputError, KleeneError
+from kleene.limits import check_memory
+from kleene.notation.words import padded
+from kleene.programs.alta import Program
+from kleene.programs.alta.library import entries
+from kleene.programs.alta.variables import Categorical
+
+BYTES = 16  # that an entry of a trace takes while a pool is made: in the interpreter's batch, held, and stretched
+Sample = Callable[[random.Random, int], Sequence[int]]  # (a source of randomness, a size) -> tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Random words of a program, `count` of each size, and what the program does on them.
+
+    `traces` has each categorical variable at the start and after each layer, and the output of each of the `heads` in
+    each layer; -1 is undefined. After its last layer a program keeps its variables, and its heads read nothing.
+    """
+
+    sizes: tuple[int, ...]
+    count: int
+    tokens: Int[np.ndarray, "word position"]
+    lengths: Int[np.ndarray, " word"]
+    outputs: Int[np.ndarray, "word position"]
+    traces: dict[str, Int[np.ndarray, "word step position"]]
+    steps: Int[np.ndarray, " word"]
+    heads: frozenset[str]
+
+    @cached_property
+    def digest(self) -> int:
+        """A checksum of everything in the pool."""
+        found = 0
+        for array in (self.tokens, self.lengths, self.outputs, *self.traces.values()):
+            found = zlib.crc32(np.ascontiguousarray(array, dtype=np.int32).tobytes(), found)
+        return found
+
+    @property
+    def first_rows(self) -> Int[np.ndarray, " size"]:
+        """The first row of the words of each size, from size 0 on."""
+        firsts = np.zeros(max(self.sizes) + 1, np.int32)
+        firsts[list(self.sizes)] = np.arange(len(self.sizes)) * self.count
+        return firsts
+
+    def traces_for(self, layers: int) -> dict[str, Int[np.ndarray, "word step position"]]:
+        """The traces of a run of so many layers, which are at least as many as the program's own."""
+        more = layers + 1 - next(iter(self.traces.values())).shape[1]
+        assert more >= 0
+
+        def stretched(name: str) -> np.ndarray:
+            widths = ((0, 0), (0, more), (0, 0))
+            if name in self.heads:
+                return np.pad(self.traces[name], widths, constant_values=-1)
+            return np.pad(self.traces[name], widths, mode="edge")
+
+        return {name: stretched(name) for name in self.traces}
+
+    @property
+    def longest(self) -> int:
+        """The number of positions of the longest word."""
+        return self.tokens.shape[1]
+
+
+def readable(program: Program) -> tuple[dict[str, int], dict[str, int]]:
+    """The variables and the heads' outputs that are categories, with their numbers of values; the others are left out.
+
+    >>> from kleene.programs.alta.library import parity
+    >>> readable(parity.relative())
+    ({'parity': 2, 'done': 2}, {'parity_left': 2, 'done_left': 2})
+    """
+    variables = {name: v.range for name, v in program.variables.items() if isinstance(v, Categorical)}
+    heads = {name: v.range for name, v in program.outputs.items() if isinstance(v, Categorical)}
+    if program.output_name not in variables:
+        raise InputError(
+            f"{program.name}: the output {program.output_name!r} is a number, and a Transformer is taught categories; "
+            f"give a program with a categorical output"
+        )
+    return variables, heads
+
+
+def sample_of(program: Program) -> Sample:
+    """How random words of a program are drawn: as its entry in the library says, or from all its tokens."""
+    entry = entries().get(program.name)
+    if entry is not None and entry.sample is not None and entry.build().input_range == program.input_range:
+        return entry.sample
+    return lambda rng, size: [rng.randrange(program.input_range) for _ in range(size)]
+
+
+def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> Pool:
+    """`count` random words of each size, run by the interpreter."""
+    _check_sizes(program, sample, max(sizes))
+    rng = random.Random(seed)
+    try:
+        _check_room(program, sample(rng, max(sizes)), count * len(sizes))
+        words = [list(sample(rng, size)) for size in sizes for _ in range(count)]
+        batch = program.run_batch(words)
+    except InputError:  # also one that says that the words do not fit into memory
+        raise
+    except KleeneError as error:
+        raise InputError(
+            f"{program.name} does not run on every word that was drawn ({error}); give `inputs`, a function of a "
+            f"random.Random and a size that returns tokens"
+        ) from error
+    tokens, lengths = padded(words)
+    variables, heads = readable(program)
+    at = np.minimum(np.arange(int(batch.steps.max()) + 1), batch.steps[:, None])
+    rows = np.arange(len(words))[:, None]
+    held = {name: batch.data[name][rows, at] for name in variables}  # after its last step a word stays as it was
+    for name in heads:
+        running = np.arange(at.shape[1]) <= batch.steps[:, None]
+        held[name] = np.where(running[..., None], batch.data[name], -1)
+    outputs = held[program.output_name][:, -1]
+    traces = {name: array.astype(np.int16) for name, array in held.items()}
+    return Pool(tuple(sizes), count, tokens, lengths, outputs.astype(np.int32), traces, batch.steps, frozenset(heads))
+
+
+def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
+    """Refuse a pool that does not fit into memory, judged by one of its longest words."""
+    entries_of_one = sum(array.size for array in program.run(longest).data.values())
+    what = f"the traces of {words:,} words of {program.name}"
+    check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
+
+
+def _check_sizes(program: Program, sample: Sample, most: int) -> None:
+    """Refuse a size beyond the longest input, which a library entry's `sample` would silently cut."""
+    rng = random.Random(0)
+    longest, before = (max(len(sample(rng, size)) for _ in range(4)) for size in (most, most - 1))
+    if most > 3 and longest <= before:
+        while most > 1 and len(sample(rng, most - 1)) >= longest:
+            most -= 1
+        raise InputError(f"{program.name} takes inputs of at most size {most}; give a smaller `longest` and `lengths`")

@@ -1,0 +1,227 @@
+"""Teaching a Transformer what a transformer program does, with any share of the program's own trace as hints.
+
+The program is the teacher: its outputs are the targets, and its variables after each layer at each position are the
+hints, which linear readings of the residual stream are trained to say (equation 8).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+
+from kleene.errors import InputError
+from kleene.machines.transformer.shared import SharedTransformer
+from kleene.programs.alta import Program
+from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
+from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
+from kleene.teaching.program_words import Pool, Sample, pool_of, readable, sample_of
+from kleene.traces import Trace
+
+TEST_WORDS = 256  # words of each length among which tests draw
+WARM_UP, STEADY = 200, 1000  # updates until the learning rate is reached, and until it falls
+
+
+class ProgramWords(NamedTuple):
+    """Words padded to one length, their own lengths, and keys for the noise of an update."""
+
+    tokens: Int[Array, "batch position"]
+    lengths: Int[Array, " batch"]
+    noise: UInt32[Array, "batch key"]
+
+
+class ProgramTask(Task):
+    """The outputs of a program at all positions, or at the `last` one alone.
+
+    The trace has its variables and its heads' outputs at each layer. Examples are drawn from a pool of words for
+    training, and from another for tests. `layers` gives the number of layers for a word of so many positions.
+    """
+
+    def __init__(self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any], *, last: bool = False):
+        self.name, self.longest, self.lengths = name, max(training.sizes), tests.sizes
+        self._last = last
+        self._pools, self._layers = {True: training, False: tests}, layers
+        self._traces = {which: pool.traces_for(layers(pool.longest)) for which, pool in self._pools.items()}
+
+    def examples(
+        self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
+    ) -> Examples:
+        pool, traces = self._pools[training], self._traces[training]
+        for_words, for_noise = jax.random.split(key)
+        chosen = jnp.floor(jax.random.uniform(for_words, lengths.shape) * pool.count).astype(jnp.int32)
+        rows = jnp.asarray(pool.first_rows)[lengths] + chosen
+        positions = jnp.asarray(pool.lengths, jnp.int32)[rows]
+        inside = jnp.arange(pool.longest) < positions[:, None]
+        steps = self._layers(positions) + 1
+        ran = jnp.arange(self._layers(pool.longest) + 1) < steps[:, None]
+        entries = {name: jnp.asarray(table)[rows].astype(jnp.int32) for name, table in traces.items()}
+        stated = {name: ran[..., None] & inside[:, None] & (rows >= 0) for name, rows in entries.items()}
+        targets = {name: jnp.maximum(rows, 0) for name, rows in entries.items()}
+        noise = jnp.broadcast_to(jax.random.key_data(for_noise), (len(lengths), 2))
+        words = ProgramWords(jnp.asarray(pool.tokens)[rows], positions, noise)
+        asked = jnp.arange(pool.longest) == positions[:, None] - 1 if self._last else inside
+        answers = jnp.where(asked, jnp.asarray(pool.outputs)[rows], -1)
+        return Examples(words, answers, ProgramTrace(targets, stated, steps))
+
+    def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
+        """`trace`: the share of the entries of the program's variables that the readings say."""
+        targets, stated = examples.trace.targets, examples.trace.stated
+        right = [(jnp.argmax(record.channels[n], axis=-1) == targets[n]) & stated[n] for n in self.read]
+        return {"trace": _total(right) / _total([stated[n] for n in self.read])}
+
+    @property
+    def read(self) -> list[str]:
+        """The variables, without the heads' outputs."""
+        pool = self._pools[True]
+        return [name for name in pool.traces if name not in pool.heads]
+
+
+@dataclass(frozen=True)
+class Encoder(Trainable):
+    """A `SharedTransformer` with these arguments of `random`, taught with noise of that size on what a layer reads."""
+
+    arguments: Mapping[str, Any]
+    noise: float
+
+    def fresh(self, key: PRNGKeyArray) -> SharedTransformer:
+        return SharedTransformer.random(**self.arguments, key=key)
+
+    def record(self, model: SharedTransformer, examples: Examples, *, training: bool) -> Record:
+        """The output's logits after the last layer of each word, and log-probabilities of all variables."""
+        words: ProgramWords = examples.inputs
+        batch, size = words.tokens.shape
+        layers = model.layers_for(size)
+        noise = None
+        if training and self.noise:
+            key = jax.random.wrap_key_data(words.noise[0])
+            noise = self.noise * jax.random.normal(key, (batch, layers, size, model.embedding.shape[1]))
+
+        def one(tokens: Array, length: Array, noise: Array | None) -> tuple[Array, dict[str, Array]]:
+            found = model.read(model(tokens, length, noise, layers=layers))
+            return found[model.output_name][model.layers_for(length)], found
+
+        output, found = jax.vmap(one)(words.tokens, words.lengths, noise)
+        return Record(output, {name: jax.nn.log_softmax(logits) for name, logits in found.items()})
+
+    def trace(self, model: SharedTransformer, word: Any) -> Trace:
+        return model.run(word)
+
+
+def policies_of(variables: Sequence[str], heads: Sequence[str]) -> dict[str, Policy]:
+    """The kinds of hints: all variables, a share of all their entries, their ends, the heads, and each by its name."""
+
+    def ends(trace: ProgramTrace) -> Weights:
+        at = jnp.arange(trace.targets[variables[0]].shape[0])
+        return dict.fromkeys(variables, (at == 1) | (at == trace.steps - 1))
+
+    full = channels(*variables)
+    found = {"full": Policy(full), "scattered": Policy(full, scattered=True), "ends": Policy(ends)}
+    if heads:
+        found["heads"] = Policy(channels(*heads))
+    for name in (*variables, *heads):
+        found.setdefault(name, Policy(channels(name)))
+    return found
+
+
+def transformer_lesson(
+    program: Program,
+    *,
+    inputs: Sample | None = None,
+    longest: int = 10,
+    lengths: Sequence[int] | None = None,
+    width: int = 32,
+    attention: int = 2,
+    hidden: int = 64,
+    reach: int = 2,
+    layers: int | None = None,
+    noise: float = 0.7,
+    batch: int = 32,
+    rate: float = 3e-3,
+    clip: float = 1.0,
+    pool: int = 1024,
+    answer: str = "all",
+) -> Lesson:
+    """The lesson of a Transformer that learns a program from its outputs, and from hints on its trace.
+
+    Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
+    by default up to twice the longest. `inputs` draws a word: a function of a `random.Random` and a size. The program's
+    output is asked for at all positions, or with `answer="last"` at the last.
+
+    The network has as many layers as the program needs: a fixed number if it has no halting condition, else a number
+    that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
+    to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
+    that is asked for, of every test word.
+    """
+    lengths = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
+    _check(
+        longest=longest, lengths=min(lengths), width=width, attention=attention, hidden=hidden, batch=batch, pool=pool
+    )
+    if not 0 <= noise < float("inf"):
+        raise InputError(f"noise is {noise}; give a number, 0 or more")
+    if answer not in ("all", "last"):
+        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
+    variables, heads = readable(program)
+    sample = inputs or sample_of(program)
+    training = pool_of(program, sample, range(1, longest + 1), pool, seed=0)
+    tests = pool_of(program, sample, lengths, TEST_WORDS, seed=1)
+    count, grows = layers_of(program, (training, tests), layers)
+    placed = any(by == "position" for by, _ in program.starts.values())
+    sizes = {"width": width, "heads": attention, "units": hidden, "reach": reach}
+    arguments = sizes | {
+        "symbols": program.input_range, "variables": variables, "head_outputs": heads,
+        "output_name": program.output_name, "layers": count, "grows": grows,
+        "positions": program.position_range if placed else None,
+    }  # fmt: skip
+    config = {"name": program.name, "longest": longest, "lengths": list(lengths), "noise": noise, "batch": batch}
+    config |= {
+        "rate": rate,
+        "clip": clip,
+        "answer": answer,
+        "arguments": arguments,
+        "words": [training.digest, tests.digest],
+    }
+    return Lesson(
+        ProgramTask(program.name, training, tests, lambda positions: count + positions * grows, last=answer == "last"),
+        Encoder(arguments, noise),
+        policies_of([*variables], [*heads]),
+        criterion=perfect,
+        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule(rate))),
+        batch=batch,
+        tests=64,
+        iterations=3_000,
+        seeds=4,
+        config=config,
+    )
+
+
+def schedule(rate: float) -> Callable[[Any], Any]:
+    """The learning rate by the number of updates: it grows to `rate`, stays, and falls with their square root.
+
+    It does not depend on how many updates there will be, so that a run can be extended.
+    """
+    return lambda count: rate * jnp.minimum((count + 1) / WARM_UP, jnp.minimum(1.0, jnp.sqrt(STEADY / (count + 1))))
+
+
+def _total(arrays: Sequence[Array]) -> Array:
+    return jnp.sum(jnp.stack([jnp.sum(array) for array in arrays]))
+
+
+def layers_of(program: Program, pools: Sequence[Pool], layers: int | None) -> tuple[int, bool]:
+    """The number of layers, and whether one more is added for each position; refuses fewer than the program needs."""
+    most = max(int(pool.steps.max()) for pool in pools)
+    if layers is not None:
+        if layers < most:
+            raise InputError(f"layers is {layers}, and {program.name} takes {most} on the longest words; give {most}")
+        return layers, False
+    if program.halt is None:
+        return program.max_layers, False
+    return max(-1, *(int((pool.steps - pool.lengths).max()) for pool in pools)), True
+
+
+def _check(**given: int) -> None:
+    for what, number in given.items():
+        if number < 1:
+            raise InputError(f"{what} is {number}, which is too small; give 1 or more")
