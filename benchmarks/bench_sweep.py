@@ -16,8 +16,8 @@ from typing import Any
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import cells_of
 from kleene.sweeping.claims import Heart, remove_claims
+from kleene.sweeping.definition.reading import read_sweep
 from kleene.sweeping.packs import Pack
-from kleene.sweeping.reading import read_sweep
 from kleene.sweeping.store import CellStore
 from kleene.sweeping.sweep import sweep
 from kleene.teaching import loop

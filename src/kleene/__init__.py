@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
-    from kleene.sweeping.results import results as results
     from kleene.sweeping.sweep import sweep as sweep
+    from kleene.sweeping.tables.results import results as results
     from kleene.teaching.teach import teach as teach
     from kleene.traces import Channel as Channel
     from kleene.traces import Trace as Trace
@@ -51,7 +51,7 @@ _LATE = {
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.experiments.reproduce",
-    "results": "kleene.sweeping.results",
+    "results": "kleene.sweeping.tables.results",
     "teach": "kleene.teaching.teach",
     "run": "kleene.running",
     "sweep": "kleene.sweeping.sweep",

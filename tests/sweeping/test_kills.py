@@ -18,8 +18,8 @@ from kleene.errors import InputError, ModelFileError
 from kleene.sweeping import store as store_module
 from kleene.sweeping import sweep as sweep_module
 from kleene.sweeping.cells import Cell
-from kleene.sweeping.places import connected
-from kleene.sweeping.reading import read_sweep
+from kleene.sweeping.cluster import connected
+from kleene.sweeping.definition.reading import read_sweep
 from kleene.sweeping.store import CellStore
 from kleene.sweeping.sweep import sweep
 from kleene.sweeping.worker import FAILURES, Worker

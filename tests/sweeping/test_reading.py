@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kleene.errors import InputError, KleeneError
 from kleene.files import MOST_TEXT
 from kleene.sweeping.cells import cells_of
-from kleene.sweeping.reading import read_sweep
+from kleene.sweeping.definition.reading import read_sweep
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copy.toml"
 OWN = """

@@ -6,7 +6,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.sweeping.source import key_lines
+from kleene.sweeping.definition.source import key_lines
 
 TEXT = '''name = "x" # [not]
 store = """

@@ -85,6 +85,22 @@ def test_a_pack_that_memory_does_not_hold_is_split(tmp_path, monkeypatch, taught
     assert CellStore(tmp_path / "s").failures() == {}
 
 
+def test_cells_that_were_set_aside_are_tried_again_when_asked_for(tmp_path, monkeypatch):
+    broken, teach = True, loop.teach
+
+    def now_and_then(plan, **options):
+        if broken:
+            raise ValueError("broken on purpose")
+        return teach(plan, **options)
+
+    monkeypatch.setattr(worker.loop, "teach", now_and_then)
+    assert len(kleene.sweep(TWO, store=tmp_path / "s").aside) == 4
+    broken = False
+    assert len(kleene.sweep(TWO, store=tmp_path / "s").aside) == 4
+    again = kleene.sweep(TWO, store=tmp_path / "s", retry=True)
+    assert (again.done, dict(again.aside)) == (4, {})
+
+
 def test_nothing_is_begun_after_the_deadline(tmp_path, taught):
     swept = kleene.sweep(TWO, store=tmp_path / "s", minutes=0)
     assert (swept.done, swept.finished, taught) == (0, False, [])

@@ -172,7 +172,7 @@ def results(
 ) -> None:
     """List, filter, group and draw what was taught."""
     from kleene.pictures.figures import check_picture
-    from kleene.sweeping.results import results
+    from kleene.sweeping.tables.results import results
 
     if as_csv and as_json:
         raise InputError("--csv and --json both say what to print; give one of them")

@@ -51,6 +51,7 @@ def sweep(
     minutes: Annotated[
         float | None, typer.Option(help="Stop at a checkpoint after so many minutes; the same command goes on.")
     ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try cells again that were set aside.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Measure, and say what would run, how long and in how much memory.")
     ] = False,
@@ -71,7 +72,9 @@ def sweep(
             plan = plan_sweep(file, **where)
             return print_json(plan.as_json()) if as_json else typer.echo(str(plan))
         with _shown(not as_json) as show:
-            swept = sweep(file, **where, minutes=minutes, on_plan=lambda plan: tell(str(plan)), on_status=show)
+            swept = sweep(
+                file, **where, minutes=minutes, retry=retry, on_plan=lambda plan: tell(str(plan)), on_status=show
+            )
     if as_json:
         print_json(swept.as_json())
     else:

@@ -17,10 +17,11 @@ from kleene.errors import InputError, KleeneError
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
+from kleene.sweeping.cluster import ray_slots, run_on_ray
+from kleene.sweeping.definition.reading import SweepFile, read_sweep
 from kleene.sweeping.packs import Pack
-from kleene.sweeping.places import Job, ray_slots, run_here, run_in_processes, run_on_ray
+from kleene.sweeping.places import Job, run_here, run_in_processes
 from kleene.sweeping.probing import RUNS, PackProbe, probe_elsewhere
-from kleene.sweeping.reading import SweepFile, read_sweep
 from kleene.sweeping.store import CellStore, Row, is_store
 from kleene.sweeping.worker import set_aside
 from kleene.teaching.plan import Plan
@@ -136,7 +137,7 @@ class Swept:
 
     def table(self) -> Any:
         """The rows as a `Table`, to filter, merge, pivot and draw."""
-        from kleene.sweeping.table import Table  # drawing is slow to import
+        from kleene.sweeping.tables.table import Table  # drawing is slow to import
 
         return Table.of_rows(self.rows)
 
@@ -182,6 +183,7 @@ def sweep(
     ray: str | bool = False,
     shard: str | None = None,
     minutes: float | None = None,
+    retry: bool = False,
     on_plan: Callable[[SweepPlan], None] | None = None,
     on_status: Callable[[Status], None] | None = None,
 ) -> Swept:
@@ -189,7 +191,8 @@ def sweep(
 
     `source` is a TOML file or a dict of the same shape (docs/sweeps.md). With one worker the cells run in this process,
     with more in as many processes; `ray` is True for a Ray cluster on this machine, or the address of one. `shard` is
-    "i/n", the i-th of n parts, for a job array. After `minutes`, the sweep stops at a checkpoint.
+    "i/n", the i-th of n parts, for a job array. After `minutes`, the sweep stops at a checkpoint. With `retry`, cells
+    that were set aside are tried again.
 
     >>> import tempfile
     >>> settings = {"task": "dfa:tomita_1", "iterations": 2, "hidden": 2, "batch": 2, "seeds": 3}
@@ -200,6 +203,8 @@ def sweep(
     deadline = None if minutes is None else time.time() + 60 * minutes
     file = read_sweep(source)
     plan, kept, cells = _planned(file, store, workers, ray, shard, probing=False)
+    if retry:
+        _retry(kept, cells)
     if on_plan is not None:
         on_plan(plan)
     watch = _watch(kept, cells, on_status)
@@ -212,6 +217,12 @@ def sweep(
     if stopping.is_asked() and not swept.finished:
         raise stopping.Stopped
     return swept
+
+
+def _retry(kept: CellStore, cells: Sequence[Cell]) -> None:
+    aside, wanted = set_aside(kept.failures()), {cell.name for cell in cells}
+    if again := [name for name in aside if name in wanted]:
+        kept.writer().fail({"cell": name, "reason": "it was asked for again", "retry": True} for name in again)
 
 
 def plan_sweep(

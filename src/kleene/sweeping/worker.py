@@ -32,9 +32,11 @@ Outcome = Literal["done", "held", "failed", "stopped"]
 
 
 def set_aside(failures: dict[str, list[Row]]) -> dict[str, str]:
-    """The cells that are not tried again, each with the last reason."""
+    """The cells that are not tried again, each with the last reason. A retry that was asked for clears the slate."""
     found = {}
-    for cell, tries in failures.items():
+    for cell, all_tries in failures.items():
+        last = max((n for n, one in enumerate(all_tries, start=1) if one.get("retry")), default=0)
+        tries = all_tries[last:]
         deaths, errors = ([one for one in tries if bool(one.get("death")) is dead] for dead in (True, False))
         if len(errors) >= FAILURES or len(deaths) >= DEATHS:
             found[cell] = (errors or deaths)[-1]["reason"]

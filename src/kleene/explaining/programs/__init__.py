@@ -10,3 +10,9 @@ from kleene.explaining.programs.learnable import Learnability as Learnability
 from kleene.explaining.programs.learnable import learnable as learnable
 from kleene.explaining.programs.minimal import Minimal as Minimal
 from kleene.explaining.programs.minimal import minimal as minimal
+from kleene.explaining.programs.pairs import MLPPairs as MLPPairs
+from kleene.explaining.programs.pairs import mlp_pairs as mlp_pairs
+from kleene.explaining.programs.theorems import Improvement as Improvement
+from kleene.explaining.programs.theorems import MinimalityCheck as MinimalityCheck
+from kleene.explaining.programs.theorems import Unneeded as Unneeded
+from kleene.explaining.programs.theorems import check_minimality as check_minimality

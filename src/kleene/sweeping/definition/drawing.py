@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.sweeping.source import KeyPath, Source
+from kleene.sweeping.definition.source import KeyPath, Source
 
 OWN = ("draws", "seed")  # the keys of [random] that are no settings
 SPREAD = ("from", "to", "scale", "choose")  # the keys of a setting to draw

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kleene.errors import did_you_mean
-from kleene.sweeping.allowed import MOST_SEED, SETTINGS, SUBJECT, SweepLessons
-from kleene.sweeping.drawing import Drawn, drawn_settings, how_many
-from kleene.sweeping.sections import check_tables, resources_of, tables_of, take_seeds
-from kleene.sweeping.source import Source, load
+from kleene.sweeping.definition.allowed import MOST_SEED, SETTINGS, SUBJECT, SweepLessons
+from kleene.sweeping.definition.drawing import Drawn, drawn_settings, how_many
+from kleene.sweeping.definition.sections import check_tables, resources_of, tables_of, take_seeds
+from kleene.sweeping.definition.source import Source, load
 
 MOST_CELLS = 1_000_000
 WITH_FILES = ("task", "hints", "model")  # settings that can name a file

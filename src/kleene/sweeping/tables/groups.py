@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kleene.sweeping.filters import as_word
-from kleene.sweeping.listing import plain
-from kleene.sweeping.measured import MEASUREMENTS, SHARES, MeasuredRun, Value, in_order, place
+from kleene.sweeping.tables.filters import as_word
+from kleene.sweeping.tables.listing import plain
+from kleene.sweeping.tables.measured import MEASUREMENTS, SHARES, MeasuredRun, Value, in_order, place
 from kleene.teaching.reports import interval
 
 PERCENT = ("accuracy", "training_accuracy")  # shown in percent

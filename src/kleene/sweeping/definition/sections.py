@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kleene.sweeping.allowed import REFUSED, SEEDS, SETTINGS, Wanted
-from kleene.sweeping.drawing import OWN, check_random, is_number
-from kleene.sweeping.source import KeyPath, Source
+from kleene.sweeping.definition.allowed import REFUSED, SEEDS, SETTINGS, Wanted
+from kleene.sweeping.definition.drawing import OWN, check_random, is_number
+from kleene.sweeping.definition.source import KeyPath, Source
 
 KEYS = ("name", "verb", "store", "settings", "grid", "cells", "random", "resources")
 RESOURCES = {"cpus": 1.0, "gpus": 0.0}

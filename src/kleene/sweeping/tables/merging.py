@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from kleene.sweeping.curves import draw_curves
-from kleene.sweeping.filters import as_word
-from kleene.sweeping.groups import UNSHOWN, Group, mean_word, settings_line
-from kleene.sweeping.listing import Listing, plain
-from kleene.sweeping.measured import MEASUREMENTS, SETTINGS, Value, in_order
+from kleene.sweeping.tables.curves import draw_curves
+from kleene.sweeping.tables.filters import as_word
+from kleene.sweeping.tables.groups import UNSHOWN, Group, mean_word, settings_line
+from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.measured import MEASUREMENTS, SETTINGS, Value, in_order
 
 
 @dataclass(frozen=True, repr=False)

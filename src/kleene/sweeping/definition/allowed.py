@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from kleene.errors import InputError, KleeneError, did_you_mean
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
-from kleene.sweeping.drawing import SHARES, Drawn, is_number
-from kleene.sweeping.source import Source
+from kleene.sweeping.definition.drawing import SHARES, Drawn, is_number
+from kleene.sweeping.definition.source import Source
 from kleene.tasks.memory import MemoryTask, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.sweeping.filters import as_word, check_name, filtered
-from kleene.sweeping.groups import UNSHOWN, grouped, settings_line
-from kleene.sweeping.listing import Listing, plain
-from kleene.sweeping.measured import (
+from kleene.sweeping.tables.filters import as_word, check_name, filtered
+from kleene.sweeping.tables.groups import UNSHOWN, grouped, settings_line
+from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.measured import (
     DETAILS,
     MEASUREMENTS,
     SETTINGS,
@@ -22,8 +22,8 @@ from kleene.sweeping.measured import (
     once,
     place,
 )
-from kleene.sweeping.merging import MergedTable
-from kleene.sweeping.pivoting import Pivot
+from kleene.sweeping.tables.merging import MergedTable
+from kleene.sweeping.tables.pivoting import Pivot
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError)  # of a row of another shape
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.sweeping.listing import Listing
-from kleene.sweeping.merging import MergedTable
-from kleene.sweeping.pivoting import Pivot
 from kleene.sweeping.store import CellStore, is_store
-from kleene.sweeping.table import Table
+from kleene.sweeping.tables.listing import Listing
+from kleene.sweeping.tables.merging import MergedTable
+from kleene.sweeping.tables.pivoting import Pivot
+from kleene.sweeping.tables.table import Table
 from kleene.teaching import results as files
 from kleene.teaching.reports import as_text
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.sweeping.measured import MeasuredRun, Value, place
+from kleene.sweeping.tables.measured import MeasuredRun, Value, place
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,

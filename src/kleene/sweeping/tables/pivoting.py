@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kleene.pictures.heat_maps import heat_map
-from kleene.sweeping.filters import as_word
-from kleene.sweeping.groups import PERCENT, Group
-from kleene.sweeping.listing import Listing, plain
-from kleene.sweeping.measured import SHARES, Value, place
+from kleene.sweeping.tables.filters import as_word
+from kleene.sweeping.tables.groups import PERCENT, Group
+from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.measured import SHARES, Value, place
 
 
 @dataclass(frozen=True, repr=False)

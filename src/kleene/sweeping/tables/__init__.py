@@ -1,0 +1,1 @@
+"""What a sweep or a folder of results holds, as tables: filtered, merged, pivoted and drawn."""
