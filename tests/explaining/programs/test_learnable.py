@@ -75,7 +75,7 @@ def test_a_program_that_never_halts_is_found_before_its_last_layer():
         if z["x"]:
             z["done"] = 1
 
-    program = alta.program_spec(variables, {}, step, "x", 2, halt=alta.halt_spec("done"), max_layers=10**9)
+    program = alta.program_spec(variables, {}, step, "x", 2, halt=alta.halt_spec("done"), max_layers=10**6)
     assert watch(program, [[1, 1], [1, 0], [1]], lenient=True) == [[1, 1], None, [1]]
 
 

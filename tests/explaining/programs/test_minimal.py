@@ -136,11 +136,11 @@ def test_the_rule_log_counts_firings_and_names_the_first_input():
 
 
 def test_unseen_tokens_and_positions_start_at_defaults():
-    variables = {"seen": alta.input_var(4, default=3), "place": alta.position_var(6, default=5)}
+    variables = {"seen": alta.input_var(4, default=0), "place": alta.position_var(6, default=5)}
     program = alta.program_spec(variables, {}, lambda z: None, "seen", 4, position_range=6, max_layers=0)
     found = minimal(program, [[0, 1], [2]])
     trace = found.program.run([3, 1, 2])
-    assert trace.output == [3, 1, 2]
+    assert trace.output == [0, 1, 2]
     assert trace["place"][0].tolist() == [0, 1, 5]
     assert (found.dropped_tokens, found.dropped_positions) == ((3,), (2, 3, 4, 5))
 

@@ -96,31 +96,34 @@ class RuleLog:
         return found
 
     def see(self, rows: np.ndarray, codes: Codes, inside: np.ndarray) -> None:
-        """Count the rules that fire in one layer."""
+        """Count the rules that fire in one layer. The rows go down, so that the last of a rule's places is its first
+        input."""
+        at = np.flatnonzero(inside)
+        codes = {name: array.reshape(-1)[at] for name, array in codes.items()}
+        row = rows[at // inside.shape[1]]
         view = View(codes, tables=self._tables)
-        width = inside.shape[1]
         for found in self._cases:
-            at = np.flatnonzero(view.holds(found.case) & inside)
+            at = np.flatnonzero(view.holds(found.case))
             if len(at):
                 fired = found.fired(codes, at)
                 kept = fired >= 0
-                self._count(fired[kept], rows[at[kept] // width])
+                self._count(fired[kept], row[at[kept]])
         for name, seen in self.seen.items():
-            row, _ = defined = np.nonzero(inside & (codes[name] >= 0))
-            values = codes[name][defined].astype(np.int64)
             if name in self._heads:
-                self._count(values + self._heads[name], rows[row])
-            seen[values] = True
+                defined = np.flatnonzero(codes[name] >= 0)
+                self._count(codes[name][defined].astype(np.int64) + self._heads[name], row[defined])
+            seen |= np.bincount(codes[name].astype(np.int64) + 1, minlength=len(seen) + 1)[1:] > 0
 
     def _count(self, fired: np.ndarray, rows: np.ndarray) -> None:
         if not len(fired):
             return
         low = int(fired.min())
         counts = np.bincount(fired - low)
-        self.counts[low : low + len(counts)] += counts
-        order = np.lexsort((rows, fired))
-        numbers, places = np.unique(fired[order], return_index=True)
-        self.first[numbers] = np.minimum(self.first[numbers], rows[order][places])
+        first = np.full(len(counts), NEVER)
+        first[fired - low] = rows  # of equal rules the last, which has the smallest row
+        here = slice(low, low + len(counts))
+        self.counts[here] += counts
+        self.first[here] = np.minimum(self.first[here], first)
 
 
 def named_rules(program: Program, rules: RuleSet, chosen: np.ndarray) -> list[Rule]:

@@ -42,12 +42,13 @@ def program_inputs(program: Program, inputs: Sequence[Tokens], what: str) -> tup
 def watch(
     program: Program, inputs: Sequence[Tokens], see: See | None = None, *, what: str = "training", lenient: bool = False
 ) -> Outputs:
-    """The outputs of the program on all inputs. `see` is called before every MLP. Unless `lenient`, a failed run is an
-    error."""
+    """The outputs of the program on all inputs. `see` is called before every MLP, with rows from the last to the first.
+    Unless `lenient`, a failed run is an error."""
     tokens, lengths = program_inputs(program, inputs, what)
     outputs: Outputs = [None] * len(lengths)
     engine = Engine(program)
-    for rows in blocks_of(lengths):
+    for block in blocks_of(lengths):
+        rows = np.sort(block)[::-1]
         _Block(engine, outputs, rows, lengths[rows], lenient).run(tokens, see)
     return outputs
 
