@@ -9,12 +9,13 @@ import pytest
 import kleene
 from kleene.errors import InputError, ProgramError, RunError
 from kleene.explaining import minimal
-from kleene.explaining.programs.constraints import SeenAssignments, spare
+from kleene.explaining.programs.constraints import SeenAssignments, spare, without_spare
 from kleene.explaining.programs.rule_log import RuleLog
 from kleene.explaining.programs.watching import watch
 from kleene.programs import alta
 from kleene.programs.alta.library import get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
+from kleene.programs.alta.rules import RuleSet
 from kleene.programs.alta.variables import Numeric
 
 
@@ -122,6 +123,25 @@ def test_rules_that_were_loosened_have_no_spare_constraint_but_those_that_keep_r
     examples = SeenAssignments(program)
     watch(program, [[2, 1, 0]], examples.see)
     assert len(spare(found.rules, examples.array)) < len(spare(found.log.rules, examples.array))
+
+
+def one_rule() -> RuleSet:
+    """x := 1 where x = 0, a = 1 and b = 1."""
+    return RuleSet(("x", "a", "b"), np.array([[0, 1, 1]], np.int32), np.array([0], np.int32), np.array([1], np.int32))
+
+
+def test_a_constraint_that_is_spare_only_beside_another_stays_once_that_is_dropped():
+    # No example misses by a alone or by b alone, but without both the rule would fire on the second.
+    examples = np.array([[0, 1, 1], [0, 0, 0]], np.int16)
+    assert spare(one_rule(), examples) == [(0, 1), (0, 2)]
+    left, dropped = without_spare(one_rule(), examples)
+    assert dropped == [(0, 1)]
+    assert left.antecedents.tolist() == [[0, -1, 1]]
+
+
+def test_an_undefined_reading_counts_as_satisfied_so_the_other_constraint_is_needed():
+    examples = np.array([[0, 1, 1], [0, 0, -1]], np.int16)  # b could not be read
+    assert without_spare(one_rule(), examples)[1] == [(0, 2)]
 
 
 def test_the_rule_log_counts_firings_and_names_the_first_input():
