@@ -138,11 +138,17 @@ def test_a_dfa_and_a_task_are_taught_as_objects():
 
 
 def test_options_are_those_that_the_lesson_declares():
-    assert {"rate", "width", "clip", "decoder", "batch"} <= set(maker_of(SequenceTask()).options)
+    assert {"rate", "width", "clip", "decoder", "batch"} <= set(maker_of(SequenceTask()).options("ntm"))
     facts = lesson("copy", rate=0.5, width=3, clip=2.0, decoder=5).facts()
     assert [facts[name] for name in ("learning_rate", "width", "clip", "decoder")] == [0.5, 3, 2.0, 5]
     with pytest.raises(InputError, match=r"'swap' on 'nram' has no option 'width'; its options are hidden, batch"):
         lesson("swap", width=3)
+
+
+def test_the_machine_says_whether_a_task_or_a_program_of_that_name_is_meant():
+    assert "address" in lesson("reverse").kinds
+    small = {"longest": 2, "lengths": (2,), "pool": 4}
+    assert "full" in lesson("reverse", "transformer", **small).kinds
 
 
 @pytest.mark.parametrize(

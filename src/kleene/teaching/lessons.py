@@ -6,7 +6,7 @@ The `Maker` that is registered for the subject's class makes the lesson, so a ne
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +32,30 @@ OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # because a user's text is often smal
 
 @dataclass(frozen=True)
 class Maker:
-    """How subjects of a class become lessons.
+    """How subjects of a class become lessons: a function of the subject for each machine that can learn it.
 
-    `make` is a function of the subject, and `machines` are those that can learn it, the default first. The options are
-    the keyword-only parameters of `make`, or of the function in `declares`.
+    The first machine is the default; "" is the name of a machine that the subject brings along. The options are the
+    keyword-only parameters of the function, or of the one in `declares`.
     """
 
-    make: Callable[..., Lesson]
-    machines: tuple[str, ...] = ()
+    make: Mapping[str, Callable[..., Lesson]]
     declares: Callable[..., Any] | None = None
 
-    @property
-    def options(self) -> tuple[str, ...]:
+    def learner(self, shown: str, machine: str | None) -> str:
+        """The machine of that name, or the default; refuses one that the subject is not for."""
+        if machine is not None and machine not in self.make:
+            meant = " or ".join(filter(None, self.make)) or "the machine that it was made with"
+            raise InputError(f"{shown} is not for the machine {machine!r}; it is for {meant}")
+        return machine or next(iter(self.make))
+
+    def declaring(self, machine: str) -> Callable[..., Any]:
+        """The function whose parameters are the options."""
+        made = self.make[machine]
+        return self.declares or (made.func if isinstance(made, partial) else made)
+
+    def options(self, machine: str) -> tuple[str, ...]:
         """The names of the options that the lesson takes."""
-        parameters = inspect.signature(self.declares or self.make).parameters.values()
+        parameters = inspect.signature(self.declaring(machine)).parameters.values()
         named = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
         return tuple(name for name in named if name not in ("name", "machine", "kinds", "probes"))
 
@@ -59,13 +69,16 @@ def maker_of(subject: Any) -> Maker:
     )
 
 
-maker_of.register(Lesson, lambda _: Maker(lambda lesson: lesson))
-maker_of.register(SequenceTask, lambda _: Maker(ntm_lesson, ("ntm",)))
-maker_of.register(MemoryTask, lambda _: Maker(nram_lesson, ("nram",)))
-maker_of.register(Circuit, lambda _: Maker(nram_lesson, ("nram",)))
-maker_of.register(DFA, lambda _: Maker(acceptor_lesson, ("rnn", "lstm")))
-maker_of.register(Program, lambda _: Maker(transformer_lesson, ("transformer",)))
-maker_of.register(Corpus, lambda _: Maker(corpus_lesson, ("lstm",), declares=language_lesson))
+BY_PROGRAM: dict[str, Callable[..., Lesson]] = {"transformer": transformer_lesson}
+ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
+
+maker_of.register(Lesson, lambda _: Maker({"": lambda lesson: lesson}))
+maker_of.register(SequenceTask, lambda _: Maker({"ntm": ntm_lesson}))
+maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson}))
+maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson}))
+maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
+maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
+maker_of.register(Corpus, lambda _: Maker({"lstm": corpus_lesson}, declares=language_lesson))
 
 
 def lesson(
@@ -84,16 +97,12 @@ def lesson(
     'tomita_4 lstm'
     """
     name, asked = subject if isinstance(subject, str) else None, dict(options)
-    found, given = _named(subject, options) if isinstance(subject, str) else (subject, {})
+    found, given = _named(subject, machine, options) if isinstance(subject, str) else (subject, {})
     maker = maker_of(found)
     shown = repr(name or getattr(found, "name", type(found).__name__))
-    if machine is not None and machine not in maker.machines:
-        meant = " or ".join(maker.machines) or "the machine that it was made with"
-        raise InputError(f"{shown} is not for the machine {machine!r}; it is for {meant}")
-    if len(maker.machines) > 1:
-        given["machine"] = machine or maker.machines[0]
-    _check_options(shown, machine or next(iter(maker.machines), ""), options, maker.options)
-    made = maker.make(found, **given | options)
+    learner = maker.learner(shown, machine)
+    _check_options(shown, learner, options, maker.options(learner))
+    made = maker.make[learner](found, **given | options)
     if name is not None:
         chosen = {"machine": machine} if machine is not None else {}
         made = replace(made, recipe={"task": name} | chosen | asked)
@@ -117,20 +126,21 @@ def _check_options(shown: str, machine: str, given: Mapping[str, Any], known: Se
         raise InputError(f"{shown}{on} has no option {wrong!r}; {there}")
 
 
-def _named(name: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _named(name: str, machine: str | None, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The subject of that name, and further arguments for its lesson.
 
-    A `vocabulary` is taken out of the options, because it belongs to the text and not to the lesson.
+    Where a task and a program have one name, the machine says which is meant. A `vocabulary` is taken out of the
+    options, because it belongs to the text and not to the lesson.
     """
     prefix, colon, rest = name.partition(":")
     if prefix.endswith(".py"):
         return _in_file(name, options), {}
+    if name in entries() and (machine in BY_PROGRAM or name not in (*TASKS, *memory_tasks())):
+        return entries()[name].build(), {}
     if name in TASKS:
         return TASKS[name], {}
     if name in memory_tasks():
         return memory_task(name), {}
-    if name in entries():
-        return entries()[name].build(), {}
     if colon and prefix == "text":
         text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}

@@ -18,7 +18,7 @@ from kleene.tasks.memory import MemoryTask, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus
 from kleene.teaching.lesson import Lesson
-from kleene.teaching.lessons import Maker, hint_kinds, lesson, maker_of, object_in_file
+from kleene.teaching.lessons import BY_PROGRAM, Maker, hint_kinds, lesson, maker_of, object_in_file
 
 MOST_SEED = 2**32 - 1
 
@@ -120,12 +120,14 @@ class SweepLessons:
         """The annotations of the options that the lesson takes; refuses others, and a machine that it is not for."""
         task, machine = drawn.settings["task"], drawn.settings.get("machine")
         try:
-            declared, maker = _declared(task, options)
+            maker, own = _maker(task, machine, options)
         except KleeneError as error:
             raise self._error(drawn, "task", str(error)) from error
-        if machine is not None and machine not in maker.machines:
-            meant = " or ".join(maker.machines) or "the machine that it was made with"
-            raise self._error(drawn, "machine", f"{task!r} is not for the machine {machine!r}; it is for {meant}")
+        try:
+            learner = maker.learner(repr(task), machine)
+        except InputError as error:
+            raise self._error(drawn, "machine", str(error)) from error
+        declared = {**_annotations(maker.declaring(learner), maker.options(learner)), **own}
         for name in options:
             if name not in declared:
                 known = [*SETTINGS["teach"], *SEEDS, *declared]
@@ -190,8 +192,8 @@ def _made(drawn: Drawn, options: Mapping[str, Any], without: str = "") -> Lesson
         return InputError(problem)
 
 
-def _declared(task: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], Maker]:
-    """The annotations of all options of a task, and the maker of its lesson."""
+def _maker(task: str, machine: str | None, options: Mapping[str, Any]) -> tuple[Maker, dict[str, Any]]:
+    """The maker of a task's lesson, and the annotations of the options that the task itself takes."""
     path, _, name = task.partition(":")
     own: dict[str, Any] = {}
     if path.endswith(".py"):
@@ -203,17 +205,17 @@ def _declared(task: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], Ma
             subject = subject(**given)
         maker = maker_of(subject)
     else:
-        maker = maker_of.dispatch(_class(task))(None)
+        maker = maker_of.dispatch(_class(task, machine))(None)
         own = {"vocabulary": int} if path == "text" else {}
-    return {**_annotations(maker.declares or maker.make, maker.options), **own}, maker
+    return maker, own
 
 
-def _class(task: str) -> type:
+def _class(task: str, machine: str | None) -> type:
     """The class of the subject that a task's name means; refuses an unknown name as `kleene teach` does."""
     prefix, colon, _ = task.partition(":")
     if colon and prefix in SUBJECTS:
         return SUBJECTS[prefix]
-    if task not in (*TASKS, *memory_tasks()) and task in entries():
+    if task in entries() and (machine in BY_PROGRAM or task not in (*TASKS, *memory_tasks())):
         return Program
     if task not in TASKS and task not in memory_tasks():
         lesson(task)
