@@ -55,6 +55,8 @@ _LINES = (
     Listed("rule-frequency", "how often the rule must be seen (LSTMs Compose Bottom-Up)", "100 s", "454 s"),
     Listed("english", "interdependence of words against their distance in sentence and tree "
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "106 s", "212 s, and 78 s twice to measure"),
+    Listed("hints-for-transformers", "how much of a program's trace a Transformer needs, for programs that by "
+           "ALTA's theory can and cannot be learned (ours)"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
