@@ -148,8 +148,10 @@ def test_what_cannot_be_taught_is_refused(options, complaint):
 
 
 def test_words_that_are_too_long_and_unknown_hints_and_numeric_outputs_are_refused():
-    with pytest.raises(InputError, match="takes inputs of at most size 6"):
-        mlp_lesson(parity.absolute(positions=6), inputs=lambda rng, size: [1] * min(size, 6), longest=7)
+    with pytest.raises(InputError, match="takes inputs of at most size 400"):
+        mlp_lesson(parity.absolute(), longest=300)
+    with pytest.raises(InputError, match="6"):
+        mlp_lesson(parity.absolute(positions=6), longest=4)
     with pytest.raises(InputError, match="no hints of kind 'colour' for parity_relative mlp; there are none, full"):
         kleene.teach(RELATIVE, machine="mlp", hints="colour", **SMALL)
     number = program_spec({"x": numeric_var((0, 1), input_init_fn=float), "y": input_var(2)}, {}, lambda z: None, "x",

@@ -20,7 +20,16 @@ from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, 
 from kleene.programs.alta import Program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, drawn_words, ones_evenly, pool_of, readable, sample_of
+from kleene.teaching.program_words import (
+    Pool,
+    Sample,
+    check_sizes,
+    drawn_words,
+    ones_evenly,
+    pool_of,
+    readable,
+    sample_of,
+)
 from kleene.teaching.trace_pairs import CompiledFrame, TracePairs, pairs_of
 from kleene.teaching.transformers import TEST_WORDS, WARM_UP, ProgramTask, layers_of
 from kleene.traces import Trace
@@ -183,6 +192,8 @@ def mlp_lesson(
         raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
     readable(program)  # refuses an output that is a number
     frame, sample = CompiledFrame(program), ones_evenly(inputs or sample_of(program))
+    if inputs is None:
+        check_sizes(program, sample, max(longest if words is None else 1, *lengths))
     if words is None:
         words = drawn_words(program, sample, range(1, longest + 1), pool, seed=0)
     pairs, tests = pairs_of(frame, words), pool_of(program, sample, lengths, TEST_WORDS, seed=1)
