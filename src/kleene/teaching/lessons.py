@@ -25,6 +25,7 @@ from kleene.teaching.hints import Policy
 from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
+from kleene.teaching.mlps import mlp_lesson
 from kleene.teaching.sequences import ntm_lesson
 from kleene.teaching.transformers import transformer_lesson, turing_lesson
 
@@ -70,7 +71,7 @@ def maker_of(subject: Any) -> Maker:
     )
 
 
-BY_PROGRAM: dict[str, Callable[..., Lesson]] = {"transformer": transformer_lesson}
+BY_PROGRAM: dict[str, Callable[..., Lesson]] = {"transformer": transformer_lesson, "mlp": mlp_lesson}
 ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
 
 maker_of.register(Lesson, lambda _: Maker({"": lambda lesson: lesson}))
