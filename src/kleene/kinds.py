@@ -220,12 +220,18 @@ LSTMS, TRANSFORMER_LMS = (
         "Transformer language model": "kleene.machines.transformer_lm:TransformerLM",
     }.items()
 )
-TAUGHT_TRANSFORMERS = Kind(
-    "taught Transformer",
-    machine="kleene.machines.transformer.shared:SharedTransformer",
-    noun="network",
-    read=late("kleene.programs.alta.console:read"),
-    telling=late("kleene.programs.alta.console:telling"),
+TAUGHT_TRANSFORMERS, ENCODERS = (
+    Kind(
+        name,
+        machine=machine,
+        noun="network",
+        read=late("kleene.programs.alta.console:read"),
+        telling=late("kleene.programs.alta.console:telling"),
+    )
+    for name, machine in {
+        "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
+        "encoder Transformer": "kleene.machines.transformer.encoder:EncoderTransformer",
+    }.items()
 )
 NTMS = Kind(
     "Neural Turing Machine",
@@ -236,7 +242,18 @@ NTMS = Kind(
     run_options=("cells",),
 )
 
-_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, TAUGHT_TRANSFORMERS, NTMS)
+_ALL = (
+    TRANSFORMERS,
+    AUTOMATA,
+    TURING_MACHINES,
+    CIRCUITS,
+    COUNTERS,
+    LSTMS,
+    TRANSFORMER_LMS,
+    TAUGHT_TRANSFORMERS,
+    ENCODERS,
+    NTMS,
+)
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
