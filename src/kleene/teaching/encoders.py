@@ -65,7 +65,9 @@ def encoder_lesson(
     }  # fmt: skip
     has_hints = len(variables) + len(heads) > 1
     make = BalancedParity if is_parity else ProgramTask
-    task = make(program.name, training, tests, (lambda of: layers + 0 * of) if has_hints else None, last=answer == "last")
+    task = make(
+        program.name, training, tests, (lambda of: layers + 0 * of) if has_hints else None, last=answer == "last"
+    )
     config = {"name": task.name, "machine": "encoder", "longest": longest, "lengths": list(lengths), "batch": batch}
     config |= {"optimiser": optimiser, "rate": rate, "answer": answer, "arguments": arguments}
     return Lesson(

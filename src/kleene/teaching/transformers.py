@@ -47,9 +47,6 @@ class ProgramTask(Task):
         self.name, self.longest, self.lengths = name, max(training.sizes), tests.sizes
         self._last = last
         self._pools, self._layers = {True: training, False: tests}, layers
-        self._traces = {}
-        if layers is not None:
-            self._traces = {which: pool.traces_for(layers(pool.longest)) for which, pool in self._pools.items()}
 
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
@@ -70,9 +67,10 @@ class ProgramTask(Task):
         """The program's trace on the words in these rows of a pool."""
         if self._layers is None:
             return None
-        steps = self._layers(positions) + 1
-        ran = jnp.arange(self._layers(self._pools[training].longest) + 1) < steps[:, None]
-        entries = {name: jnp.asarray(table)[rows].astype(jnp.int32) for name, table in self._traces[training].items()}
+        pool, steps = self._pools[training], self._layers(positions) + 1
+        at = jnp.arange(self._layers(pool.longest) + 1)
+        ran = at < steps[:, None]
+        entries = {name: pool.held(name, rows, at) for name in pool.traces}
         stated = {name: ran[..., None] & inside[:, None] & (rows >= 0) for name, rows in entries.items()}
         targets = {name: jnp.maximum(rows, 0) for name, rows in entries.items()}
         return ProgramTrace(targets, stated, steps)
