@@ -30,15 +30,15 @@ def by_layer(optimiser: optax.GradientTransformation) -> optax.GradientTransform
     Adafactor scales and clips the updates of a block of weights by the root mean square of the whole block.
     """
 
-    def init(weights: PyTree) -> tuple[Any, Any]:
-        stacked, rest = _parts(weights)
+    def init(params: PyTree) -> Any:
+        stacked, rest = _parts(params)
         return jax.vmap(optimiser.init)(stacked), optimiser.init(rest)
 
-    def update(gradient: PyTree, state: tuple[Any, Any], weights: PyTree | None = None) -> tuple[PyTree, Any]:
+    def update(updates: PyTree, state: Any, params: PyTree | None = None) -> tuple[PyTree, Any]:
         found = [
             change(of_part, of_state, part)
             for change, of_part, of_state, part in zip(
-                (jax.vmap(optimiser.update), optimiser.update), _parts(gradient), state, _parts(weights)
+                (jax.vmap(optimiser.update), optimiser.update), _parts(updates), state, _parts(params)
             )
         ]
         (stacked, first), (rest, second) = found
