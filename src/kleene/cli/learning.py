@@ -23,7 +23,7 @@ def teach(
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
             "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, encoder); "
-            "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
+            "tm:NAME (transformer); FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
@@ -248,13 +248,14 @@ def reproduce(
     as_json: JsonOption = False,
 ) -> None:
     """Run an experiment of the papers, our numbers beside theirs."""
+    from kleene.experiments.catalog import catalog_table, listed
     from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
-        names = list(experiments())
-        return print_json(names) if as_json else typer.echo("\n".join(names))
+        lines = [listed(known) for known in experiments()]
+        return print_json([line.as_json() for line in lines]) if as_json else new_console().print(catalog_table(lines))
     with stoppable("stopped before anything was taught"):
         use_all_cores()
         with _bar(not as_json) as bar:

@@ -8,12 +8,12 @@ from kleene.programs.alta import Program
 from kleene.teaching.lesson import Lesson, perfect
 from kleene.teaching.optimisers import optimiser_of
 from kleene.teaching.parity_words import PROGRAMS, BalancedParity, balanced
-from kleene.teaching.program_words import Pool, Sample, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_sizes, readable, sample_of
 from kleene.teaching.transformers import (
     Encoder,
     ProgramTask,
     check_answer,
-    check_sizes,
+    check_positive,
     policies_of,
     pools_of,
     test_lengths,
@@ -48,12 +48,14 @@ def encoder_lesson(
     variables after each layer are possible as well. Words are drawn as by `transformer_lesson`; those of parity are
     about equally many for each number of ones, unless there are `inputs`.
     """
-    check_sizes(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
+    check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
     check_answer(answer)
     check_positions(positions)
     lengths = test_lengths(longest, lengths)
     is_parity = inputs is None and program.name in PROGRAMS
     samples = [balanced(program, most) for most in (longest, max(lengths))] if is_parity else 2 * [inputs]
+    if inputs is None:
+        check_sizes(program, sample_of(program), max(longest, *lengths))
     training, tests = pools_of(
         program, samples[0] or sample_of(program), longest, samples[1] or sample_of(program), lengths, pool
     )

@@ -95,7 +95,6 @@ def sample_of(program: Program) -> Sample:
 
 def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> Pool:
     """`count` random words of each size, run by the interpreter."""
-    _check_sizes(program, sample, max(sizes))
     rng = random.Random(seed)
     try:
         _check_room(program, sample(rng, max(sizes)), count * len(sizes))
@@ -128,8 +127,8 @@ def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
     check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
 
 
-def _check_sizes(program: Program, sample: Sample, most: int) -> None:
-    """Refuse a size beyond the longest input, which a library entry's `sample` would silently cut."""
+def check_sizes(program: Program, sample: Sample, most: int) -> None:
+    """Refuse a size beyond the longest input, which the `sample` of an entry of the library would silently cut."""
     rng = random.Random(0)
     longest, before = (max(len(sample(rng, size)) for _ in range(4)) for size in (most, most - 1))
     if most > 3 and longest <= before:

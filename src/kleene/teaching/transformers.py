@@ -4,6 +4,7 @@ The program is the teacher: its outputs are the targets, and its variables after
 hints, which linear readings of the residual stream are trained to say (equation 8).
 """
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,9 +17,11 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.turing import TuringMachine
+from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, pool_of, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_sizes, pool_of, readable, sample_of
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
@@ -167,13 +170,15 @@ def transformer_lesson(
     to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
     that is asked for, of every test word.
     """
-    check_sizes(width=width, attention=attention, hidden=hidden, batch=batch)
+    check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
     lengths = test_lengths(longest, lengths)
     variables, heads = readable(program)
     sample = inputs or sample_of(program)
+    if inputs is None:
+        check_sizes(program, sample, max(longest, *lengths))
     training, tests = pools_of(program, sample, longest, sample, lengths, pool)
     count, grows = layers_of(program, (training, tests), layers)
     placed = any(by == "position" for by, _ in program.starts.values())
@@ -205,6 +210,19 @@ def transformer_lesson(
     )
 
 
+def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
+    """The lesson of a Transformer that learns what a Turing machine does, a step in each layer.
+
+    Positions are the cells of its tape, and words are random ones of the input alphabet. The options are those of
+    `transformer_lesson`.
+    """
+
+    def sample(rng: random.Random, size: int) -> list[int]:
+        return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
+
+    return transformer_lesson(transformer_program(machine), **{"inputs": sample} | options)
+
+
 def schedule(rate: float) -> Callable[[Any], Any]:
     """The learning rate by the number of updates: it grows to `rate`, stays, and falls with their square root.
 
@@ -233,16 +251,16 @@ def pools_of(
     program: Program, sample: Sample, longest: int, test_sample: Sample, lengths: Sequence[int], count: int
 ) -> tuple[Pool, Pool]:
     """`count` words of each size up to the longest for training, and other words of these lengths for the tests."""
-    check_sizes(pool=count)
+    check_positive(pool=count)
     training = pool_of(program, sample, range(1, longest + 1), count, seed=0)
     return training, pool_of(program, test_sample, lengths, TEST_WORDS, seed=1)
 
 
 def test_lengths(longest: int, lengths: Sequence[int] | None) -> tuple[int, ...]:
     """The lengths of the tests, by default four up to twice the longest in training."""
-    check_sizes(longest=longest)
+    check_positive(longest=longest)
     found = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
-    check_sizes(lengths=min(found))
+    check_positive(lengths=min(found))
     return found
 
 
@@ -252,7 +270,7 @@ def check_answer(answer: str) -> None:
         raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
 
 
-def check_sizes(**given: int) -> None:
+def check_positive(**given: int) -> None:
     """Refuse sizes below 1."""
     for what, number in given.items():
         if number < 1:
