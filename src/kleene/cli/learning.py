@@ -23,7 +23,8 @@ def teach(
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
             "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, encoder); "
-            "tm:NAME (transformer); FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
+            "tm:NAME (transformer); "
+            "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
