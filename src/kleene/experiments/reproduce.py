@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.experiments import english, hinted_transformers, partial_traces, rule_corpora
+from kleene.experiments import english, hinted_transformers, parity_end_to_end, partial_traces, rule_corpora
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -83,6 +83,7 @@ def experiments(
     found: dict[str, Callable[[], Reproduction]] = {}
     found.update(partial_traces.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
+    found.update(parity_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     return found

@@ -13,7 +13,7 @@ from kleene.teaching.transformers import (
     Encoder,
     ProgramTask,
     check_answer,
-    check_sizes,
+    check_positive,
     policies_of,
     pools_of,
     test_lengths,
@@ -48,7 +48,7 @@ def encoder_lesson(
     variables after each layer are possible as well. Words are drawn as by `transformer_lesson`; those of parity are
     about equally many for each number of ones, unless there are `inputs`.
     """
-    check_sizes(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
+    check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
     check_answer(answer)
     check_positions(positions)
     lengths = test_lengths(longest, lengths)

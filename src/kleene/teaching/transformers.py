@@ -170,7 +170,7 @@ def transformer_lesson(
     to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
     that is asked for, of every test word.
     """
-    check_sizes(width=width, attention=attention, hidden=hidden, batch=batch)
+    check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
@@ -252,16 +252,16 @@ def pools_of(
     program: Program, sample: Sample, longest: int, test_sample: Sample, lengths: Sequence[int], count: int
 ) -> tuple[Pool, Pool]:
     """`count` words of each size up to the longest for training, and other words of these lengths for the tests."""
-    check_sizes(pool=count)
+    check_positive(pool=count)
     training = pool_of(program, sample, range(1, longest + 1), count, seed=0)
     return training, pool_of(program, test_sample, lengths, TEST_WORDS, seed=1)
 
 
 def test_lengths(longest: int, lengths: Sequence[int] | None) -> tuple[int, ...]:
     """The lengths of the tests, by default four up to twice the longest in training."""
-    check_sizes(longest=longest)
+    check_positive(longest=longest)
     found = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
-    check_sizes(lengths=min(found))
+    check_positive(lengths=min(found))
     return found
 
 
@@ -271,7 +271,7 @@ def check_answer(answer: str) -> None:
         raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
 
 
-def check_sizes(**given: int) -> None:
+def check_positive(**given: int) -> None:
     """Refuse sizes below 1."""
     for what, number in given.items():
         if number < 1:
