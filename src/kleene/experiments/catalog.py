@@ -56,6 +56,8 @@ _LINES = (
     Listed("english", "interdependence of words against their distance in sentence and tree "
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "106 s", "212 s, and 78 s twice to measure"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
+    Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
+           "splits (ALTA, section 4)", "49 s"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
 
