@@ -78,3 +78,14 @@ def test_the_experiment_runs_and_is_kept(small, tmp_path):
     assert set(content["minimal_generalises"].values()) == {True, False}
     assert (tmp_path / "hints-for-transformers.json").exists()
     assert len(content["settings"]) == 6
+
+
+def test_the_full_size_has_ten_seeds_of_every_setting_that_a_program_has():
+    plans = experiment("hints-for-transformers", "full").plans
+    assert {plan.lesson.name: plan.runs for plan in plans} == {
+        "parity_relative": 190,
+        "addition": 80,
+        "parity_absolute": 190,
+        "parity_sum_modulo_steps": 170,  # its head reads a number, so that there are no hints on heads
+        "reverse": 190,
+    }

@@ -17,6 +17,13 @@ TrainOption = Annotated[
 TestOption = Annotated[
     str | None, typer.Option(metavar="COND|FILE", help="Of a program: the test inputs; a FILE has one a line.")
 ]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|mcd:SEED|FILE.json",
+        help="Of a SCAN program, in place of --train and --test: a split, such as simple, length, addprim_jump, mcd:0.",
+    ),
+]
 SamplesOption = Annotated[
     int | None,
     typer.Option(
@@ -38,7 +45,9 @@ def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
     unfit = [name for name, value in given.items() if value is not None]
     unfit += ["method"] if method != "interdependence" else []
     if unfit:
-        raise InputError(f"--{unfit[0]} is about a sentence, and --train and --test are about a program; give one kind")
+        raise InputError(
+            f"--{unfit[0]} is about a sentence, and --train, --test and --split are about a program; give one kind"
+        )
 
 
 def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
@@ -51,6 +60,8 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
 
     if plot is not None:
         check_picture(plot, "--plot")
+    if data["split"] is not None:
+        return _explain_on_split(name, data, plot, as_json=as_json)
     if name is None or data["train"] is None or data["test"] is None:
         raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
     found = find(name)
@@ -66,6 +77,21 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     report = learnable(
         found.subject, train, test, constraints=kept, length=source.length(), reference=reference
     )  # fmt: skip
+    _show(report, plot, as_json=as_json)
+
+
+def _explain_on_split(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
+    from kleene.explaining.programs.splits import learnable_on_split
+
+    unfit = [option for option in ("train", "test", "samples", "seed") if data[option] is not None]
+    if unfit:
+        raise InputError(f"--split says which commands are for training and which for the test; leave --{unfit[0]} out")
+    if name is None:
+        raise InputError("--split needs a program of SCAN; give scan or scan_shift_reduce")
+    _show(learnable_on_split(name, data["split"], constraints=bool(data["constraints"])), plot, as_json=as_json)
+
+
+def _show(report: Any, plot: str | None, *, as_json: bool) -> None:
     file = None if plot is None else str(report.draw(plot))
     if as_json:
         return print_json(report.as_json() | ({} if file is None else {"file": file}))
