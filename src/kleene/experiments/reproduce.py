@@ -7,7 +7,12 @@ from typing import Any
 
 from kleene.errors import InputError, did_you_mean
 from kleene.experiments import (
-    english, hinted_transformers, minimal_programs, parity_end_to_end, partial_traces, rule_corpora,
+    english,
+    hinted_transformers,
+    minimal_programs,
+    parity_end_to_end,
+    partial_traces,
+    rule_corpora,
     trace_supervision,
 )  # fmt: skip
 from kleene.experiments.experiment import Reproduction, Size, Watch
