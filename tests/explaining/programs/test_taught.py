@@ -42,10 +42,8 @@ def report():
 def test_a_report_counts_where_the_taught_machine_agrees(report):
     agree = [bool(word.count(1) % 3) for word in TESTS]
     assert report.taught_agree == agree
-    assert f"taught, by hand: it agrees with the program on {sum(agree):,} of {len(TESTS):,} test inputs\n" in str(
-        report
-    )
-    assert "agreement of the taught by number of ones: 0: 100%, 1: 0%, 2..3: 100%, 4: 0%" in str(report)
+    assert f"taught, by hand: it agrees with the program on {sum(agree)} of {len(TESTS)} test inputs\n" in str(report)
+    assert "agreement of the taught by number of ones: 0: 0%, 1..2: 100%, 3: 0%, 4..5: 100%, 6: 0%" in str(report)
     told = report.as_json()["taught"]
     assert (told["what"], told["agree"], told["test"]) == ("by hand", sum(agree), len(TESTS))
     assert told["by_ones"]["3"][0] == 0 < told["by_ones"]["3"][1]
