@@ -196,8 +196,8 @@ def trace_supervision(
     """Table 2 and figure 4, or of it the programs with these `names`.
 
     Full size is the paper's Table 1: four hidden layers of 4,096 units, 50,000 steps, for sum and modulo 400,000, and 3
-    seeds. The quick one has two hidden layers of 256 units, a higher rate, 2,000 to 4,000 steps and 4 seeds; the program with
-    relative positions has the paper's hyperparameters in both.
+    seeds. The quick one has two hidden layers of 256 units, a higher rate, 2,000 to 4,000 steps and 4 seeds; the
+    program with relative positions has the paper's hyperparameters in both.
     """
     chosen, train = tuple(row for name, row in rows().items() if names is None or name in names), 200
     seeds = seeds or (3 if size == "full" else 4)
