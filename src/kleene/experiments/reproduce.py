@@ -7,8 +7,13 @@ from typing import Any
 
 from kleene.errors import InputError, did_you_mean
 from kleene.experiments import (
-    english, hinted_transformers, minimal_programs, parity_end_to_end, partial_traces, rule_corpora,
-)  # fmt: skip
+    english,
+    hinted_transformers,
+    minimal_programs,
+    parity_end_to_end,
+    partial_traces,
+    rule_corpora,
+)
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
