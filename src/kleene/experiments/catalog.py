@@ -59,6 +59,8 @@ _LINES = (
            "ALTA's theory can and cannot be learned (ours)"),
     Listed("parity-end-to-end", "encoder Transformers taught parity from its answers alone, by layers, sharing and "
            "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
+    Listed("scan-end-to-end", "encoder-decoder Transformers taught SCAN, by number of layers (ALTA, Table 6 and "
+           "figure 18)"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
     Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
            "splits (ALTA, section 4)", "49 s"),

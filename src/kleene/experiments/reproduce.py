@@ -7,7 +7,13 @@ from typing import Any
 
 from kleene.errors import InputError, did_you_mean
 from kleene.experiments import (
-    english, hinted_transformers, minimal_programs, parity_end_to_end, partial_traces, rule_corpora,
+    english,
+    hinted_transformers,
+    minimal_programs,
+    parity_end_to_end,
+    partial_traces,
+    rule_corpora,
+    scan_end_to_end,
 )  # fmt: skip
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
@@ -86,6 +92,7 @@ def experiments(
     found.update(partial_traces.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
+    found.update(scan_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     found.update(minimal_programs.experiments(size))
