@@ -61,6 +61,8 @@ _LINES = (
            "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
     Listed("parity-trace-supervision", "parity by trace supervision: accuracy on longer words and more ones than in "
            "training, for three programs (ALTA, Table 2 and figure 4)"),
+    Listed("scan-end-to-end", "encoder-decoder Transformers taught SCAN, by number of layers (ALTA, Table 6 and "
+           "figure 18)"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
     Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
            "splits (ALTA, section 4)", "49 s"),

@@ -13,6 +13,7 @@ from kleene.experiments import (
     parity_end_to_end,
     partial_traces,
     rule_corpora,
+    scan_end_to_end,
     trace_supervision,
 )
 from kleene.experiments.experiment import Reproduction, Size, Watch
@@ -93,6 +94,7 @@ def experiments(
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
     found.update(trace_supervision.experiments(size, iterations))
+    found.update(scan_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     found.update(minimal_programs.experiments(size))
