@@ -28,7 +28,7 @@ SAMPLES = 1_000  # inputs of each length, on which a minimal version is judged; 
 
 
 @dataclass(frozen=True)
-class Teacher:
+class TeachingProgram:
     """A program as a teacher: the longest words in training, how long it teaches, and options of its lesson.
 
     A `slow` one teaches with fewer settings.
@@ -50,11 +50,11 @@ class Teacher:
 
 LARGER = {"width": 64, "attention": 4, "hidden": 256, "rate": 1e-3, "batch": 64}
 TEACHERS = {
-    "parity_relative": Teacher(10, 4_000, {"answer": "last"}),
-    "addition": Teacher(5, 5_000, LARGER | {"noise": 0.4, "rate": 2e-3, "reach": 1}, slow=True),
-    "parity_absolute": Teacher(10, 3_000, {"answer": "last"}),
-    "parity_sum_modulo_steps": Teacher(10, 4_000, LARGER | {"noise": 0.0, "hidden": 512, "batch": 128}),
-    "reverse": Teacher(8, 3_000, LARGER | {"noise": 0.1}),
+    "parity_relative": TeachingProgram(10, 4_000, {"answer": "last"}),
+    "addition": TeachingProgram(5, 5_000, LARGER | {"noise": 0.4, "rate": 2e-3, "reach": 1}, slow=True),
+    "parity_absolute": TeachingProgram(10, 3_000, {"answer": "last"}),
+    "parity_sum_modulo_steps": TeachingProgram(10, 4_000, LARGER | {"noise": 0.0, "hidden": 512, "batch": 128}),
+    "reverse": TeachingProgram(8, 3_000, LARGER | {"noise": 0.1}),
 }
 QUICK = ("parity_relative", "parity_sum_modulo_steps")
 
