@@ -97,7 +97,7 @@ class TraceSupervision:
     train: int
     tests: int
     name: str = "parity-trace-supervision"
-    shows: str = "parity by trace supervision: accuracy on longer words and more ones than in training (ALTA, Table 2)"
+    shows: str = "parity by trace supervision, on longer words and more ones than in training (ALTA, Table 2, figure 4)"
     paper: dict[str, Any] = field(
         default_factory=lambda: {row.title: dict(zip(COLUMNS, row.paper)) for row in rows().values()}
     )
