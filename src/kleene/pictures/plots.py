@@ -119,7 +119,9 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
 
     if panel.log_across:
         ax.set_xscale("log")
+        ax.set_xticks(sorted({size for line in panel.lines.values() for size in line.across}))
         ax.xaxis.set_major_formatter(lambda size, _: f"{size:g}")
+        ax.xaxis.set_minor_formatter(lambda size, _: "")
     else:
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
     if panel.log:
