@@ -38,7 +38,7 @@ PAPER = {
 }
 LENGTHS = (5, 10, 20, 40)
 TRAINED = (20, 10, 9)  # the first of these lengths that a program takes is the longest of its training inputs
-TIMED = 100  # random inputs of a length at most, of which the one with the most layers counts
+TIMED, TOGETHER = 500, 50  # random inputs of a length, of which that with the most layers counts; and at once
 DECODED, PAIRS = 3, 1_000  # digits of the numbers that the decoder adds, and pairs of each number of digits
 LEARNED, FOLLOWED = 99.0, 90.0  # percent right, at which training lengths count as learned, and more ones as solved
 
@@ -87,7 +87,8 @@ def program_row(name: str, samples: int) -> dict[str, Any]:
     for length in sorted({*LENGTHS, longest}):
         if _takes(source, length):
             inputs = [source.draw(rng, length) for _ in range(min(samples, TIMED))]
-            layers[str(length)] = max(trace.steps for trace in program.run_batch(inputs))
+            blocks = (inputs[first : first + TOGETHER] for first in range(0, len(inputs), TOGETHER))
+            layers[str(length)] = max(trace.steps for block in blocks for trace in program.run_batch(block))
     kept = len(minimal(program, train).rules)
     facts = {"program": name, "rules": len(program.rules()), "minimal_rules": kept, "longest": longest}
     return facts | {"train": len(train), "layers": layers, "at": layers[str(longest)]}
