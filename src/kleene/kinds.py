@@ -240,6 +240,13 @@ LEARNED_MLPS = Kind(
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
 )
+ENCODER_DECODERS = Kind(
+    "encoder-decoder Transformer",
+    machine="kleene.machines.transformer.encoder_decoder:EncoderDecoder",
+    noun="network",
+    read=late("kleene.machines.language:read_sentence"),
+    telling=late("kleene.machines.transformer.encoder_decoder:tell_written"),
+)
 NTMS = Kind(
     "Neural Turing Machine",
     machine="kleene.machines.ntm.ntm:NTM",
@@ -260,6 +267,7 @@ _ALL = (
     TAUGHT_TRANSFORMERS,
     LEARNED_MLPS,
     ENCODERS,
+    ENCODER_DECODERS,
     NTMS,
 )
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}

@@ -60,6 +60,10 @@ _LINES = (
            "ALTA's theory can and cannot be learned (ours)"),
     Listed("parity-end-to-end", "encoder Transformers taught parity from its answers alone, by layers, sharing and "
            "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
+    Listed("parity-trace-supervision", "parity by trace supervision: accuracy on longer words and more ones than in "
+           "training, for three programs (ALTA, Table 2 and figure 4)"),
+    Listed("scan-end-to-end", "encoder-decoder Transformers taught SCAN, by number of layers (ALTA, Table 6 and "
+           "figure 18)"),
     Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
            "splits (ALTA, section 4)", "49 s"),
     Listed("simplicity-bias", "rules against layers of every program of the library, and which of the two networks "

@@ -13,7 +13,9 @@ from kleene.experiments import (
     parity_end_to_end,
     partial_traces,
     rule_corpora,
+    scan_end_to_end,
     simplicity,
+    trace_supervision,
 )
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
@@ -92,6 +94,8 @@ def experiments(
     found.update(partial_traces.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
+    found.update(trace_supervision.experiments(size, iterations))
+    found.update(scan_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     found.update(minimal_programs.experiments(size))
