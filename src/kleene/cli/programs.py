@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from kleene.cli.learnability import (
+    ComparedOption,
     ConstraintsOption,
     DataSeedOption,
     SamplesOption,
     TestOption,
     TrainOption,
+    explain_network,
     explain_program,
     refuse_options,
 )
@@ -274,8 +276,9 @@ def explain(
     text: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TEXT|PROGRAM]",
-            help="A sentence; its words have spaces between them. With --train, a transformer program.",
+            metavar="[TEXT|PROGRAM|NETWORK]",
+            help="A sentence; its words have spaces between them. With --train, a transformer program; with --program, "
+            "a Transformer in a file.",
         ),
     ] = None,
     model: Annotated[
@@ -308,6 +311,7 @@ def explain(
     ] = None,
     train: TrainOption = None,
     test: TestOption = None,
+    program: ComparedOption = None,
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
     constraints: ConstraintsOption = False,
@@ -316,12 +320,15 @@ def explain(
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
     Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
-    and the report says whether its minimal version for the training inputs agrees with it on the test inputs.
+    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. With
+    --program and --test, the argument is a file with a taught Transformer, which is compared with that program.
     """
     data = {"train": train, "test": test, "samples": samples, "seed": seed, "constraints": constraints or None}
-    if any(given is not None for given in data.values()):
+    if program is not None or any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
         refuse_options(sentence | {"conllu": conllu}, method=method)
+        if program is not None:
+            return explain_network(text, program, data, plot, as_json=as_json)
         return explain_program(text, data, plot, as_json=as_json)
     plot = plot or "interdependence.svg"
     from kleene.explaining.words.explanation import explain as explain_sentence

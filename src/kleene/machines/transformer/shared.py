@@ -6,7 +6,7 @@ the length: these keep a state over many layers, where a stream that is normed b
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -17,21 +17,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, Size
+from kleene.machines.transformer.streams import AT_ONCE, ResidualStreams, Streams, decoded, residual_streams
 from kleene.machines.weights import Format, arrays_of
 from kleene.notation.words import checked_input
-from kleene.traces import Channel, Trace
+from kleene.traces import Trace, TraceBatch
 
 keep_compiled_programs_unless_jax_came_first()
 
-SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
 TINY = 1e-5  # added to the variance, as is usual
-
-
-class Streams(NamedTuple):
-    """The residual stream at the start and after each layer, and after each attention."""
-
-    states: Float[Array, "step position width"]
-    attended: Float[Array, "layers position width"]
 
 
 class SharedTransformer(Shown, eqx.Module):
@@ -195,23 +188,35 @@ class SharedTransformer(Shown, eqx.Module):
 
     def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
         """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
-        tokens = checked_input(word, type(self).__name__, len(self.embedding), self.places)
-        count = self.layers_for(len(tokens)) if layers is None else layers
-        if count < 0:
-            raise InputError(f"layers is {count}; give 0 or more")
-        padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
-        logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), -(-count // SEGMENT) * SEGMENT)
-        data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
-        data = {name: rows[: count + 1, : len(tokens)] for name, rows in data.items()}
-        for name, _ in self.head_outputs:
-            data[name][0] = -1
-        channels = [Channel(name, "category", size) for name, size in self.variables]
-        channels += [Channel(name, "category", size, per_step=True) for name, size in self.head_outputs]
-        return Trace(tuple(channels), data, self.output_name, source="network")
+        return decoded(self, self._checked([word]), layers)[0]
 
-    def run_batch(self, words: Sequence[Sequence[int]]) -> list[Trace]:
-        """The traces of many words of unequal length, one after the other."""
-        return [self.run(word) for word in words]
+    def run_batch(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> TraceBatch:
+        """The decoded traces of many words of unequal length, as many at once as take `at_once` numbers."""
+        return decoded(self, self._checked(words), at_once=at_once)
+
+    def residual_streams(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> ResidualStreams:
+        """The residual streams of many words of unequal length."""
+        return residual_streams(self, self._checked(words), at_once=at_once)
+
+    def _checked(self, words: Sequence[Sequence[int]]) -> list[list[int]]:
+        return [checked_input(word, type(self).__name__, len(self.embedding), self.places) for word in words]
+
+    def untrained(self, seed: int) -> "SharedTransformer":
+        """A network of the same shape with random weights."""
+        return SharedTransformer.random(
+            len(self.embedding),
+            dict(self.variables),
+            width=self.embedding.shape[1],
+            heads=self.query.shape[0],
+            units=len(self.mlp_bias),
+            head_outputs=dict(self.head_outputs),
+            output_name=self.output_name,
+            layers=self.layers,
+            grows=self.grows,
+            reach=self.distances.shape[1] // 2,
+            positions=self.places,
+            key=jax.random.key(seed),
+        )
 
     @property
     def size(self) -> Size:
@@ -251,11 +256,6 @@ def normed(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]
     """The vector with mean 0 and variance 1."""
     centred = stream - jnp.mean(stream, axis=-1, keepdims=True)
     return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + TINY)
-
-
-@eqx.filter_jit
-def _read(network: SharedTransformer, tokens: Array, length: Array, layers: int) -> dict[str, Array]:
-    return network.read(network(tokens, length, layers=layers))
 
 
 FORMAT = Format("shared transformer", "Transformer", sizes=("symbols",))

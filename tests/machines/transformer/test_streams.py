@@ -1,0 +1,81 @@
+"""Residual streams and traces of many words at once: the same as of each word alone."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kleene
+from kleene.errors import InputError
+from kleene.machines.transformer.shared import SharedTransformer
+from kleene.machines.transformer.streams import compiled_streams
+from kleene.programs.alta.library import parity
+
+SIZES = {"width": 8, "heads": 2, "units": 6, "reach": 2}
+GROWING = SharedTransformer.random(3, {"a": 2, "b": 3}, head_outputs={"c": 4}, **SIZES, key=jax.random.key(0))
+FIXED = SharedTransformer.random(3, {"a": 4}, layers=3, grows=False, positions=12, **SIZES, key=jax.random.key(1))
+WORDS = [[(n * k) % 3 for k in range(1, 1 + n % 11 + n // 30)] for n in range(1, 41)]
+WORDS = [word or [2] for word in WORDS]
+
+
+@pytest.mark.parametrize("network", [GROWING, FIXED], ids=["growing", "fixed"])
+@pytest.mark.parametrize("at_once", [1 << 21, 4_000])  # in one chunk for each size, or in several
+def test_many_words_have_the_traces_that_each_has_alone(network, at_once):
+    batch = network.run_batch(WORDS, at_once=at_once)
+    assert len({len(word) for word in WORDS}) > 8
+    assert len(batch) == len(WORDS)
+    for word, trace in zip(WORDS, batch, strict=True):
+        assert trace == network.run(word)
+        assert (trace.steps, trace["a"].shape[1]) == (network.layers_for(len(word)), len(word))
+
+
+def test_heads_read_nothing_at_the_start_and_something_in_each_layer():
+    trace = GROWING.run_batch([[1, 2, 0, 1]])[0]
+    assert (trace["c"][0] == -1).all()
+    assert (trace["c"][1:] >= 0).all()
+
+
+def test_the_streams_of_many_words_are_those_of_each_alone():
+    found = GROWING.residual_streams(WORDS, at_once=4_000)
+    assert found.symbols == 3
+    for row in (0, 7, 25, 39):
+        word = WORDS[row]
+        layers = GROWING.layers_for(len(word))
+        alone = GROWING(jnp.array(word), jnp.array(len(word)), layers=layers)
+        assert found.layers[row] == layers
+        np.testing.assert_allclose(found.states[row, : layers + 1, : len(word)], alone.states, atol=1e-4)
+        np.testing.assert_allclose(found.attended[row, :layers, : len(word)], alone.attended, atol=1e-4)
+
+
+def test_no_words_have_no_traces_and_bad_ones_are_refused():
+    assert list(GROWING.run_batch([])) == []
+    with pytest.raises(InputError, match="the input is empty"):
+        GROWING.run_batch([[1], []])
+    with pytest.raises(InputError, match="layers is -1"):
+        GROWING.run([1], layers=-1)
+    assert GROWING.run([1, 2], layers=5).steps == 5
+    assert GROWING.run([1, 2], layers=0)["c"].tolist() == [[-1, -1]]
+
+
+def test_an_untrained_network_has_the_shapes_of_the_trained_one_and_other_weights():
+    for network in (GROWING, FIXED):
+        other = network.untrained(7)
+        assert jax.tree.structure(other) == jax.tree.structure(network)
+        assert [a.shape for a in jax.tree.leaves(other)] == [a.shape for a in jax.tree.leaves(network)]
+        assert not np.allclose(other.query, network.query)
+
+
+def test_the_streams_of_a_compiled_network_hold_its_trace():
+    program = parity.relative()
+    network = kleene.compile(program)
+    words = [[2, 1, 0, 1, 1], [2, 1], [2, 0, 1, 1]]
+    found = compiled_streams(network, words)
+    for row, trace in enumerate(program.run_batch(words)):
+        assert found.layers[row] == trace.steps
+        for name in ("parity", "done"):
+            part = network.layout.segment(name)
+            here = found.states[row, : trace.steps + 1, : len(words[row]), part.start : part.stop]
+            assert (here.argmax(axis=-1) == trace[name]).all()
+        part = network.layout.segment("done_left")
+        read = found.attended[row, : trace.steps, 1 : len(words[row]), part.start : part.stop]
+        assert (read.argmax(axis=-1) == trace["done_left"][1:, 1:]).all()
