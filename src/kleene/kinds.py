@@ -232,6 +232,13 @@ TAUGHT_TRANSFORMERS = Kind(
     streams=lambda network, words: network.residual_streams(words),
     untrained=lambda network, seed: network.untrained(seed),
 )
+LEARNED_MLPS = Kind(
+    "Transformer with a learned MLP",
+    machine="kleene.machines.transformer.learned_mlp:MLPTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    telling=late("kleene.programs.alta.console:telling"),
+)
 NTMS = Kind(
     "Neural Turing Machine",
     machine="kleene.machines.ntm.ntm:NTM",
@@ -241,7 +248,18 @@ NTMS = Kind(
     run_options=("cells",),
 )
 
-_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, TAUGHT_TRANSFORMERS, NTMS)
+_ALL = (
+    TRANSFORMERS,
+    AUTOMATA,
+    TURING_MACHINES,
+    CIRCUITS,
+    COUNTERS,
+    LSTMS,
+    TRANSFORMER_LMS,
+    TAUGHT_TRANSFORMERS,
+    LEARNED_MLPS,
+    NTMS,
+)
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 

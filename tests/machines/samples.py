@@ -12,6 +12,7 @@ from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer_lm import TransformerLM
 from kleene.notation.wiring import Steps
@@ -38,6 +39,8 @@ def drawn() -> tuple[Any, ...]:
         LSTM.random(3, 2, key=KEY),
         NRAM.random(1, "R", hidden=2, key=KEY),
         shared(),
+        LearnedMLP.random(24, 20, depth=2, units=5, key=KEY),
+        LearnedMLP.random(12, 7, depth=1, units=3, key=KEY),
     )
 
 
@@ -53,11 +56,14 @@ def nram() -> NRAM:
 
 
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
-LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED = drawn()
+LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED, MLP, SMALL_MLP = drawn()
 
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
     "shared transformer": SHARED,
+    "transformer with a learned mlp": MLPTransformer.of(
+        kleene.compile(parity.absolute(positions=8)), MLP, layers=-1, grows=True
+    ),
     "simple rnn": exact_rnn(),
     "turing rnn": kleene.compile(stored("sipser")),
     "lstm": LSTM_OF_LETTERS,
@@ -68,6 +74,9 @@ MACHINES: dict[str, Any] = {
 # Further ones that have parts which those above lack.
 VARIANTS: dict[str, Any] = {
     "a Transformer with an expansion": kleene.compile(parity.sum_modulo(most_ones=3)),
+    "a learned MLP after an expansion": MLPTransformer.of(
+        kleene.compile(parity.sum_modulo(most_ones=3)), SMALL_MLP, layers=1, grows=False
+    ),
     "a floating simple RNN": library.majority_slu().to_float(),
     "a floating Turing machine": kleene.compile(stored("sipser"), dtype="float32"),
     "an LSTM that is a language model": LSTM_LM,
@@ -76,6 +85,7 @@ VARIANTS: dict[str, Any] = {
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],
     "shared transformer": [2, 1, 0],
+    "transformer with a learned mlp": [1, 0, 1],
     "simple rnn": "aabb",
     "turing rnn": "11",
     "lstm": "abba",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.experiments import english, partial_traces, rule_corpora
+from kleene.experiments import english, hinted_transformers, partial_traces, rule_corpora
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -82,6 +82,7 @@ def experiments(
     """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
     found: dict[str, Callable[[], Reproduction]] = {}
     found.update(partial_traces.experiments(size, iterations))
+    found.update(hinted_transformers.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     return found

@@ -82,6 +82,7 @@ class Panel:
     up: str
     marks: str = ""  # matplotlib's marker for the points
     log: bool = False  # logarithmic values
+    log_across: bool = False  # logarithmic sizes
     limits: tuple[float, float] | None = None
 
 
@@ -116,7 +117,11 @@ def _draw(ax: Any, line: Line, marks: str) -> Any:
 def _dress(ax: Any, name: str, panel: Panel) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
+    if panel.log_across:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda size, _: f"{size:g}")
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
     if panel.log:
         ax.set_yscale("log")
     if panel.limits is not None:

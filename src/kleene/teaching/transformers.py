@@ -4,6 +4,7 @@ The program is the teacher: its outputs are the targets, and its variables after
 hints, which linear readings of the residual stream are trained to say (equation 8).
 """
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,9 +17,11 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.turing import TuringMachine
+from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, pool_of, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_sizes, pool_of, readable, sample_of
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
@@ -165,6 +168,8 @@ def transformer_lesson(
         raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
     variables, heads = readable(program)
     sample = inputs or sample_of(program)
+    if inputs is None:
+        check_sizes(program, sample, max(longest, *lengths))
     training = pool_of(program, sample, range(1, longest + 1), pool, seed=0)
     tests = pool_of(program, sample, lengths, TEST_WORDS, seed=1)
     count, grows = layers_of(program, (training, tests), layers)
@@ -195,6 +200,19 @@ def transformer_lesson(
         seeds=4,
         config=config,
     )
+
+
+def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
+    """The lesson of a Transformer that learns what a Turing machine does, a step in each layer.
+
+    Positions are the cells of its tape, and words are random ones of the input alphabet. The options are those of
+    `transformer_lesson`.
+    """
+
+    def sample(rng: random.Random, size: int) -> list[int]:
+        return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
+
+    return transformer_lesson(transformer_program(machine), **{"inputs": sample} | options)
 
 
 def schedule(rate: float) -> Callable[[Any], Any]:
