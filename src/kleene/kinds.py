@@ -238,6 +238,8 @@ LEARNED_MLPS = Kind(
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+    streams=late("kleene.machines.transformer.streams:learned_streams"),
+    untrained=late("kleene.machines.transformer.streams:with_random_mlp"),
 )
 NTMS = Kind(
     "Neural Turing Machine",

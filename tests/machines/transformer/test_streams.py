@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import kleene
+from kleene import kinds
 from kleene.errors import InputError
+from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
 from kleene.machines.transformer.shared import SharedTransformer
-from kleene.machines.transformer.streams import compiled_streams
 from kleene.programs.alta.library import parity
 
 SIZES = {"width": 8, "heads": 2, "units": 6, "reach": 2}
@@ -57,6 +58,14 @@ def test_no_words_have_no_traces_and_bad_ones_are_refused():
     assert GROWING.run([1, 2], layers=0)["c"].tolist() == [[-1, -1]]
 
 
+def test_a_learned_mlp_is_drawn_anew_and_attention_stays():
+    network = learned()
+    other = kinds.of(network).untrained(network, 7)
+    assert [a.shape for a in jax.tree.leaves(other)] == [a.shape for a in jax.tree.leaves(network)]
+    assert not np.allclose(other.mlp.output.weights, network.mlp.output.weights)
+    assert (other.query == network.query).all()
+
+
 def test_an_untrained_network_has_the_shapes_of_the_trained_one_and_other_weights():
     for network in (GROWING, FIXED):
         other = network.untrained(7)
@@ -65,12 +74,18 @@ def test_an_untrained_network_has_the_shapes_of_the_trained_one_and_other_weight
         assert not np.allclose(other.query, network.query)
 
 
-def test_the_streams_of_a_compiled_network_hold_its_trace():
-    program = parity.relative()
-    network = kleene.compile(program)
+def learned() -> MLPTransformer:
+    compiled = kleene.compile(parity.relative())
+    mlp = LearnedMLP.random(compiled.layout.width, 4, depth=2, units=5, key=jax.random.key(2))
+    return MLPTransformer.of(compiled, mlp, layers=-1, grows=True)
+
+
+@pytest.mark.parametrize("kind", ["compiled", "learned MLP"])
+def test_the_streams_of_a_network_hold_its_trace(kind):
+    network = kleene.compile(parity.relative()) if kind == "compiled" else learned()
     words = [[2, 1, 0, 1, 1], [2, 1], [2, 0, 1, 1]]
-    found = compiled_streams(network, words)
-    for row, trace in enumerate(program.run_batch(words)):
+    found = kinds.of(network).streams(network, words)
+    for row, trace in enumerate(network.run_batch(words)):
         assert found.layers[row] == trace.steps
         for name in ("parity", "done"):
             part = network.layout.segment(name)

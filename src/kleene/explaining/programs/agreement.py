@@ -175,6 +175,8 @@ def agreement_of(
     inside = np.arange(positions) < np.array([len(word) for word in words])[:, None]
     targets, readings, heads = {}, {}, []
     for channel in found.channels:
+        if channel.kind != "category":
+            continue
         values = np.asarray(wanted.data[channel.name])[rows, at][..., :positions]
         stated = ran[..., None] & inside[:, None]
         if channel.per_step:
@@ -192,16 +194,20 @@ def check_variables(program: Program, found: TraceBatch) -> None:
     has = ", ".join(program.domains)
     for channel in found.channels:
         variable = program.domains.get(channel.name)
-        if not isinstance(variable, Categorical):
-            what = "has no such variable" if variable is None else "has it as numbers or sets"
+        if variable is None or isinstance(variable, Categorical) != (channel.kind == "category"):
+            what = "has no such variable" if variable is None else "has it as another kind of value"
             raise InputError(
                 f"the network reads {channel.name!r}, and {program.name} {what}; its variables are {has}. Compare the "
                 f"network with the program that taught it"
             )
+        if not isinstance(variable, Categorical):
+            continue
         if channel.size != variable.range:
             raise InputError(
                 f"{channel.name!r} has {channel.size} values in the network and {variable.range} in {program.name}; "
                 f"compare the network with the program that taught it"
             )
+    if not isinstance(program.domains[program.output_name], Categorical):
+        raise InputError(f"{program.name} has numbers or sets as outputs, and only categories are compared")
     if found.output_name != program.output_name:
         raise InputError(f"the network's output is {found.output_name!r}, and {program.output_name!r} in the program")

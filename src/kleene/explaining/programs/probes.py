@@ -16,6 +16,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 ROUNDS, RATE, DECAY = 60, 0.3, 1e-3  # of Adam, and of the weights of a probe
+LARGEST = 1e6  # a number of a stream
 LEAST = 1e-6  # of the largest variance of a stream, below which a direction is not whitened
 
 
@@ -48,6 +49,7 @@ class ProbeScores:
 
 def whitened(fit: Points, test: Points) -> tuple[Points, Points]:
     """Both with mean 0, with the identity as the covariance of the first, and with a 1 for the bias."""
+    fit, test = (points._replace(streams=_bounded(points.streams)) for points in (fit, test))
     streams = fit.streams.astype(np.float64)
     mean = streams.mean(axis=1, keepdims=True)
     centred = streams - mean
@@ -60,6 +62,11 @@ def whitened(fit: Points, test: Points) -> tuple[Points, Points]:
         with_bias = np.concatenate([turned, np.ones_like(turned[..., :1])], axis=-1)
         found.append(points._replace(streams=with_bias.astype(np.float32)))
     return found[0], found[1]
+
+
+def _bounded(streams: np.ndarray) -> np.ndarray:
+    """The streams of random weights may grow beyond all bounds; such numbers are cut."""
+    return np.clip(np.nan_to_num(streams), -LARGEST, LARGEST)
 
 
 def scores_of(

@@ -3,7 +3,7 @@
 Words of about the same length are run in one jitted program, as many at once as fit into a bounded amount of memory.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
@@ -14,7 +14,10 @@ from jaxtyping import Array, Float, Int
 
 from kleene.errors import InputError
 from kleene.limits import check_memory
-from kleene.machines.transformer.layer import advance, has_halted, prepare
+from kleene.machines.transformer.attention import softmax
+from kleene.machines.transformer.layer import advance, prepare
+from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, after_mlp
+from kleene.machines.transformer.parameters import Parameters
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.notation.words import padded
 from kleene.traces import Channel, TraceBatch
@@ -171,26 +174,59 @@ def compiled_streams(network: UniversalTransformer, words: Sequence[Sequence[Any
 
     What `run` refuses is not refused here.
     """
-    layout = network.layout
+    layout, runnable = network.layout, prepare(network, "softmax")
     tokens, lengths = padded([layout.check_input(word) for word in words])
-    runnable = prepare(network, "softmax")
-    state = network.tokens[tokens]
+
+    def layer(state: np.ndarray) -> tuple[Any, Any]:
+        step = advance(np, runnable, state, lengths)
+        return step.read, step.state
+
+    return _layer_by_layer(network, tokens, lengths, np.full(len(tokens), layout.max_layers), layer)
+
+
+def learned_streams(network: MLPTransformer, words: Sequence[Sequence[Any]]) -> ResidualStreams:
+    """The residual streams of a compiled Transformer with a learned MLP, until each word has ended."""
+    compiled: Parameters = jax.tree.map(jnp.asarray, network.compiled)
+    tokens, lengths = padded([network.layout.check_input(word) for word in words])
+
+    @jax.jit
+    def layer(state: Array) -> tuple[Array, Array]:
+        with jax.default_matmul_precision("highest"):  # logits are in the thousands
+            stream = state + softmax(jnp, compiled, state, jnp.asarray(lengths)).read
+        return stream, after_mlp(network.mlp, compiled, stream)
+
+    return _layer_by_layer(network, tokens, lengths, np.asarray(network.layers_for(lengths)), layer)
+
+
+def _layer_by_layer(
+    network: Any, tokens: np.ndarray, lengths: np.ndarray, limits: np.ndarray, layer: Callable[[Any], tuple[Any, Any]]
+) -> ResidualStreams:
+    """The streams of a network that may halt; `layer` gives the stream after attention and after the MLP."""
+    state = np.asarray(network.tokens)[tokens]
     if network.positions is not None:
-        state = state + network.positions[: tokens.shape[1]]
-    layers, going = np.zeros(len(tokens), dtype=np.int64), np.ones(len(tokens), dtype=bool)
-    states, attended = [state], []
-    for layer in range(layout.max_layers):
-        going = going & ~has_halted(np, runnable, states[-1], lengths)
-        if not going.any():
+        state = state + np.asarray(network.positions)[: tokens.shape[1]]
+    layers, ended = np.zeros(len(tokens), dtype=np.int64), np.zeros(len(tokens), dtype=bool)
+    beyond = np.arange(tokens.shape[1]) >= lengths[:, None]
+    states, attended = [np.asarray(state, np.float32)], []
+    while True:
+        if network.halt is not None:
+            ended = ended | ((states[-1] @ np.asarray(network.halt, np.float32) > 0.5) | beyond).all(axis=1)
+        ended = ended | (layers >= limits)
+        if ended.all():
             break
-        _room(len(tokens), layer + 2, *state.shape[1:])
-        step = advance(np, runnable, states[-1], lengths)
-        states.append(step.state)
-        attended.append(step.read)
-        layers[going] = layer + 1
-    after = np.stack(attended, axis=1) if attended else np.zeros((len(tokens), 0, *state.shape[1:]))
-    return ResidualStreams(*_floats(np.stack(states, axis=1), after), lengths, layers, layout.input_range)
+        _room(len(tokens), len(states) + 1, *state.shape[1:])
+        stream, state = layer(state)
+        states.append(np.asarray(state, np.float32))
+        attended.append(np.asarray(stream, np.float32))
+        layers[~ended] = len(attended)
+    after = np.stack(attended, axis=1) if attended else np.zeros((len(tokens), 0, *state.shape[1:]), np.float32)
+    return ResidualStreams(np.stack(states, axis=1), after, lengths, layers, network.layout.input_range)
 
 
-def _floats(*arrays: Any) -> list[np.ndarray]:
-    return [np.asarray(array, np.float32) for array in arrays]
+def with_random_mlp(network: MLPTransformer, seed: int) -> MLPTransformer:
+    """The same compiled attention with a random MLP of the same sizes."""
+    hidden = network.mlp.hidden
+    sizes = {"depth": len(hidden), "units": hidden[0].bias.shape[-1]}
+    outputs = network.mlp.output.bias.shape[-1]
+    drawn = LearnedMLP.random(network.features, outputs, **sizes, key=jax.random.key(seed))
+    return eqx.tree_at(lambda one: one.mlp, network, drawn)
