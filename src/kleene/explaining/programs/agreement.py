@@ -83,7 +83,8 @@ class TraceAgreement:
     @property
     def positions(self) -> float:
         """The share of positions at which all variables are equal after every layer."""
-        return _share(self._over(self._wrong).any(axis=(0, 2)), self._stated.any(axis=(0, 2)))
+        wrong, stated = (np.asarray(array.any(axis=(0, 2))) for array in (self._over(self._wrong), self._stated))
+        return _share(wrong, stated)
 
     @property
     def whole_words(self) -> float:
@@ -92,13 +93,13 @@ class TraceAgreement:
 
     @cached_property
     def _wrong_words(self) -> np.ndarray:
-        return self._over(self._wrong).any(axis=(0, 2, 3))
+        return np.asarray(self._over(self._wrong).any(axis=(0, 2, 3)))
 
     @cached_property
     def right_outputs(self) -> np.ndarray:
         """Whether the output after the last layer is equal at all positions, for each word."""
         last = self._wrong[self.output_name][np.arange(len(self.words)), self.layers]
-        return ~last.any(axis=1)
+        return np.asarray(~last.any(axis=1))
 
     @property
     def by_variable(self) -> dict[str, float]:

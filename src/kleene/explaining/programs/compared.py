@@ -77,7 +77,7 @@ class ProgramComparison:
 
     def _probe_lines(self) -> list[str]:
         heading = ("", "its own reading", "probe, same layer", "best layer", "untrained", "most frequent value")
-        rows = [heading]
+        rows: list[tuple[str, ...]] = [heading]
         for reading in self.readings:
             own = self._own.get(reading.name)
             shares = [float("nan") if own is None else own, mean_of(reading.same, "accuracy"), reading.accuracy]
@@ -120,24 +120,24 @@ class ProgramComparison:
         panels = []
         for reading in self.readings[:DRAWN]:
             steps, positions = int(found.layers[row]) + 1, len(found.words[row])
-            pair = [table.get(reading.name) for table in (found.wanted, found.found)]
-            traces = [None if array is None else array[row, :steps, :positions] for array in pair]
-            control = reading.control
-            panels.append(
-                VariablePanel(
-                    reading.name + " (head)" * reading.is_head,
-                    *traces,
-                    reading.layers,
-                    reading.steps,
-                    reading.scores.tested,
-                    {
-                        "network": _by_layer(reading, reading.scores.tested),
-                        "untrained": None if control is None else _by_layer(reading, control.tested),
-                        "most frequent value": _by_layer(reading, reading.scores.majority),
-                    },
-                )
+            program, network = (
+                _part(table, reading.name, row, steps, positions) for table in (found.wanted, found.found)
             )
+            control = reading.control
+            lines = {
+                "network": _by_layer(reading, reading.scores.tested),
+                "untrained": None if control is None else _by_layer(reading, control.tested),
+                "most frequent value": _by_layer(reading, reading.scores.majority),
+            }
+            name = reading.name + " (head)" * reading.is_head
+            scores = reading.scores.tested
+            panels.append(VariablePanel(name, program, network, reading.layers, reading.steps, scores, lines))
         return compared_panels(panels, found.words[row], path, title=f"{self.program} and a network")
+
+
+def _part(table: dict[str, np.ndarray], name: str, row: int, steps: int, positions: int) -> np.ndarray | None:
+    """A variable of one word; None if the network does not read it."""
+    return table[name][row, :steps, :positions] if name in table else None
 
 
 def _by_layer(reading: VariableReading, scores: np.ndarray) -> list[float]:

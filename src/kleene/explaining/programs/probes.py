@@ -96,13 +96,13 @@ def scores_of(
         return np.where((of > 0) & usable, array[..., where].sum(axis=-1) / np.maximum(1, of), np.nan)
 
     everywhere = np.ones_like(chooses)
-    shares = [share(right, where) for where in (everywhere, chooses, ~chooses)]
-    return ProbeScores(*shares, share(np.asarray(majority), everywhere), points.sum(axis=-1))
+    tested, chosen, confirmed = (share(right, where) for where in (everywhere, chooses, ~chooses))
+    return ProbeScores(tested, chosen, confirmed, share(np.asarray(majority), everywhere), points.sum(axis=-1))
 
 
 @eqx.filter_jit
 def _scores(
-    fit: Array, test: Array, wanted: Array, asked: Array, fit_runs: Array, test_runs: Array, values: int
+    fit: Any, test: Any, wanted: Any, asked: Any, fit_runs: Any, test_runs: Any, values: int
 ) -> tuple[Array, ...]:
     """For each layer and step: which tests are right, how many entries were fitted, which are the majority, and are.
 
@@ -138,7 +138,7 @@ def _fitted(
     def step(_: Any, state: tuple[Array, Any]) -> tuple[Array, Any]:
         weights, memory = state
         change, memory = optimiser.update(gradient(weights), memory)
-        return weights + change, memory
+        return jnp.add(weights, change), memory
 
     start = jnp.zeros((len(targets), values, streams.shape[1]))
     return jax.lax.fori_loop(0, ROUNDS, step, (start, optimiser.init(start)))[0]

@@ -136,7 +136,7 @@ def readings_of(
             continue
         targets = [_targets(traces, name, steps[is_head], *place) for place in places]
         scores = [
-            scores_of(*points[is_head, which], *targets, variable.range)
+            scores_of(*points[is_head, which], targets[0], targets[1], variable.range)
             for which in (0, 1)
             if (is_head, which) in points
         ]
@@ -146,9 +146,9 @@ def readings_of(
 
 def _places(lengths: np.ndarray, rows: Sequence[int], seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The words and positions of at most `POINTS` entries of these rows."""
-    rows = np.asarray(rows, dtype=np.int64)
-    words = np.repeat(rows, lengths[rows])
-    positions = np.concatenate([np.arange(n) for n in lengths[rows]]) if len(rows) else rows
+    chosen = np.asarray(rows, dtype=np.int64)
+    words = np.repeat(chosen, lengths[chosen])
+    positions = np.concatenate([np.arange(n) for n in lengths[chosen]])
     kept = np.sort(np.random.default_rng(seed).permutation(len(words))[:POINTS])
     return words[kept], positions[kept]
 
