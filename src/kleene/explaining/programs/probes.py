@@ -138,7 +138,7 @@ def _fitted(
     def step(_: Any, state: tuple[Array, Any]) -> tuple[Array, Any]:
         weights, memory = state
         change, memory = optimiser.update(gradient(weights), memory)
-        return jnp.add(weights, change), memory
+        return optax.apply_updates(weights, change), memory  # pyright: ignore[reportReturnType]
 
     start = jnp.zeros((len(targets), values, streams.shape[1]))
     return jax.lax.fori_loop(0, ROUNDS, step, (start, optimiser.init(start)))[0]
