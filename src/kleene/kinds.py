@@ -223,14 +223,20 @@ LSTMS, TRANSFORMER_LMS = (
         "Transformer language model": "kleene.machines.transformer_lm:TransformerLM",
     }.items()
 )
-TAUGHT_TRANSFORMERS = Kind(
-    "taught Transformer",
-    machine="kleene.machines.transformer.shared:SharedTransformer",
-    noun="network",
-    read=late("kleene.programs.alta.console:read"),
-    telling=late("kleene.programs.alta.console:telling"),
-    streams=lambda network, words: network.residual_streams(words),
-    untrained=lambda network, seed: network.untrained(seed),
+TAUGHT_TRANSFORMERS, ENCODERS = (
+    Kind(
+        name,
+        machine=machine,
+        noun="network",
+        read=late("kleene.programs.alta.console:read"),
+        telling=late("kleene.programs.alta.console:telling"),
+        streams=lambda network, words: network.residual_streams(words),
+        untrained=lambda network, seed: network.untrained(seed),
+    )
+    for name, machine in {
+        "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
+        "encoder Transformer": "kleene.machines.transformer.encoder:EncoderTransformer",
+    }.items()
 )
 LEARNED_MLPS = Kind(
     "Transformer with a learned MLP",
@@ -260,6 +266,7 @@ _ALL = (
     TRANSFORMER_LMS,
     TAUGHT_TRANSFORMERS,
     LEARNED_MLPS,
+    ENCODERS,
     NTMS,
 )
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}

@@ -12,6 +12,7 @@ from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer_lm import TransformerLM
@@ -41,6 +42,8 @@ def drawn() -> tuple[Any, ...]:
         shared(),
         LearnedMLP.random(24, 20, depth=2, units=5, key=KEY),
         LearnedMLP.random(12, 7, depth=1, units=3, key=KEY),
+        encoder(2),
+        encoder(3, shared=True, places=6),
     )
 
 
@@ -50,13 +53,22 @@ def shared() -> SharedTransformer:
     return SharedTransformer.random(3, values, head_outputs={"left": 3}, **sizes, key=KEY)
 
 
+def encoder(layers: int, **given: Any) -> EncoderTransformer:
+    values = {"parity": 2, "count": 3}
+    sizes = {"width": 4, "heads": 2, "key_size": 3, "units": 5, "layers": layers}
+    return EncoderTransformer.random(3, values, head_outputs={"left": 3}, **sizes, **given, key=KEY)
+
+
 def nram() -> NRAM:
     drawn = NRAM.random(2, "def+R", hidden=3, key=KEY)
     return NRAM(**{name: getattr(drawn, name) for name in WEIGHTS}, wiring=drawn.wiring, steps=Steps(3))
 
 
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
-LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED, MLP, SMALL_MLP = drawn()
+(
+    LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED, MLP, SMALL_MLP, ENCODER,
+    SHARING_ENCODER,
+) = drawn()  # fmt: skip
 
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
@@ -64,6 +76,7 @@ MACHINES: dict[str, Any] = {
     "transformer with a learned mlp": MLPTransformer.of(
         kleene.compile(parity.absolute(positions=8)), MLP, layers=-1, grows=True
     ),
+    "encoder": ENCODER,
     "simple rnn": exact_rnn(),
     "turing rnn": kleene.compile(stored("sipser")),
     "lstm": LSTM_OF_LETTERS,
@@ -80,12 +93,14 @@ VARIANTS: dict[str, Any] = {
     "a floating simple RNN": library.majority_slu().to_float(),
     "a floating Turing machine": kleene.compile(stored("sipser"), dtype="float32"),
     "an LSTM that is a language model": LSTM_LM,
+    "an encoder that shares its weights": SHARING_ENCODER,
     "an NRAM that does not say its steps": UNTIMED_NRAM,
 }
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],
     "shared transformer": [2, 1, 0],
     "transformer with a learned mlp": [1, 0, 1],
+    "encoder": [2, 1, 0],
     "simple rnn": "aabb",
     "turing rnn": "11",
     "lstm": "abba",

@@ -220,10 +220,19 @@ LEARNED_MLP_ROWS = [
     ),
     (lambda header, arrays: arrays.update({"mlp.hidden.2.bias": np.zeros(5, "f4")}), "mlp.hidden.2.weights is missing"),
 ]
+ENCODER_ROWS = [
+    (lambda header, arrays: header.update(layers=3), "stack has weights for 2 layers, and 3 or 1 were expected"),
+    (lambda header, arrays: header.update(heads=4), "stack has queries of 6 numbers, which 4 heads do not share"),
+    (lambda header, arrays: header.update(heads=3), "the distances are not those of 3 heads and 32 buckets"),
+    (lambda header, arrays: header.update(places=6), "the positions are not the 6 that were expected"),
+    (lambda header, arrays: arrays.pop("distances"), "the network needs either positions or distances"),
+    (lambda header, arrays: header.update(output_name="sum"), "the output 'sum' is no variable; there are parity"),
+]
 ROWS = {
     "transformer with a learned mlp": LEARNED_MLP_ROWS,
     "universal transformer": TRANSFORMER_ROWS,
     "shared transformer": SHARED_ROWS,
+    "encoder": ENCODER_ROWS,
     "simple rnn": SIMPLE_RNN_ROWS,
     "turing rnn": TURING_RNN_ROWS,
     "lstm": LSTM_ROWS,
@@ -236,7 +245,7 @@ EVERY = [
     (lambda header, arrays: header.pop("version"), "version"),
 ]
 DECLARED = (
-    "universal transformer", "shared transformer", "transformer with a learned mlp", "lstm",
+    "universal transformer", "shared transformer", "transformer with a learned mlp", "encoder", "lstm",
     "transformer language model", "nram", "ntm",
 )  # fmt: skip
 

@@ -21,6 +21,13 @@ ComparedOption = Annotated[
     str | None,
     typer.Option(metavar="PROGRAM", help="Of a Transformer in a file: the transformer program to compare it with."),
 ]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|mcd:SEED|FILE.json",
+        help="Of a SCAN program, in place of --train and --test: a split, such as simple, length, addprim_jump, mcd:0.",
+    ),
+]
 SamplesOption = Annotated[
     int | None,
     typer.Option(
@@ -44,7 +51,8 @@ def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
     unfit += ["method"] if method != "interdependence" else []
     if unfit:
         raise InputError(
-            f"--{unfit[0]} is about a sentence, and --train, --test and --program are about a program; give one kind"
+            f"--{unfit[0]} is about a sentence, and --train, --test, --split and --program are about a program; give "
+            f"one kind"
         )
 
 
@@ -56,6 +64,8 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
 
     if plot is not None:
         check_picture(plot, "--plot")
+    if data["split"] is not None:
+        return _explain_on_split(name, data, plot, as_json=as_json)
     if name is None or data["train"] is None or data["test"] is None:
         raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
     found = _program(name)
@@ -88,7 +98,7 @@ def explain_network(
             "a network is compared with a program with all of NETWORK.safetensors, --program and --test; see "
             "`kleene explain --help`"
         )
-    unfit = [option for option in ("train", "constraints") if data[option] is not None]
+    unfit = [option for option in ("train", "split", "constraints") if data[option] is not None]
     if unfit:
         raise InputError(f"--{unfit[0]} is about a program alone, and --program compares a network with one")
     found = _program(program)
@@ -107,6 +117,17 @@ def _program(name: str) -> Any:
     if not isinstance(found.subject, Program):
         raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
     return found
+
+
+def _explain_on_split(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
+    from kleene.explaining.programs.splits import learnable_on_split
+
+    unfit = [option for option in ("train", "test", "samples", "seed") if data[option] is not None]
+    if unfit:
+        raise InputError(f"--split says which commands are for training and which for the test; leave --{unfit[0]} out")
+    if name is None:
+        raise InputError("--split needs a program of SCAN; give scan or scan_shift_reduce")
+    _show(learnable_on_split(name, data["split"], constraints=bool(data["constraints"])), plot, as_json=as_json)
 
 
 def _show(report: Any, plot: str | None, *, as_json: bool) -> None:

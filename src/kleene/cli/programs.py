@@ -11,6 +11,7 @@ from kleene.cli.learnability import (
     ConstraintsOption,
     DataSeedOption,
     SamplesOption,
+    SplitOption,
     TestOption,
     TrainOption,
     explain_network,
@@ -312,6 +313,7 @@ def explain(
     train: TrainOption = None,
     test: TestOption = None,
     program: ComparedOption = None,
+    split: SplitOption = None,
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
     constraints: ConstraintsOption = False,
@@ -320,10 +322,18 @@ def explain(
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
     Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
-    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. With
-    --program and --test, the argument is a file with a taught Transformer, which is compared with that program.
+    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. A
+    program of SCAN takes --split instead. With --program and --test, the argument is a file with a taught Transformer,
+    which is compared with that program.
     """
-    data = {"train": train, "test": test, "samples": samples, "seed": seed, "constraints": constraints or None}
+    data = {
+        "train": train,
+        "test": test,
+        "split": split,
+        "samples": samples,
+        "seed": seed,
+        "constraints": constraints or None,
+    }
     if program is not None or any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
         refuse_options(sentence | {"conllu": conllu}, method=method)

@@ -57,7 +57,11 @@ _LINES = (
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "106 s", "212 s, and 78 s twice to measure"),
     Listed("hints-for-transformers", "how much of a program's trace a Transformer needs, for programs that by "
            "ALTA's theory can and cannot be learned (ours)"),
+    Listed("parity-end-to-end", "encoder Transformers taught parity from its answers alone, by layers, sharing and "
+           "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
+    Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
+           "splits (ALTA, section 4)", "49 s"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
 

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.experiments import english, hinted_transformers, partial_traces, rule_corpora
+from kleene.experiments import (
+    english,
+    hinted_transformers,
+    minimal_programs,
+    parity_end_to_end,
+    partial_traces,
+    rule_corpora,
+)  # fmt: skip
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -83,8 +90,10 @@ def experiments(
     found: dict[str, Callable[[], Reproduction]] = {}
     found.update(partial_traces.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
+    found.update(parity_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
+    found.update(minimal_programs.experiments(size))
     return found
 
 
@@ -97,6 +106,8 @@ def experiment(
         raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations is {iterations}; give 1 or more")
+    if iterations is not None and name in minimal_programs.experiments():
+        raise InputError(f"the experiment {name!r} teaches nothing, so it has no iterations; leave them out")
     takes_model = tuple(english.experiments())
     if model is not None and name not in takes_model:
         raise InputError(

@@ -21,6 +21,7 @@ from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus, corpus
 from kleene.teaching.acceptors import acceptor_lesson
+from kleene.teaching.encoders import encoder_lesson
 from kleene.teaching.hints import Policy
 from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
@@ -71,7 +72,9 @@ def maker_of(subject: Any) -> Maker:
     )
 
 
-BY_PROGRAM: dict[str, Callable[..., Lesson]] = {"transformer": transformer_lesson, "mlp": mlp_lesson}
+BY_PROGRAM: dict[str, Callable[..., Lesson]] = {
+    "transformer": transformer_lesson, "mlp": mlp_lesson, "encoder": encoder_lesson,
+}  # fmt: skip
 ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
 
 maker_of.register(Lesson, lambda _: Maker({"": lambda lesson: lesson}))

@@ -23,7 +23,7 @@ from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Tra
 from kleene.teaching.program_words import (
     Pool,
     Sample,
-    check_sizes,
+    check_longest,
     drawn_words,
     ones_evenly,
     pool_of,
@@ -193,7 +193,7 @@ def mlp_lesson(
     readable(program)  # refuses an output that is a number
     frame, sample = CompiledFrame(program), ones_evenly(inputs or sample_of(program))
     if inputs is None:
-        check_sizes(program, sample, max(longest if words is None else 1, *lengths))
+        check_longest(program, sample, max(longest if words is None else 1, *lengths))
     if words is None:
         words = drawn_words(program, sample, range(1, longest + 1), pool, seed=0)
     pairs, tests = pairs_of(frame, words), pool_of(program, sample, lengths, TEST_WORDS, seed=1)

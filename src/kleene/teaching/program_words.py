@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Int
 
 from kleene.errors import InputError, KleeneError
 from kleene.limits import check_memory
@@ -53,18 +54,14 @@ class Pool:
         firsts[list(self.sizes)] = np.arange(len(self.sizes)) * self.count
         return firsts
 
-    def traces_for(self, layers: int) -> dict[str, Int[np.ndarray, "word step position"]]:
-        """The traces of a run of so many layers, which are at least as many as the program's own."""
-        more = layers + 1 - next(iter(self.traces.values())).shape[1]
-        assert more >= 0
+    def held(self, name: str, rows: Int[Array, " batch"], at: Int[Array, " step"]) -> Int[Array, "batch step position"]:
+        """A variable or a head's output on the words in these rows, after each of these numbers of layers.
 
-        def stretched(name: str) -> np.ndarray:
-            widths = ((0, 0), (0, more), (0, 0))
-            if name in self.heads:
-                return np.pad(self.traces[name], widths, constant_values=-1)
-            return np.pad(self.traces[name], widths, mode="edge")
-
-        return {name: stretched(name) for name in self.traces}
+        They may be more than the program has; then it keeps its variables, and its heads read nothing.
+        """
+        last = self.traces[name].shape[1] - 1
+        found = jnp.asarray(self.traces[name])[rows[:, None], jnp.minimum(at, last)].astype(jnp.int32)
+        return jnp.where((at > last)[:, None], -1, found) if name in self.heads else found
 
     @property
     def longest(self) -> int:
@@ -166,7 +163,7 @@ def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
     check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
 
 
-def check_sizes(program: Program, sample: Sample, most: int) -> None:
+def check_longest(program: Program, sample: Sample, most: int) -> None:
     """Refuse a size beyond the longest input, which the `sample` of an entry of the library would silently cut."""
     rng = random.Random(0)
     longest, before = (max(len(sample(rng, size)) for _ in range(4)) for size in (most, most - 1))

@@ -8,18 +8,22 @@ import pytest
 import kleene
 from kleene import kinds
 from kleene.errors import InputError
+from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta.library import parity
 
 SIZES = {"width": 8, "heads": 2, "units": 6, "reach": 2}
 GROWING = SharedTransformer.random(3, {"a": 2, "b": 3}, head_outputs={"c": 4}, **SIZES, key=jax.random.key(0))
+ENCODER = EncoderTransformer.random(
+    3, {"a": 4}, width=8, heads=2, key_size=3, units=6, layers=3, head_outputs={"c": 2}, key=jax.random.key(4)
+)
 FIXED = SharedTransformer.random(3, {"a": 4}, layers=3, grows=False, positions=12, **SIZES, key=jax.random.key(1))
 WORDS = [[(n * k) % 3 for k in range(1, 1 + n % 11 + n // 30)] for n in range(1, 41)]
 WORDS = [word or [2] for word in WORDS]
 
 
-@pytest.mark.parametrize("network", [GROWING, FIXED], ids=["growing", "fixed"])
+@pytest.mark.parametrize("network", [GROWING, FIXED, ENCODER], ids=["growing", "fixed", "encoder"])
 @pytest.mark.parametrize("at_once", [1 << 21, 4_000])  # in one chunk for each size, or in several
 def test_many_words_have_the_traces_that_each_has_alone(network, at_once):
     batch = network.run_batch(WORDS, at_once=at_once)
@@ -67,11 +71,11 @@ def test_a_learned_mlp_is_drawn_anew_and_attention_stays():
 
 
 def test_an_untrained_network_has_the_shapes_of_the_trained_one_and_other_weights():
-    for network in (GROWING, FIXED):
-        other = network.untrained(7)
+    for network in (GROWING, FIXED, ENCODER):
+        other = kinds.of(network).untrained(network, 7)
         assert jax.tree.structure(other) == jax.tree.structure(network)
         assert [a.shape for a in jax.tree.leaves(other)] == [a.shape for a in jax.tree.leaves(network)]
-        assert not np.allclose(other.query, network.query)
+        assert not np.allclose(other.embedding, network.embedding)
 
 
 def learned() -> MLPTransformer:

@@ -114,7 +114,8 @@ class _Pairs:
 
     def before(self, rows: np.ndarray, codes: Codes, inside: np.ndarray) -> None:
         here = {name: codes[name][inside].astype(np.int16) for name in self.names}
-        self._seen = (here, *_different(list(here.values()), self.sizes))
+        first, counts, _ = _different(list(here.values()), self.sizes)
+        self._seen = (here, first, counts)
 
     def after(self, rows: np.ndarray, codes: Codes, inside: np.ndarray) -> None:
         here, first, counts = self._seen
@@ -128,7 +129,7 @@ class _Pairs:
     def _merge(self) -> None:
         parts = [(self._inputs, self._results, self._counts), *self._parts]
         inputs, results, counts = (np.concatenate(arrays) for arrays in zip(*parts))
-        first, _, which = _different(list(inputs.T), self.sizes, ranks=True)
+        first, _, which = _different(list(inputs.T), self.sizes)
         self._inputs, self._results = inputs[first], results[first]
         self._counts = np.bincount(which, weights=counts, minlength=len(first)).astype(np.int64)
         self._parts, self._kept = [], 0
@@ -141,7 +142,7 @@ class _Pairs:
         return MLPPairs(self.names, inputs, results, self._counts[order])
 
 
-def _different(columns: list[np.ndarray], sizes: Sequence[int], *, ranks: bool = False) -> tuple[np.ndarray, ...]:
+def _different(columns: list[np.ndarray], sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A place of each different row of codes from -1 on, how often it occurs, and for all rows which it is.
 
     Rows are numbers in a mixed radix. Where that has too many digits, those so far are replaced by their ranks.
@@ -154,4 +155,4 @@ def _different(columns: list[np.ndarray], sizes: Sequence[int], *, ranks: bool =
         key = key * size + column + 1
         room *= size
     _, first, which, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return (first, counts, which.reshape(-1)) if ranks else (first, counts)
+    return first, counts, which.reshape(-1)

@@ -4,7 +4,7 @@ The layer is normed after each sublayer, and attention has biases by distance an
 the length: these keep a state over many layers, where a stream that is normed before them drifts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,16 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, Size
-from kleene.machines.transformer.streams import AT_ONCE, ResidualStreams, Streams, decoded, residual_streams
+from kleene.machines.transformer.readings import ReadLinearly
+from kleene.machines.transformer.streams import SEGMENT, Streams
 from kleene.machines.weights import Format, arrays_of
-from kleene.notation.words import checked_input
-from kleene.traces import Trace, TraceBatch
 
 keep_compiled_programs_unless_jax_came_first()
 
 TINY = 1e-5  # added to the variance, as is usual
 
 
-class SharedTransformer(Shown, eqx.Module):
+class SharedTransformer(ReadLinearly, Shown, eqx.Module):
     """An encoder with one layer, repeated, and a linear reading of each variable of a program. The call is unbatched.
 
     `variables` are read after each layer and `head_outputs` after each attention, each a name with its number of
@@ -118,14 +117,13 @@ class SharedTransformer(Shown, eqx.Module):
             places=positions,
         )
 
-    @property
-    def alphabet(self) -> None:
-        """None, because a word is a list of tokens."""
-        return None
-
     def layers_for(self, positions: Any) -> Any:
         """The number of layers for a word of so many positions."""
         return self.layers + positions * self.grows
+
+    def layers_run(self, layers: int) -> int:
+        """A multiple of `SEGMENT`, so that few numbers of layers are compiled; those that are too many are not read."""
+        return -(-layers // SEGMENT) * SEGMENT
 
     def attend(
         self, stream: Float[Array, "position width"], bias: Float[Array, "heads position position"], scale: Any
@@ -171,36 +169,6 @@ class SharedTransformer(Shown, eqx.Module):
         _, (after, attended) = jax.lax.scan(step, start, noise, length=layers)
         return Streams(jnp.concatenate([start[None], after]), attended)
 
-    def read(self, streams: Streams) -> dict[str, Float[Array, "step position values"]]:
-        """The logits of each variable at the start and after each layer, and of each head's output in each layer.
-
-        What a head read at the start, before the first layer, is 0.
-        """
-        found, first = {}, 0
-        for name, size in self.variables + self.head_outputs:
-            part = slice(first, first + size)
-            is_variable = first < sum(count for _, count in self.variables)
-            stream = streams.states if is_variable else streams.attended
-            logits = stream @ self.readings[part].T + self.reading_bias[part]
-            found[name] = logits if is_variable else jnp.concatenate([jnp.zeros_like(logits[:1]), logits])
-            first += size
-        return found
-
-    def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
-        """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
-        return decoded(self, self._checked([word]), layers)[0]
-
-    def run_batch(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> TraceBatch:
-        """The decoded traces of many words of unequal length, as many at once as take `at_once` numbers."""
-        return decoded(self, self._checked(words), at_once=at_once)
-
-    def residual_streams(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> ResidualStreams:
-        """The residual streams of many words of unequal length."""
-        return residual_streams(self, self._checked(words), at_once=at_once)
-
-    def _checked(self, words: Sequence[Sequence[int]]) -> list[list[int]]:
-        return [checked_input(word, type(self).__name__, len(self.embedding), self.places) for word in words]
-
     def untrained(self, seed: int) -> "SharedTransformer":
         """A network of the same shape with random weights."""
         return SharedTransformer.random(
@@ -240,16 +208,11 @@ class SharedTransformer(Shown, eqx.Module):
     def __check_init__(self) -> None:
         if not hasattr(self.readings, "shape"):  # jax rebuilds the network from placeholders
             return
-        names = [name for name, _ in self.variables]
-        values = sum(size for _, size in self.variables + self.head_outputs)
-        if self.output_name not in names:
-            raise InputError(f"the output {self.output_name!r} is no variable; there are {', '.join(names)}")
+        self.check_readings()
         if (None if self.positions is None else self.positions.shape[-2]) != self.places:
             raise InputError(f"the positions are not the {self.places} that were expected")
         if self.layers < (-1 if self.grows else 1):
             raise InputError(f"its layers are {self.layers}, which is too few")
-        if self.readings.shape[-2] != values:
-            raise InputError(f"readings has {self.readings.shape[-2]} rows, and the variables have {values} values")
 
 
 def normed(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:

@@ -23,6 +23,7 @@ from kleene.notation.words import padded
 from kleene.traces import Channel, TraceBatch
 
 SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
+HEADS = 8  # that attention is taken to have where memory is counted
 AT_ONCE = 1 << 21  # numbers in the residual streams that are computed at once; more are slower, on a CPU
 
 
@@ -58,10 +59,9 @@ class ReadTransformer(Protocol):
     def output_name(self) -> str: ...
     @property
     def embedding(self) -> Any: ...
-    @property
-    def query(self) -> Any: ...
 
     def layers_for(self, positions: Any) -> Any: ...
+    def layers_run(self, layers: int) -> int: ...
     def read(self, streams: Streams) -> dict[str, Any]: ...
     def __call__(self, tokens: Any, length: Any, noise: Any = None, *, layers: int) -> Streams: ...
 
@@ -80,14 +80,16 @@ def chunks(
 ) -> Iterator[WordChunk]:
     """The words by their size, as many at once as take `at_once` numbers.
 
-    Few programs are compiled: positions and layers are rounded up to a multiple of `SEGMENT`, and there is one number
-    of words for each size. The last word stands for those that are missing. A single word is run alone.
+    Few programs are compiled: positions are rounded up to a multiple of `SEGMENT`, the network rounds its layers up,
+    and there is one number of words for each size. The last word stands for those that are missing. A single word is
+    run alone.
     """
     tokens, lengths = padded(words)
-    sizes = np.stack([_segments(lengths), _segments(np.maximum(counts, 1))], axis=1)
-    width, heads = network.embedding.shape[1], network.query.shape[-3]
+    run = {count: network.layers_run(max(count, 1)) for count in set(counts.tolist())}
+    sizes = np.stack([_segments(lengths), [run[count] for count in counts.tolist()]], axis=1)
+    width = network.embedding.shape[1]
     for size, layers in np.unique(sizes, axis=0).tolist():
-        each = (2 * layers + 1) * size * width + 3 * heads * size**2
+        each = (2 * layers + 1) * size * width + HEADS * size**2
         most = 1 << (max(1, at_once // each).bit_length() - 1)
         group = np.flatnonzero((sizes == (size, layers)).all(axis=1))
         for first in range(0, len(group), most):
