@@ -1,5 +1,7 @@
 """A taught Transformer compared with its program: traces, probes, the picture and the command."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -11,6 +13,7 @@ from kleene.explaining import compare_with_program
 from kleene.explaining.programs.agreement import agreement_of
 from kleene.explaining.programs.probes import Points, scores_of, whitened
 from kleene.explaining.programs.readings import readings_of
+from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer.streams import ResidualStreams
 from kleene.programs.alta.library import parity
@@ -35,6 +38,33 @@ def test_the_compiled_network_is_the_ideal():
     assert shares.by_variable == dict.fromkeys(("parity", "done", "parity_left", "done_left"), 1.0)
     assert all(reading.accuracy == 1 for reading in found.readings)
     assert "first difference: none" in str(found)
+
+
+def encoder(layers):
+    sizes = {"width": 8, "heads": 2, "key_size": 3, "units": 6, "layers": layers}
+    return EncoderTransformer.random(3, {"parity": 2}, **sizes, key=jax.random.key(3))
+
+
+@pytest.mark.parametrize("layers", [2, 6])
+def test_an_encoder_has_layers_of_its_own_and_the_outputs_are_compared_after_its_last(layers):
+    network = encoder(layers)
+    found = compare_with_program(network, PROGRAM, WORDS, most=3)
+    right = [network.run(word).output == PROGRAM.run(word).output for word in WORDS]
+    assert found.agreement.right_outputs.tolist() == right
+    assert len(found.agreement.by_layer) == layers + 1
+    assert [reading.name for reading in found.readings] == ["parity", "done", "parity_left", "done_left"]
+    assert all(reading.layers[-1] == layers for reading in found.readings)
+    assert "done                ·" in str(found)  # it has no reading of its own
+
+
+def test_a_network_that_stops_early_has_an_equal_trace_and_wrong_outputs():
+    whole = PROGRAM.run_batch(WORDS)
+    early = dataclasses.replace(whole, steps=np.minimum(whole.steps, 2))
+    found = agreement_of(PROGRAM, whole, early, WORDS, [len(word) for word in WORDS])
+    right = [trace["parity"][min(2, trace.steps)].tolist() == trace.output for trace in whole]
+    assert found.entries == 1
+    assert found.right_outputs.tolist() == right
+    assert 0 < sum(right) < len(WORDS)
 
 
 def test_shares_are_those_of_a_plain_count():

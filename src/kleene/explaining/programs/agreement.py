@@ -61,6 +61,7 @@ class TraceAgreement:
     wanted: dict[str, np.ndarray]
     found: dict[str, np.ndarray]
     layers: np.ndarray
+    outputs: np.ndarray  # of the program: (batch, position), -1 outside of a word
     output_name: str
 
     @cached_property
@@ -97,9 +98,9 @@ class TraceAgreement:
 
     @cached_property
     def right_outputs(self) -> np.ndarray:
-        """Whether the output after the last layer is equal at all positions, for each word."""
-        last = self._wrong[self.output_name][np.arange(len(self.words)), self.layers]
-        return np.asarray(~last.any(axis=1))
+        """Whether the output after the network's last layer is the program's at all positions, for each word."""
+        last = self.found[self.output_name][np.arange(len(self.words)), self.layers]
+        return np.asarray(((last == self.outputs) | (self.outputs < 0)).all(axis=1))
 
     @property
     def by_variable(self) -> dict[str, float]:
@@ -187,7 +188,9 @@ def agreement_of(
         readings[channel.name] = np.asarray(found.data[channel.name])[:, :steps, :positions]
     variables = tuple(name for name in targets if name not in heads)
     output = str(found.output_name)
-    return TraceAgreement(words, [*lengths], variables, tuple(heads), targets, readings, counts, output)
+    last = np.asarray(wanted.data[output])[rows[:, 0], np.asarray(wanted.steps), :positions]
+    outputs = np.where(inside, last, -1)
+    return TraceAgreement(words, [*lengths], variables, tuple(heads), targets, readings, counts, outputs, output)
 
 
 def check_variables(program: Program, found: TraceBatch) -> None:
