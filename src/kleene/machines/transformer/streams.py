@@ -49,7 +49,7 @@ class ResidualStreams(NamedTuple):
 
 @runtime_checkable
 class ReadTransformer(Protocol):
-    """A Transformer whose residual stream is read linearly; the call is on one word."""
+    """A Transformer whose residual stream is read linearly. The call, on one word and its length, gives `Streams`."""
 
     @property
     def variables(self) -> tuple[tuple[str, int], ...]: ...
@@ -63,7 +63,6 @@ class ReadTransformer(Protocol):
     def layers_for(self, positions: Any) -> Any: ...
     def layers_run(self, layers: int) -> int: ...
     def read(self, streams: Streams) -> dict[str, Any]: ...
-    def __call__(self, tokens: Any, length: Any, noise: Any = None, *, layers: int) -> Streams: ...
 
 
 class WordChunk(NamedTuple):
