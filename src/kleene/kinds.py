@@ -247,6 +247,13 @@ LEARNED_MLPS = Kind(
     streams=late("kleene.machines.transformer.streams:learned_streams"),
     untrained=late("kleene.machines.transformer.streams:with_random_mlp"),
 )
+ENCODER_DECODERS = Kind(
+    "encoder-decoder Transformer",
+    machine="kleene.machines.transformer.encoder_decoder:EncoderDecoder",
+    noun="network",
+    read=late("kleene.machines.language:read_sentence"),
+    telling=late("kleene.machines.transformer.encoder_decoder:tell_written"),
+)
 NTMS = Kind(
     "Neural Turing Machine",
     machine="kleene.machines.ntm.ntm:NTM",
@@ -267,6 +274,7 @@ _ALL = (
     TAUGHT_TRANSFORMERS,
     LEARNED_MLPS,
     ENCODERS,
+    ENCODER_DECODERS,
     NTMS,
 )
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}

@@ -13,6 +13,7 @@ from kleene.machines.rnn import library
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer.encoder import EncoderTransformer
+from kleene.machines.transformer.encoder_decoder import EncoderDecoder
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer_lm import TransformerLM
@@ -44,6 +45,8 @@ def drawn() -> tuple[Any, ...]:
         LearnedMLP.random(12, 7, depth=1, units=3, key=KEY),
         encoder(2),
         encoder(3, shared=True, places=6),
+        encoder_decoder(2),
+        encoder_decoder(3, shared=True, places=6),
     )
 
 
@@ -59,6 +62,11 @@ def encoder(layers: int, **given: Any) -> EncoderTransformer:
     return EncoderTransformer.random(3, values, head_outputs={"left": 3}, **sizes, **given, key=KEY)
 
 
+def encoder_decoder(layers: int, **given: Any) -> EncoderDecoder:
+    sizes = {"most": 5, "width": 4, "heads": 2, "key_size": 3, "units": 5, "layers": layers}
+    return EncoderDecoder.random(("jump", "twice"), ("JUMP", "RUN"), **sizes, **given, key=jax.random.key(3))
+
+
 def nram() -> NRAM:
     drawn = NRAM.random(2, "def+R", hidden=3, key=KEY)
     return NRAM(**{name: getattr(drawn, name) for name in WEIGHTS}, wiring=drawn.wiring, steps=Steps(3))
@@ -67,7 +75,7 @@ def nram() -> NRAM:
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
 (
     LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED, MLP, SMALL_MLP, ENCODER,
-    SHARING_ENCODER,
+    SHARING_ENCODER, ENCODER_DECODER, SHARING_DECODER,
 ) = drawn()  # fmt: skip
 
 MACHINES: dict[str, Any] = {
@@ -77,6 +85,7 @@ MACHINES: dict[str, Any] = {
         kleene.compile(parity.absolute(positions=8)), MLP, layers=-1, grows=True
     ),
     "encoder": ENCODER,
+    "encoder-decoder": ENCODER_DECODER,
     "simple rnn": exact_rnn(),
     "turing rnn": kleene.compile(stored("sipser")),
     "lstm": LSTM_OF_LETTERS,
@@ -94,6 +103,7 @@ VARIANTS: dict[str, Any] = {
     "a floating Turing machine": kleene.compile(stored("sipser"), dtype="float32"),
     "an LSTM that is a language model": LSTM_LM,
     "an encoder that shares its weights": SHARING_ENCODER,
+    "an encoder-decoder that shares its weights": SHARING_DECODER,
     "an NRAM that does not say its steps": UNTIMED_NRAM,
 }
 INPUTS: dict[str, Any] = {
@@ -101,6 +111,7 @@ INPUTS: dict[str, Any] = {
     "shared transformer": [2, 1, 0],
     "transformer with a learned mlp": [1, 0, 1],
     "encoder": [2, 1, 0],
+    "encoder-decoder": ["jump", "twice", "jump"],
     "simple rnn": "aabb",
     "turing rnn": "11",
     "lstm": "abba",

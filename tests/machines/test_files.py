@@ -228,11 +228,23 @@ ENCODER_ROWS = [
     (lambda header, arrays: arrays.pop("distances"), "the network needs either positions or distances"),
     (lambda header, arrays: header.update(output_name="sum"), "the output 'sum' is no variable; there are parity"),
 ]
+ENCODER_DECODER_ROWS = [
+    (lambda header, arrays: header.update(layers=3), "encoder has weights for 2 layers, and 3 or 1 were expected"),
+    (lambda header, arrays: header.update(vocabulary=["jump", "jump"]), "its vocabulary are not 2 different words"),
+    (lambda header, arrays: header.update(answers=["JUMP"]), "its answers are not 2 different words"),
+    (lambda header, arrays: header.update(most=0), "its most is 0"),
+    (lambda header, arrays: arrays.pop("distances"), "the network needs either positions or distances"),
+    (
+        lambda header, arrays: [arrays.pop(name) for name in [*arrays] if name.startswith("decoder.cross.")],
+        "the decoder alone has a second attention, cross",
+    ),
+]
 ROWS = {
     "transformer with a learned mlp": LEARNED_MLP_ROWS,
     "universal transformer": TRANSFORMER_ROWS,
     "shared transformer": SHARED_ROWS,
     "encoder": ENCODER_ROWS,
+    "encoder-decoder": ENCODER_DECODER_ROWS,
     "simple rnn": SIMPLE_RNN_ROWS,
     "turing rnn": TURING_RNN_ROWS,
     "lstm": LSTM_ROWS,
@@ -245,8 +257,8 @@ EVERY = [
     (lambda header, arrays: header.pop("version"), "version"),
 ]
 DECLARED = (
-    "universal transformer", "shared transformer", "transformer with a learned mlp", "encoder", "lstm",
-    "transformer language model", "nram", "ntm",
+    "universal transformer", "shared transformer", "transformer with a learned mlp", "encoder", "encoder-decoder",
+    "lstm", "transformer language model", "nram", "ntm",
 )  # fmt: skip
 
 

@@ -23,12 +23,13 @@ def teach(
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
             "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, mlp, "
-            "encoder); tm:NAME (transformer); "
+            "encoder); tm:NAME (transformer); scan:length or another split (seq2seq); "
             "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
-        str | None, typer.Option(help="ntm, nram, rnn, lstm, transformer, mlp or encoder; by default the task's own.")
+        str | None,
+        typer.Option(help="ntm, nram, rnn, lstm, transformer, encoder, mlp or seq2seq; by default the task's own."),
     ] = None,
     hints: Annotated[
         str | None,
@@ -55,29 +56,33 @@ def teach(
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
     hidden: Annotated[
-        int | None, typer.Option(help="Hidden units (rnn, lstm, nram, transformer, mlp, encoder).", min=1, max=100_000)
+        int | None,
+        typer.Option(help="Hidden units (rnn, lstm, nram, transformer, mlp, encoder, seq2seq).", min=1, max=100_000),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
     width: Annotated[
         int | None,
         typer.Option(
-            help="Numbers in a cell of the tape (ntm), or the width (transformer, encoder).", min=1, max=10_000
+            help="Numbers in a cell of the tape (ntm), or the width (transformer, encoder, seq2seq).", min=1, max=10_000
         ),
     ] = None,
     clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, rnn, lstm).")] = None,
     decoder: Annotated[
         int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
     ] = None,
-    layers: Annotated[int | None, typer.Option(help="Layers (text, transformer, encoder).", min=1, max=1000)] = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers (text, transformer, encoder, seq2seq).", min=1, max=1000)
+    ] = None,
     dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
     longest: Annotated[
         int | None,
         typer.Option(help="The longest words in training (ntm, rnn, lstm, and of programs).", min=1, max=10_000),
     ] = None,
     shared: Annotated[
-        bool | None, typer.Option("--shared/--own", help="Layers with the same weights, or with their own (encoder).")
+        bool | None,
+        typer.Option("--shared/--own", help="Layers with the same weights, or their own (encoder, seq2seq)."),
     ] = None,
-    positions: Annotated[str | None, typer.Option(help="relative or absolute (encoder).")] = None,
+    positions: Annotated[str | None, typer.Option(help="relative or absolute (encoder, seq2seq).")] = None,
     answer: Annotated[
         str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
     ] = None,
@@ -85,7 +90,7 @@ def teach(
         float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
     ] = None,
     depth: Annotated[int | None, typer.Option(help="Hidden layers (mlp).", min=1, max=100)] = None,
-    optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder).")] = None,
+    optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder, seq2seq).")] = None,
     vocabulary: Annotated[
         int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
     ] = None,

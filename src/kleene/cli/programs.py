@@ -12,6 +12,8 @@ from kleene.cli.learnability import (
     DataSeedOption,
     SamplesOption,
     SplitOption,
+    TaughtOption,
+    TeachOption,
     TestOption,
     TrainOption,
     explain_network,
@@ -317,6 +319,8 @@ def explain(
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
     constraints: ConstraintsOption = False,
+    teach: TeachOption = False,
+    taught: TaughtOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
@@ -333,6 +337,8 @@ def explain(
         "samples": samples,
         "seed": seed,
         "constraints": constraints or None,
+        "teach": teach or None,
+        "taught": taught,
     }
     if program is not None or any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}

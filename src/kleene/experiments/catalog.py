@@ -55,13 +55,19 @@ _LINES = (
     Listed("rule-frequency", "how often the rule must be seen (LSTMs Compose Bottom-Up)", "100 s", "454 s"),
     Listed("english", "interdependence of words against their distance in sentence and tree "
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "106 s", "212 s, and 78 s twice to measure"),
+    Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
     Listed("hints-for-transformers", "how much of a program's trace a Transformer needs, for programs that by "
            "ALTA's theory can and cannot be learned (ours)"),
     Listed("parity-end-to-end", "encoder Transformers taught parity from its answers alone, by layers, sharing and "
            "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
-    Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
+    Listed("parity-trace-supervision", "parity by trace supervision: accuracy on longer words and more ones than in "
+           "training, for three programs (ALTA, Table 2 and figure 4)"),
+    Listed("scan-end-to-end", "encoder-decoder Transformers taught SCAN, by number of layers (ALTA, Table 6 and "
+           "figure 18)"),
     Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
            "splits (ALTA, section 4)", "49 s"),
+    Listed("simplicity-bias", "rules against layers of every program of the library, and which of the two networks "
+           "follow (ALTA, section 4.1)", "11 s"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
 

@@ -139,7 +139,7 @@ def draw(content: dict[str, Any], path: Path) -> Path:
         points = sorted((100 * row["divergences"]["compound"], _percent(row)) for row in content["scan"]
                         if row["program"] == name)  # fmt: skip
         if points:
-            lines[name] = Line([x for x, _ in points], [y for _, y in points], colour=colour, dashed=True)
+            lines[name] = Line([x for x, _ in points], [y for _, y in points], colour=colour, joined=False)
     if lines:
         panels["SCAN's splits"] = Panel(
             lines, "compound divergence, %", "minimal version right, %", marks="o", limits=(-4, 104)

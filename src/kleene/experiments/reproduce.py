@@ -13,7 +13,10 @@ from kleene.experiments import (
     parity_end_to_end,
     partial_traces,
     rule_corpora,
-)  # fmt: skip
+    scan_end_to_end,
+    simplicity,
+    trace_supervision,
+)
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -91,9 +94,12 @@ def experiments(
     found.update(partial_traces.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
+    found.update(trace_supervision.experiments(size, iterations))
+    found.update(scan_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     found.update(minimal_programs.experiments(size))
+    found.update(simplicity.experiments(size))
     return found
 
 
@@ -106,7 +112,7 @@ def experiment(
         raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations is {iterations}; give 1 or more")
-    if iterations is not None and name in minimal_programs.experiments():
+    if iterations is not None and name in (*minimal_programs.experiments(), *simplicity.experiments()):
         raise InputError(f"the experiment {name!r} teaches nothing, so it has no iterations; leave them out")
     takes_model = tuple(english.experiments())
     if model is not None and name not in takes_model:

@@ -20,6 +20,7 @@ from kleene.programs.turing import TuringMachine
 from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus, corpus
+from kleene.tasks.translation import Translation, scan_translation
 from kleene.teaching.acceptors import acceptor_lesson
 from kleene.teaching.encoders import encoder_lesson
 from kleene.teaching.hints import Policy
@@ -29,6 +30,7 @@ from kleene.teaching.memories import nram_lesson
 from kleene.teaching.mlps import mlp_lesson
 from kleene.teaching.sequences import ntm_lesson
 from kleene.teaching.transformers import transformer_lesson, turing_lesson
+from kleene.teaching.translations import seq2seq_lesson
 
 OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # because a user's text is often small
 
@@ -84,6 +86,7 @@ maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson}))
 maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
 maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
 maker_of.register(TuringMachine, lambda _: Maker({"transformer": turing_lesson}, declares=transformer_lesson))
+maker_of.register(Translation, lambda _: Maker({"seq2seq": seq2seq_lesson}))
 maker_of.register(Corpus, lambda _: Maker({"lstm": corpus_lesson}, declares=language_lesson))
 
 
@@ -147,6 +150,8 @@ def _named(name: str, machine: str | None, options: dict[str, Any]) -> tuple[Any
         return TASKS[name], {}
     if name in memory_tasks():
         return memory_task(name), {}
+    if colon and prefix == "scan":
+        return scan_translation(rest), {}
     if colon and prefix == "text":
         text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
@@ -156,7 +161,7 @@ def _named(name: str, machine: str | None, options: dict[str, Any]) -> tuple[Any
     others = (
         ""
         if close.endswith("?")
-        else ", dfa:NAME or dfa:REGEX, tm:NAME, circuit:FILE.nram, text:FILE, and FILE.py:NAME"
+        else ", dfa:NAME or dfa:REGEX, tm:NAME, circuit:FILE.nram, text:FILE, scan:SPLIT, and FILE.py:NAME"
     )
     raise InputError(f"no task {name!r}; {close}{others}")
 

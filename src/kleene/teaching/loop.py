@@ -106,7 +106,18 @@ def teach(
             raise stopping.Stopped
         if on_test is not None and progress.tested == progress.iteration:
             on_test(progress)
+    _close(plan, learners, progress)
     return progress, learners
+
+
+def _close(plan: Plan, learners: Learner, progress: Progress) -> None:
+    """Add the lesson's closing measurements to those of the last test, which the checkpoint keeps without them."""
+    closing = getattr(plan.lesson, "closing", None)
+    if closing is not None:
+        started = time.perf_counter()
+        found = jax.jit(jax.vmap(closing), compiler_options=compiler_options())(learners.model)
+        progress.tests[-1] = progress.tests[-1] | {name: np.asarray(array) for name, array in found.items()}
+        progress.seconds += time.perf_counter() - started
 
 
 def _is_due(checkpoint: Any, kept_at: float, keep_every: float) -> bool:

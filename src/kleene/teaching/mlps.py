@@ -198,6 +198,7 @@ def mlp_lesson(
         words = drawn_words(program, sample, range(1, longest + 1), pool, seed=0)
     pairs, tests = pairs_of(frame, words), pool_of(program, sample, lengths, TEST_WORDS, seed=1)
     count, grows = layers_of(program, (tests,), None)
+    count = max(count, pairs.beyond) if grows else count
     config = {"name": program.name, "machine": "mlp", "longest": longest, "lengths": list(lengths), "noise": noise}
     config |= {"batch": batch, "rate": rate, "optimiser": optimiser, "depth": depth, "hidden": hidden, "answer": answer}
     config |= {"layers": count, "grows": grows, "data": [pairs.digest, tests.digest]}

@@ -24,6 +24,7 @@ from kleene.teaching.program_words import running_words
 from kleene.traces import TraceBatch
 
 BLOCK = 256  # words that are run at once
+LARGEST_KEY = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,8 @@ class TracePairs:
     """The different pairs of a program's runs.
 
     `streams` has the residual stream after attention, NaN where a head is undefined, and `targets` the code of each
-    variable after the MLP. `first` and `last` say whether the pair is of a run's first or last layer.
+    variable after the MLP. `first` and `last` say whether the pair is of a run's first or last layer. `beyond` is by
+    how much a run's layers exceed its positions at most, which may be negative.
     """
 
     variables: tuple[str, ...]
@@ -40,6 +42,7 @@ class TracePairs:
     first: Bool[np.ndarray, " pairs"]
     last: Bool[np.ndarray, " pairs"]
     counts: Int[np.ndarray, " pairs"]
+    beyond: int = 0
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -48,7 +51,7 @@ class TracePairs:
     def digest(self) -> int:
         """A checksum of everything."""
         found = 0
-        for name in [f.name for f in fields(self)][1:]:
+        for name in [f.name for f in fields(self)][1:-1]:
             found = zlib.crc32(np.ascontiguousarray(getattr(self, name)).tobytes(), found)
         return found
 
@@ -103,11 +106,12 @@ def pairs_of(frame: CompiledFrame, words: Sequence[Sequence[int]]) -> TracePairs
     if not len(words):
         raise InputError(f"{program.name}: the training set is empty; give it at least one input")
     segments = {segment.channel.name: segment for segment in layout.segments}
-    blocks = []
+    blocks, beyond = [], []
     for start in range(0, len(words), BLOCK):
         with running_words(program):
             batch = program.run_batch([program.check_input(word) for word in words[start : start + BLOCK]])
         blocks.append(_distinct(_rows(frame, batch)))
+        beyond.append(int((batch.steps - batch.lengths).max()))
     found, counts = _distinct(*(np.concatenate(parts) for parts in zip(*blocks)))
     if not len(found):
         raise InputError(f"{program.name} takes no layer on any of the training inputs, so there is nothing to learn")
@@ -119,15 +123,26 @@ def pairs_of(frame: CompiledFrame, words: Sequence[Sequence[int]]) -> TracePairs
         at += _encode(segments[name], found[:, at:], streams)
     targets = found[:, marks : marks + kept].astype(np.int32)
     first, last = (found[:, mark] > 0 for mark in range(marks))
-    return TracePairs(tuple(program.variables), streams, targets, first, last, counts)
+    return TracePairs(tuple(program.variables), streams, targets, first, last, counts, max(beyond))
 
 
 def _distinct(rows: np.ndarray, counts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Each different row once, and how often it occurs."""
     if not len(rows):
         return rows, np.zeros(0, np.int64)
-    found, inverse = np.unique(rows, axis=0, return_inverse=True)
-    return found, np.bincount(inverse.reshape(-1), weights=counts).astype(np.int64)
+    _, first, inverse = np.unique(_keys(rows), return_index=True, return_inverse=True)
+    return rows[first], np.bincount(inverse.reshape(-1), weights=counts).astype(np.int64)
+
+
+def _keys(rows: np.ndarray) -> np.ndarray:
+    """A whole number for each row, the same for equal rows alone: sorting these is much faster than sorting rows."""
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        values, ranks = np.unique(column, return_inverse=True)
+        if (int(keys.max()) + 1) * len(values) > LARGEST_KEY:
+            keys = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        keys = keys * len(values) + ranks.reshape(-1)
+    return keys
 
 
 def _rows(frame: CompiledFrame, batch: TraceBatch) -> np.ndarray:

@@ -5,7 +5,7 @@ after attention and the expansion's features, which are compiled as well. It giv
 the heads' dimensions are 0 there, so that the next attention can write them. Nothing is rounded on the way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,24 +147,28 @@ class MLPTransformer(Shown, eqx.Module):
     def run_batch(self, words: Sequence[Sequence[Any]], *, record: bool = True) -> TraceBatch:
         """The decoded traces of words of unequal length. Without `record` only outputs are kept."""
         tokens, lengths = padded([self.layout.check_input(word) for word in words])
-        most = max([int(self.layers_for(int(n))) for n in lengths], default=0)
-        layers, size = -(-most // SEGMENT) * SEGMENT, -(-max(tokens.shape[1], 1) // SEGMENT) * SEGMENT
-        tokens = np.pad(tokens, ((0, 0), (0, size - tokens.shape[1])))
-        channels = [c for c in self.layout.channels if record or c.name == self.layout.output_name]
-        data = {c.name: _empty(c, len(words), most + 1 if record else 1, int(lengths.max(initial=0))) for c in channels}
+        limits = np.asarray(self.layers_for(lengths), np.int64)
+        most, name = int(limits.max(initial=0)), self.layout.output_name
+        channels = [c for c in self.layout.channels if record or c.name == name]
+        data = {c.name: _empty(c, len(words), most + 1 if record else 1, tokens.shape[1]) for c in channels}
         steps, halted = np.zeros(len(words), np.int64), np.zeros(len(words), bool)
+        order = np.argsort(lengths, kind="stable")  # words of about one length are run together
         for first in range(0, len(words), BLOCK):
-            rows = slice(first, min(first + BLOCK, len(words)))
-            count = rows.stop - first
-            room = 1 << (count - 1).bit_length()
-            taken, extents = np.resize(tokens[rows], (room, size)), np.resize(lengths[rows], room)
-            ran = _run(self.mlp, self.compiled, taken, extents, self.layers_for(extents), layers, record)
-            steps[rows], halted[rows] = np.asarray(ran.steps)[:count], np.asarray(ran.halted)[:count]
+            rows = order[first : first + BLOCK]
+            ran = self._run_block(tokens[rows], lengths[rows], limits[rows], record=record)
+            steps[rows], halted[rows] = np.asarray(ran.steps)[: len(rows)], np.asarray(ran.halted)[: len(rows)]
             for channel in channels:
-                _place(data[channel.name][rows], np.asarray(ran.entries[channel.name]), steps[rows], channel, record)
-        return TraceBatch(
-            tuple(channels), data, steps, lengths, halted, self.layout.output_name, "network", record
-        )  # fmt: skip
+                entries = np.asarray(ran.entries[channel.name])
+                data[channel.name][rows] = _placed(data[channel.name][rows], entries, steps[rows], channel, record)
+        return TraceBatch(tuple(channels), data, steps, lengths, halted, name, "network", record)
+
+    def _run_block(self, tokens: Any, lengths: Any, limits: Any, *, record: bool) -> LearnedRun:
+        """The run of some words, padded so that few shapes are compiled."""
+        room, size = 1 << (len(lengths) - 1).bit_length(), -(-int(lengths.max(initial=1)) // SEGMENT) * SEGMENT
+        taken = np.pad(tokens, ((0, 0), (0, max(0, size - tokens.shape[1]))))[:, :size]
+        filled = [np.resize(array, (room, *array.shape[1:])) for array in (taken, lengths, limits)]
+        layers = -(-int(limits.max(initial=0)) // SEGMENT) * SEGMENT if record else None
+        return _run(self.mlp, self.compiled, *filled, layers)
 
     @property
     def alphabet(self) -> tuple[str, ...] | None:
@@ -193,17 +197,18 @@ class MLPTransformer(Shown, eqx.Module):
         return FORMAT.load(cls, path)
 
 
-def run_learned(
-    mlp: LearnedMLP,
-    compiled: Parameters,
-    tokens: Int[Array, "batch position"],
-    lengths: Int[Array, " batch"],
-    limits: Int[Array, " batch"],
-    layers: int,
-) -> LearnedRun:
-    """The run of a batch of padded words, each in at most as many layers as its limit, and `layers` in all."""
+class Advance(NamedTuple):
+    """A layer of a batch of words as a function, and the streams that it starts from."""
+
+    start: tuple[Array, Array]  # the stream, and after how many layers each word halted, or -1
+    step: Callable[[tuple[Array, Array], Array], tuple[tuple[Array, Array], dict[str, Array]]]
+    layout: Layout
+
+
+def layers_of(mlp: LearnedMLP, compiled: Parameters, tokens: Array, lengths: Array, limits: Array) -> Advance:
+    """The layer of a batch of padded words, each in at most as many layers as its limit."""
     compiled = jax.tree.map(jnp.asarray, compiled)
-    layout, limits = compiled.layout, jnp.minimum(limits, layers)
+    layout = compiled.layout
     start = compiled.tokens[tokens]
     if compiled.positions is not None:
         start = start + compiled.positions[jnp.minimum(jnp.arange(tokens.shape[1]), len(compiled.positions) - 1)]
@@ -224,10 +229,47 @@ def run_learned(
         ended = jnp.where(running & has_halted(state), layer + 1, ended)
         return (state, ended), read_kept(layout, state) | read_heads(layout, stream, attended.reasons)
 
-    first = read_kept(layout, start)
-    (state, ended), found = jax.lax.scan(step, (start, jnp.where(has_halted(start), 0, -1)), jnp.arange(layers))
+    return Advance((start, jnp.where(has_halted(start), 0, -1)), step, layout)
+
+
+def run_learned(
+    mlp: LearnedMLP,
+    compiled: Parameters,
+    tokens: Int[Array, "batch position"],
+    lengths: Int[Array, " batch"],
+    limits: Int[Array, " batch"],
+    layers: int,
+) -> LearnedRun:
+    """The run of a batch of padded words, each in at most as many layers as its limit, and `layers` in all."""
+    limits = jnp.minimum(limits, layers)
+    advance = layers_of(mlp, compiled, tokens, lengths, limits)
+    first = read_kept(advance.layout, advance.start[0])
+    (state, ended), found = jax.lax.scan(advance.step, advance.start, jnp.arange(layers))
     found |= {name: jnp.concatenate([first[name][None], found[name]]) for name in first}
     return LearnedRun(found, state, jnp.where(ended >= 0, ended, limits), ended >= 0)
+
+
+def run_to_end(
+    mlp: LearnedMLP,
+    compiled: Parameters,
+    tokens: Int[Array, "batch position"],
+    lengths: Int[Array, " batch"],
+    limits: Int[Array, " batch"],
+) -> LearnedRun:
+    """The same until every word has ended; `entries` has the output after the last layer alone."""
+    advance = layers_of(mlp, compiled, tokens, lengths, limits)
+
+    def is_running(carry: tuple[Array, Array, Array]) -> Array:
+        _, ended, layer = carry
+        return ((ended < 0) & (layer < limits)).any()
+
+    def step(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        return *advance.step(carry[:2], carry[2])[0], carry[2] + 1
+
+    state, ended, _ = jax.lax.while_loop(is_running, step, (*advance.start, jnp.int32(0)))
+    name = advance.layout.output_name
+    output = {name: read_kept(advance.layout, state)[name][None]}
+    return LearnedRun(output, state, jnp.where(ended >= 0, ended, limits), ended >= 0)
 
 
 def after_mlp(mlp: LearnedMLP, compiled: Parameters, stream: Float[Array, "*batch width"]) -> Array:
@@ -280,25 +322,25 @@ def read_heads(layout: Layout, stream: Array, reasons: Array) -> dict[str, Array
 
 @eqx.filter_jit
 def _run(
-    mlp: LearnedMLP, compiled: Parameters, tokens: Any, lengths: Any, limits: Any, layers: int, record: bool
+    mlp: LearnedMLP, compiled: Parameters, tokens: Any, lengths: Any, limits: Any, layers: int | None
 ) -> LearnedRun:
-    ran = run_learned(mlp, compiled, *map(jnp.asarray, (tokens, lengths, limits)), layers)
-    if record:
-        return ran
-    name = compiled.layout.output_name  # the stream stays as it is once a word has ended
-    return ran._replace(entries={name: ran.entries[name][-1:]})
+    """The run in so many layers, all of them recorded, or to the end with the outputs alone."""
+    words = [jnp.asarray(array) for array in (tokens, lengths, limits)]
+    return run_to_end(mlp, compiled, *words) if layers is None else run_learned(mlp, compiled, *words, layers)
 
 
 def _empty(channel: Channel, rows: int, steps: int, positions: int) -> np.ndarray:
     return np.full((rows, steps, positions, *channel.entry_shape), channel.empty, dtype=channel.dtype)
 
 
-def _place(into: np.ndarray, entries: np.ndarray, steps: np.ndarray, channel: Channel, record: bool) -> None:
-    """Copy entries (step, batch, position, …) of a block to its rows, as far as each word ran."""
+def _placed(into: np.ndarray, entries: np.ndarray, steps: np.ndarray, channel: Channel, record: bool) -> np.ndarray:
+    """The rows of a block with its entries (step, batch, position, …), as far as each word ran."""
     first = int(channel.per_step)
     taken = np.swapaxes(entries, 0, 1)[: len(into), : into.shape[1] - first, : into.shape[2]]
     ran = first + np.arange(taken.shape[1]) <= steps[:, None] if record else np.ones(taken.shape[:2], bool)
-    into[:, first:][ran] = taken[ran]
+    width = taken.shape[2]
+    into[:, first : first + taken.shape[1], :width][ran] = taken[ran]
+    return into
 
 
 def _given(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, int]:
