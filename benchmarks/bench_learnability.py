@@ -79,7 +79,7 @@ def _taught(
 def _peer(taught: Any) -> float | None:
     """Updates a second of the eager Transformer; None where torch is not installed.
 
-    The best of three runs each with one thread and with as many as torch takes: so small a network may be faster alone.
+    The best of three runs, with one thread or with as many as torch takes, whichever is faster in a short run.
     """
     if importlib.util.find_spec("torch") is None:
         return None
@@ -93,9 +93,10 @@ def _peer(taught: Any) -> float | None:
     asked = {"batch": taught.batch, "longest": taught.task.longest, "noise": machine.noise} | sizes
     import torch  # pyright: ignore[reportMissingImports]
 
-    found = []
+    first = {}
     for threads in (1, torch.get_num_threads()):
         torch.set_num_threads(threads)
-        updates_a_second(3, **asked)
-        found += [updates_a_second(**asked) for _ in range(3)]
-    return max(found)
+        updates_a_second(2, **asked)
+        first[threads] = updates_a_second(5, **asked)
+    torch.set_num_threads(max(first, key=lambda threads: first[threads]))
+    return max(updates_a_second(**asked) for _ in range(3))
