@@ -56,7 +56,7 @@ TaughtOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="Of a program: a network that was taught it, to be tested as well.")
 ]
 # What --teach does: enough for parity of up to 20 bits, in about a minute on 2 cores.
-TEACHING = {"iterations": 4_000, "depth": 2, "hidden": 256, "rate": 1e-3}
+TEACHING = {"iterations": 4_000, "test_every": 4_000, "depth": 2, "hidden": 256, "rate": 1e-3}
 MOST_WORDS = 4_096  # training inputs that --teach takes
 
 

@@ -13,7 +13,7 @@ from kleene.errors import InputError
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
 
-MOST = 4_000  # test inputs on which a taught machine is run; it takes longer than the program
+MOST = 2_000  # test inputs on which a taught machine is run; it takes longer than the program
 TAUGHT = (kinds.TAUGHT_TRANSFORMERS, kinds.LEARNED_MLPS)
 
 
