@@ -21,7 +21,7 @@ from kleene.tasks.compounds import CommandParts
 ATOM_ALPHA = 0.5
 COMPOUND_ALPHA = 0.1
 MOST_ATOMS = 0.02  # atom divergence, the bound of Keysers et al.
-MARGIN = 0.95  # of the bound, at which the punishment begins, so that half of a test set keeps the bound too
+MARGIN = 0.95  # of the bound, at which the punishment begins
 PUNISHMENT = 20.0  # a point of atom divergence weighs as much as so many of compound divergence
 TRAIN, TEST = 1, 2
 LEAST_GAIN = 1e-6  # in the loss, for each command that is exchanged
