@@ -83,6 +83,7 @@ class Kind:
     # What only some kinds have.
     extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
+    watched: Callable[..., Any] | None = None  # (outcomes, cut) -> what a page shows beside the traces
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -124,6 +125,7 @@ TRANSFORMERS = Kind(
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
+    watched=late("kleene.watching.transformers:parts"),
 )
 AUTOMATA = Kind(
     "automaton",

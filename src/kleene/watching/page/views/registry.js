@@ -1,0 +1,6 @@
+// The views of the page, by the name that a document gives. A view has `build(stage, page, host)`, which returns how to
+// draw a change and how to describe a step in words.
+
+import { layers } from "./layers.js";
+
+export const views = { layers };

@@ -1,0 +1,66 @@
+"""The verb `watch`: a page that steps through a run of a program, of its network, or of both."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kleene import kinds, naming
+from kleene.errors import InputError
+from kleene.running import Outcome, run
+from kleene.watching.cutting import Cut
+from kleene.watching.document import ViewParts, check_size, document
+from kleene.watching.page import WatchPage
+
+
+def watch(
+    subject: Any,
+    input: Any = (),
+    *,
+    compiled: bool = False,
+    both: bool = False,
+    channels: str | None = None,
+    positions: str | None = None,
+    steps: str | None = None,
+    **options: Any,
+) -> WatchPage:
+    """A page that steps through a run; it shows itself in a notebook, and `save` writes one file of HTML.
+
+    Subject, input and options are those of `kleene.run`. With `compiled` the network is shown, with `both` program and
+    network side by side. `channels` ("token,ptr_*"), `positions` ("0-39") and `steps` ("10-20") show a part.
+
+    >>> watch("parity_relative", "101")
+    <WatchPage of parity_relative: 3 layers>
+    """
+    if compiled and both:
+        raise InputError("--compiled shows the network and --both shows it beside the program; give one of the two")
+    found, cut = naming.subject_of(subject), Cut.read(channels, positions, steps)
+    name = naming.name_of(subject)
+    if found.kind.watched is None:
+        shown = ", ".join(f"{kind.name}s" for kind in kinds.known() if kind.watched is not None)
+        raise InputError(f"{name!r} is a {found.kind.name}, and pages show {shown}")
+    if both and not found.is_program:
+        raise InputError(f"{name!r} is a network already, and its program is not in it; leave --both out")
+    given = {key: value for key, value in options.items() if value is not None}
+    running = {key: value for key, value in given.items() if key in found.kind.run_options}
+    outcomes = [] if compiled else [run(subject, input, **(running if both else given))]
+    if compiled or both:
+        outcomes.append(run(subject, input, compiled=True, **given))
+    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input))
+
+
+def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str) -> WatchPage:
+    """The page of runs that were made already: one, or a program's and its network's on the same input.
+
+    `typed` is the input as a person types it.
+    """
+    first = outcomes[0]
+    assert first.kind.watched is not None
+    traces = [outcome.trace for outcome in outcomes]
+    check_size(traces, cut)
+    parts: ViewParts = first.kind.watched(outcomes, cut)
+    content = document(traces, parts, cut, kind=first.kind.name, title=first.name, input=typed, answer=first.answer)
+    return WatchPage(content)
+
+
+def _typed(given: Any) -> str:
+    """An input as a person types it."""
+    return given if isinstance(given, str) else " ".join(map(str, given))
