@@ -23,6 +23,7 @@ function codedEntries(array, channel, steps) {
   const code = (step, position) => array[(channel.positions ? position : 0) * steps + step];
   return {
     code,
+    longest: Math.max(1, ...texts.map((text) => text.length)),
     text: (step, position) => texts[code(step, position) + 1],
     same: (a, b, position) => code(a, position) === code(b, position),
     isQuiet: (step, position) => code(step, position) < 0 || texts[code(step, position) + 1] === "0",
@@ -44,6 +45,7 @@ function vectorEntries(array, channel, steps) {
   const row = (step, position) => Array.from({ length: size }, (_, index) => at(step, position, index));
   return {
     row,
+    longest: 12,
     text: (step, position) => `[${row(step, position).slice(0, 4).map((x) => x.toFixed(2)).join(" ")}${size > 4 ? "…" : ""}]`,
     same: (a, b, position) => row(a, position).every((x, index) => Object.is(x, at(b, position, index))),
     isQuiet: () => false,

@@ -27,8 +27,6 @@ export function transport(host, stage, page) {
     return go(direction > 0 ? most : least);
   };
 
-  host.setAttribute("role", "toolbar");
-  host.setAttribute("aria-label", "Steps");
   host.append(
     el("div", { className: "buttons" },
       iconButton("first", "First step (Home)", () => go(range()[0])),

@@ -39,9 +39,9 @@ export function grid(stage, page) {
     rows = visible.map((channel) => makeRow(channel, others.map((run) => run.byName.get(channel.name)), base, from, columns));
     const kept = rows.filter((row) => !row.channel.perStep);
     const read = rows.filter((row) => row.channel.perStep);
-    element.classList.toggle("roomy", columns <= 14);
     element.replaceChildren(
       el("caption", { className: "unseen", textContent: "The value of each variable at each position" }),
+      columnWidths(visible, from, columns),
       el("thead", {}, top),
       el("tbody", {}, ...kept.map((row) => row.element)));
     if (read.length)
@@ -51,12 +51,30 @@ export function grid(stage, page) {
     drawFolded(fitting, visible, columns);
   }
 
+  // Columns of a fixed width, and cells whose box does not depend on their text: a browser then lays out a changed cell
+  // alone, and not the whole table.
+  function columnWidths(visible, from, columns) {
+    const crowded = columns > 40;
+    element.classList.toggle("crowded", crowded);
+    const value = Math.max(columns <= 14 ? 46 : crowded ? 27 : 36, ...visible.map((channel) => Math.min(112, channel.longest * 8.6 + 12)));
+    const name = Math.min(innerWidth < 560 ? 118 : 190, 26 + Math.max(8, ...visible.map((channel) => channel.name.length + (channel.name === page.runs[0].output ? 6 : 0))) * 7.9);
+    const widths = [name];
+    for (let position = from; position < from + columns; position++)
+      widths.push(Math.max(value, Math.min(84, content.positions[position].length * 7.4 + 10)));
+    element.style.width = `${widths.reduce((sum, wide) => sum + wide + 3, 3)}px`;
+    return el("colgroup", {}, ...widths.map((wide) => {
+      const column = el("col");
+      column.style.width = `${wide}px`;
+      return column;
+    }));
+  }
+
   function makeRow(channel, others, base, from, columns) {
     const name = el("th", { scope: "row", title: channel.name }, el("span", { textContent: channel.name }));
     if (channel.name === base.output) name.append(el("span", { className: "tag", textContent: "output" }));
-    const cells = Array.from({ length: channel.positions ? columns : 1 }, (_, index) =>
-      el("td", { onclick: () => stage.set({ position: from + index }) }));
-    return { channel, others, element: el("tr", {}, name, ...cells), cells, texts: [], looks: [] };
+    const cells = Array.from({ length: channel.positions ? columns : 1 }, () => el("div"));
+    const row = el("tr", {}, name, ...cells.map((cell, index) => el("td", { onclick: () => stage.set({ position: from + index }) }, cell)));
+    return { channel, others, element: row, cells, texts: [], looks: [] };
   }
 
   function drawFolded(fitting, visible, columns) {

@@ -50,6 +50,6 @@ export function heatMap({ rows, columns, name, bands, tell }) {
         return made;
       }))
     : null;
-  const box = el("div", { className: "heatbox" }, names, canvas);
+  const box = el("div", { className: "heatbox", tabIndex: 0, role: "group", "aria-label": name }, names, canvas);
   return { element: el("div", {}, box, said), paint };
 }

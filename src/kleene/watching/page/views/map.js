@@ -27,14 +27,10 @@ export function changeMap(stage, page) {
   });
   canvas.addEventListener("pointermove", (event) => event.buttons && go(event));
 
-  function paint() {
-    const scale = devicePixelRatio || 1;
-    const wide = canvas.clientWidth;
-    const tall = steps * row;
-    canvas.width = wide * scale;
-    canvas.height = tall * scale;
-    canvas.style.height = `${tall}px`;
-    const pen = canvas.getContext("2d");
+  // The counts alone, painted once: a step then only moves the marks above them.
+  function paintCounts(wide, tall, scale) {
+    const made = el("canvas", { width: wide * scale, height: tall * scale });
+    const pen = made.getContext("2d");
     pen.scale(scale, scale);
     const pitch = wide / width;
     const gap = Math.min(1, pitch / 4, row / 4);
@@ -48,15 +44,40 @@ export function changeMap(stage, page) {
         pen.globalAlpha = 0.25 + 0.75 * Math.sqrt(count / most);
         pen.fillRect(position * pitch + gap, step * row + gap, pitch - 2 * gap, row - 2 * gap);
       }
+    return made;
+  }
+
+  let painted = null;
+  function paint(afresh) {
+    const scale = devicePixelRatio || 1;
+    const tall = steps * row;
+    if (afresh || !painted) {
+      const wide = canvas.clientWidth;
+      if (!wide) return;
+      canvas.width = wide * scale;
+      canvas.height = tall * scale;
+      canvas.style.height = `${tall}px`;
+      painted = paintCounts(wide, tall, scale);
+    }
+    const wide = canvas.width / scale;
+    const pen = canvas.getContext("2d");
+    pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.globalAlpha = 1;
-    pen.strokeStyle = colour("accent");
+    pen.drawImage(painted, 0, 0);
+    pen.scale(scale, scale);
+    pen.strokeStyle = pen.fillStyle = colour("accent");
     pen.lineWidth = 2;
     pen.strokeRect(1, stage.now.step * row, wide - 2, Math.max(row, 3));
     pen.globalAlpha = 0.18;
-    pen.fillStyle = colour("accent");
-    pen.fillRect(stage.now.position * pitch, 0, pitch, tall);
+    pen.fillRect((stage.now.position * wide) / width, 0, wide / width, tall);
   }
 
-  addEventListener("resize", paint);
-  return { element, draw: (changed) => ["all", "step", "position", "theme"].some((name) => changed.has(name)) && paint() };
+  addEventListener("resize", () => paint(true));
+  return {
+    element,
+    draw(changed) {
+      if (changed.has("all") || changed.has("theme")) paint(true);
+      else if (changed.has("step") || changed.has("position")) paint(false);
+    },
+  };
 }
