@@ -83,7 +83,7 @@ class Kind:
     # What only some kinds have.
     extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
-    watched: Callable[..., Any] | None = None  # (outcomes, cut) -> what a page shows beside the traces
+    watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -147,6 +147,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -170,6 +171,7 @@ TURING_MACHINES = Kind(
     limits={"max_steps": 2_000},
     extractor=late("kleene.explaining.automata.extraction:extract"),  # refuses, with the reason
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:tape_parts"),
 )
 CIRCUITS = Kind(
     "circuit",

@@ -9,7 +9,11 @@ import kleene
 
 pytestmark = pytest.mark.browser
 
-PAGES = {"addition": (["789", "456"], {"both": True})}
+PAGES = {
+    "addition": (["789", "456"], {"both": True}),
+    "dfa:(a|b)*abb": ("abab", {"both": True}),
+    "tm:copy": ("ab", {}),
+}
 
 
 @pytest.fixture(scope="module")

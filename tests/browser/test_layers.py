@@ -166,7 +166,7 @@ def test_a_difference_between_program_and_network_is_marked(tab, tmp_path):
     parity = program.trace["parity"].copy()
     parity[2, 3] = 1 - parity[2, 3]
     changed = dataclasses.replace(network.trace, data={**network.trace.data, "parity": parity})
-    page = page_of([program, dataclasses.replace(network, trace=changed)], Cut(), "101")
+    page = page_of([program, dataclasses.replace(network, trace=changed)], Cut(), "101", program.subject)
     tab.open(page.save(tmp_path / "different.html"), "#step=2")
     assert tab.text(".badge").startswith("≠ step 2, position 3: 'parity' is")
     assert tab.texts(".grid .wrong") == ["1\n0"]

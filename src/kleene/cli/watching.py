@@ -33,6 +33,10 @@ def watch(
     max_layers: Annotated[
         int | None, typer.Option(help="Transformers: the greatest number of layers to run.", max=MANY)
     ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
+    ] = None,
     dtype: DtypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,7 +51,7 @@ def watch(
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     page = kleene.watch(
         program, words or (), compiled=compiled, both=both, channels=channels, positions=positions, steps=steps,
-        max_layers=max_layers, dtype=dtype,
+        max_layers=max_layers, max_steps=max_steps, dtype=dtype,
     )  # fmt: skip
     path = page.save(output or file_name(program))
     if as_json:

@@ -1,15 +1,15 @@
 """The page's styles and scripts as one text each.
 
-The scripts are modules that import each other by file name. A single file of HTML has no files to import from, so they
-are put one after the other, each behind those that it imports, without the words `import` and `export`.
+The scripts are modules that import each other by file name. A single file of HTML has no files to import from, so each
+module becomes a function that returns what the module exports, and an import takes names from what another returned.
 """
 
 import re
 from functools import cache
 from importlib.resources import files
 
-IMPORT = re.compile(r'^import \{[^}]*\} from "(\./|\.\./)([\w/.-]+\.js)";\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\./|\.\./)([\w/.-]+\.js)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|let|class) (\w+))", re.MULTILINE)
 
 
 @cache
@@ -20,12 +20,12 @@ def text_of(name: str) -> str:
 
 @cache
 def script(name: str = "main.js") -> str:
-    """The module of that name and all that it imports, as one module without imports.
+    """The module of that name and all that it imports, as one script.
 
     >>> "import {" in script()
     False
     """
-    return "\n".join(_plain(text_of(found)) for found in modules(name))
+    return "\n".join(["const modules = {};", *(_wrapped(found) for found in modules(name))])
 
 
 def modules(name: str) -> list[str]:
@@ -45,10 +45,17 @@ def modules(name: str) -> list[str]:
 
 def imported(module: str) -> list[str]:
     """The modules that one imports, as paths in the folder `page`."""
+    return [_place(module, up, name) for _, up, name in IMPORT.findall(text_of(module))]
+
+
+def _place(module: str, up: str, name: str) -> str:
     folder = module.rpartition("/")[0]
-    inside = f"{folder}/" if folder else ""
-    return [name if up == "../" else inside + name for up, name in IMPORT.findall(text_of(module))]
+    return f"{folder}/{name}" if folder and up == "./" else name
 
 
-def _plain(text: str) -> str:
-    return EXPORT.sub("", IMPORT.sub("", text))
+def _wrapped(module: str) -> str:
+    """The module as a function, called once."""
+    text = text_of(module)
+    names = ", ".join(EXPORT.findall(text))
+    body = IMPORT.sub(lambda found: f'const {found[1]} = modules["{_place(module, found[2], found[3])}"];\n', text)
+    return f'modules["{module}"] = (() => {{\n{EXPORT.sub("", body)}return {{ {names} }};\n}})();'

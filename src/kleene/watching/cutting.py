@@ -3,11 +3,12 @@
 import fnmatch
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kleene.errors import InputError, did_you_mean
+from kleene.notation.computations import Computation
 from kleene.traces import Channel, Trace
 
 
@@ -52,6 +53,13 @@ class Cut:
         """The part of the trace that is shown."""
         if self == Cut():
             return trace
+        if isinstance(trace, Computation):  # its tapes are made when they are asked for: first take the steps
+            steps = self.step_range(trace.steps)
+            some = trace.replaced(configurations=trace.configurations[steps.start : steps.stop], steps=len(steps) - 1)
+            return replace(self, steps=None).of(some) if self.steps is not None else self._part(some)
+        return self._part(trace)
+
+    def _part(self, trace: Trace) -> Trace:
         channels = self.chosen(trace.channels)
         data = {c.name: self.of_array(trace, c, trace.data[c.name]) for c in channels}
         kept = trace.output_name if trace.output_name in data else None
@@ -64,6 +72,15 @@ class Cut:
             positions = self.position_range(array.shape[1])
             shown = shown[:, positions.start : positions.stop]
         return shown
+
+
+def entry_count(trace: Trace, cut: Cut) -> int:
+    """How many entries of a run are shown; tapes are counted without being made."""
+    if isinstance(trace, Computation):
+        cells = trace.channel("head").size or 0
+        widths = {"tape": len(cut.position_range(cells))}
+        return len(cut.step_range(trace.steps)) * sum(widths.get(c.name, 1) for c in cut.chosen(trace.channels))
+    return sum(cut.of_array(trace, c, trace.data[c.name]).size for c in cut.chosen(trace.channels))
 
 
 def has_positions(trace: Trace, channel: Channel) -> bool:

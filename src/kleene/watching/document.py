@@ -30,7 +30,7 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.traces import Channel, Trace
 from kleene.watching.columns import coded_numbers, coded_sets, packed, unpacked
-from kleene.watching.cutting import Cut, has_positions
+from kleene.watching.cutting import Cut, entry_count, has_positions
 
 VERSION = 1
 MOST_ENTRIES = 4_000_000  # of all channels of all runs; a browser holds them at once
@@ -135,7 +135,7 @@ def _entries(channel: Channel, found: Mapping[str, Any]) -> np.ndarray:
 
 def check_size(traces: Sequence[Trace], cut: Cut, most: int = MOST_ENTRIES) -> None:
     """Refuse runs of more entries than a page holds; the error says how to cut them."""
-    entries = sum(cut.of(trace).data[c.name].size for trace in traces for c in cut.chosen(trace.channels))
+    entries = sum(entry_count(trace, cut) for trace in traces)
     if entries > most:
         trace = traces[0]
         raise InputError(

@@ -18,11 +18,11 @@ from kleene.watching.residual import ResidualStreams, attention_of_network, stre
 from kleene.watching.rules import moments_json
 
 
-def parts(outcomes: Sequence[Outcome], cut: Cut) -> ViewParts:
+def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:
     """The view of layers: of a program, of its network, or of both."""
     beside: list[dict[str, Any]] = []
     facts: list[str] = []
-    program, more = None, {}
+    more: dict[str, Any] = {}
     tokens = outcomes[0].input
     for outcome in outcomes:
         subject, trace = outcome.subject, outcome.trace
@@ -32,9 +32,7 @@ def parts(outcomes: Sequence[Outcome], cut: Cut) -> ViewParts:
             more |= network_json(subject, streams, trace, cut)
             facts.append(f"{subject.size.hidden_units:,} hidden units")
             facts.append(f"{subject.size.residual_dims:,} residual dimensions")
-            program = program or (subject.origin.program if subject.origin is not None else None)
         else:
-            program = subject
             beside.append({"attention": _attention_json(attention_of_program(subject, trace), trace, cut)})
     if program is not None:
         more["program"] = moments_json(program, outcomes[0].trace, cut) | {"heads": _heads_json(program)}

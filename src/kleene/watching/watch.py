@@ -44,19 +44,20 @@ def watch(
     outcomes = [] if compiled else [run(subject, input, **(running if both else given))]
     if compiled or both:
         outcomes.append(run(subject, input, compiled=True, **given))
-    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input))
+    program = found.subject if found.is_program else None
+    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program)
 
 
-def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str) -> WatchPage:
+def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str, program: Any = None) -> WatchPage:
     """The page of runs that were made already: one, or a program's and its network's on the same input.
 
-    `typed` is the input as a person types it.
+    `typed` is the input as a person types it, and `program` the program, where it is known.
     """
     first = outcomes[0]
     assert first.kind.watched is not None
     traces = [outcome.trace for outcome in outcomes]
     check_size(traces, cut)
-    parts: ViewParts = first.kind.watched(outcomes, cut)
+    parts: ViewParts = first.kind.watched(outcomes, cut, program)
     content = document(traces, parts, cut, kind=first.kind.name, title=first.name, input=typed, answer=first.answer)
     return WatchPage(content)
 

@@ -2,5 +2,7 @@
 // draw a change and how to describe a step in words.
 
 import { layers } from "./layers.js";
+import { tape } from "./tape.js";
+import { word } from "./word.js";
 
-export const views = { layers };
+export const views = { layers, tape, word };
