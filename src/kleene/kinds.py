@@ -191,6 +191,7 @@ CIRCUITS = Kind(
     judges=late("kleene.compiling.circuits:judges"),
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
+    watched=late("kleene.watching.circuits:parts"),
 )
 
 
@@ -238,6 +239,7 @@ NTMS = Kind(
     read=late("kleene.machines.ntm.ntm:read_symbols"),
     telling=late("kleene.machines.ntm.ntm:tell_symbols"),
     run_options=("cells",),
+    watched=late("kleene.watching.memory:parts"),
 )
 
 _ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, TAUGHT_TRANSFORMERS, NTMS)

@@ -3,9 +3,11 @@
 import importlib.util
 from pathlib import Path
 
+import jax
 import pytest
 
 import kleene
+from kleene.machines.ntm.ntm import NTM
 
 pytestmark = pytest.mark.browser
 
@@ -13,6 +15,8 @@ PAGES = {
     "addition": (["789", "456"], {"both": True}),
     "dfa:(a|b)*abb": ("abab", {"both": True}),
     "tm:copy": ("ab", {}),
+    "increment": (["3", "1", "4", "1", "5", "0"], {}),
+    "ntm": ([0, 1, 2], {"cells": 5}),
 }
 
 
@@ -29,7 +33,8 @@ def axe():
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(tab, axe, tmp_path, name, size, dark):
     words, options = PAGES[name]
-    tab.open(kleene.watch(name, words, **options).save(tmp_path / "page.html"), "#step=2", size=size, dark=dark)
+    subject = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0)) if name == "ntm" else name
+    tab.open(kleene.watch(subject, words, **options).save(tmp_path / "page.html"), "#step=2", size=size, dark=dark)
     tab.js("document.querySelector('[aria-controls=filters]').click()")
     tab.js("for (const box of document.querySelectorAll('details')) box.open = true")
     assert violations(tab, axe) == []

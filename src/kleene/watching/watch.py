@@ -58,8 +58,20 @@ def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str, program: Any = No
     traces = [outcome.trace for outcome in outcomes]
     check_size(traces, cut)
     parts: ViewParts = first.kind.watched(outcomes, cut, program)
-    content = document(traces, parts, cut, kind=first.kind.name, title=first.name, input=typed, answer=first.answer)
+    content = document(
+        traces, parts, cut, kind=first.kind.name, title=_title(first.name), input=typed, answer=first.answer
+    )
     return WatchPage(content)
+
+
+def _title(name: str) -> str:
+    """The name of a subject without the folder that its file lies in.
+
+    >>> _title("runs/copy.safetensors"), _title("examples/caesar.py:program"), _title("dfa:a/b")
+    ('copy.safetensors', 'caesar.py:program', 'dfa:a/b')
+    """
+    is_file = name.endswith(".safetensors") or name.partition(":")[0].endswith(".py")
+    return name.rpartition("/")[2] if is_file else name
 
 
 def _typed(given: Any) -> str:

@@ -12,7 +12,7 @@ export function diagram(content, stateAt) {
   const drawing = svg("svg", { class: "diagram", viewBox: `${left} ${top} ${wide} ${tall}`, role: "img", "aria-label": found.title },
     arrowLine(found.start, "edge"), ...arrows.values(), ...nodes);
   drawing.style.maxWidth = `${Math.round(wide * 1.25)}px`;
-  drawing.style.minWidth = `${Math.round(Math.min(wide, 1400) * 0.62)}px`;
+  drawing.style.minWidth = `${Math.round(wide * 0.62)}px`;
   let lit = [];
 
   function draw(step) {
@@ -25,10 +25,18 @@ export function diagram(content, stateAt) {
     };
     const now = numbers.get(stateAt(step));
     light(nodes[now], "now");
+    keepInSight();
     if (step === 0) return;
     const before = numbers.get(stateAt(step - 1));
     if (before !== now) light(nodes[before], "was");
     light(arrows.get(`${before} ${now}`), "taken");
+  }
+
+  function keepInSight() {
+    const node = drawing.querySelector(".now");
+    if (!node || box.scrollWidth <= box.clientWidth) return;
+    const [at, frame] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (at.left < frame.left + 30 || at.right > frame.right - 30) box.scrollLeft += (at.left + at.right - frame.left - frame.right) / 2;
   }
 
   const note = content.undrawn ? el("p", { className: "soft folded", textContent: content.undrawn }) : null;

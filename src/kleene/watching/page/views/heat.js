@@ -32,8 +32,9 @@ export function heatMap({ rows, columns, name, bands, tell }) {
     for (let row = 0; row < rows; row++)
       for (let column = 0; column < columns; column++) {
         const found = value(row, column);
-        if (!found) continue;
-        pen.globalAlpha = 0.15 + 0.85 * Math.min(1, Math.abs(found) / most);
+        const share = Math.abs(found) / most;
+        if (!(share > 0.004)) continue;
+        pen.globalAlpha = 0.08 + 0.92 * Math.min(1, share);
         pen.fillStyle = found > 0 ? above : below;
         pen.fillRect(column * cell, row * cell, cell - gap, cell - gap);
       }

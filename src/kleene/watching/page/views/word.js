@@ -12,7 +12,7 @@ export const word = {
     const rows = page.runs.flatMap((run) => rowsOf(run, page.runs.length > 1));
     const state = page.runs[0].byName.get("state");
     const picture = state ? diagram(content, (step) => state.text(step, 0)) : null;
-    const { element, columns } = table(rows, page, stage);
+    const { element, columns } = stepTable(rows, page, stage);
     const said = el("p", { className: "headline" });
     const scroll = el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The word and what each symbol led to" }, element);
     host.classList.add("single");
@@ -21,7 +21,6 @@ export const word = {
         el("div", { className: "cardhead" }, el("h2", { id: "word-title", textContent: "Word" }), said), scroll),
       ...(picture ? [el("section", { className: "card", "aria-labelledby": "diagram-title" },
         el("div", { className: "cardhead" }, el("h2", { id: "diagram-title", textContent: "Diagram" })), picture.element)] : []));
-    let before = [];
     const describe = (step) => told(page.runs[0], step + content.first, step);
     return {
       describe,
@@ -30,11 +29,8 @@ export const word = {
         const { step } = stage.now;
         said.textContent = describe(step);
         if (picture) picture.draw(step);
-        for (const cell of before) cell.classList.remove("lit", "now");
-        before = columns[step];
-        before.forEach((cell) => cell.classList.add(cell.tagName === "TD" ? "lit" : "now"));
-        columns.forEach((cells, number) => cells.forEach((cell) => cell.classList.toggle("ahead", number > step)));
-        keepInView(scroll, before[0]);
+        lightColumn(columns, step);
+        keepInView(scroll, columns[step][0]);
       },
     };
   },
@@ -53,15 +49,16 @@ function rowsOf(run, several) {
   });
 }
 
-function table(rows, page, stage) {
-  const symbols = page.runs[0].byName.get("symbol");
+// A table with a column for each step and a row for each thing that a step has; `columns` are the cells by step.
+export function stepTable(rows, page, stage, input = "symbol") {
+  const symbols = page.runs[0].byName.get(input);
   const columns = [];
-  const top = el("tr", {}, el("th", { scope: "col", className: "corner", textContent: "symbol" }));
+  const top = el("tr", {}, el("th", { scope: "col", className: "corner", textContent: input }));
   for (let step = 0; step < page.steps; step++) {
     const number = step + page.document.first;
     const symbol = number === 0 ? "start" : symbols.text(step, 0);
     const head = el("th", { scope: "col" }, el("button", { type: "button", className: "position", onclick: () => stage.set({ step }),
-      "aria-label": number === 0 ? "The start" : `Symbol ${number}, ${symbol}` },
+      "aria-label": number === 0 ? "The start" : `${input} ${number}, ${symbol}` },
       el("span", { className: symbol.length > 2 ? "token long" : "token", textContent: symbol }), el("span", { className: "number", textContent: number })));
     columns.push([head]);
     top.append(head);
@@ -75,9 +72,17 @@ function table(rows, page, stage) {
     }
     return line;
   });
-  const element = el("table", { className: "grid plaincells" }, el("caption", { className: "unseen", textContent: "What each symbol of the word led to" }),
+  const element = el("table", { className: "grid plaincells" }, el("caption", { className: "unseen", textContent: "What each step led to" }),
     el("thead", {}, top), el("tbody", {}, ...body));
   return { element, columns };
+}
+
+// Light the column of a step, and dim those that are still to come.
+export function lightColumn(columns, step) {
+  columns.forEach((cells, number) => cells.forEach((cell) => {
+    const look = number === step ? (cell.tagName === "TD" ? "lit" : "now") : number > step ? "ahead" : "";
+    if (cell.className !== look) cell.className = look;
+  }));
 }
 
 function told(run, number, step) {
