@@ -219,6 +219,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",

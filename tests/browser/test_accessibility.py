@@ -8,6 +8,7 @@ import pytest
 
 import kleene
 from kleene.machines.ntm.ntm import NTM
+from kleene.machines.pretrained import grammar_model
 
 pytestmark = pytest.mark.browser
 
@@ -17,6 +18,7 @@ PAGES = {
     "tm:copy": ("ab", {}),
     "increment": (["3", "1", "4", "1", "5", "0"], {}),
     "ntm": ([0, 1, 2], {"cells": 5}),
+    "sentence": ("the dog near the houses laughs", {}),
 }
 
 
@@ -33,7 +35,8 @@ def axe():
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(tab, axe, tmp_path, name, size, dark):
     words, options = PAGES[name]
-    subject = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0)) if name == "ntm" else name
+    made = {"ntm": lambda: NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0)), "sentence": grammar_model}
+    subject = made.get(name, lambda: name)()
     tab.open(kleene.watch(subject, words, **options).save(tmp_path / "page.html"), "#step=2", size=size, dark=dark)
     tab.js("document.querySelector('[aria-controls=filters]').click()")
     tab.js("for (const box of document.querySelectorAll('details')) box.open = true")

@@ -44,7 +44,7 @@ def test_a_changed_network_is_told_apart():
         outcome.trace.channels, dict(outcome.trace.data) | {"parity": 1 - outcome.trace["parity"]},
         outcome.trace.output_name, source="network",
     )  # fmt: skip
-    content = document([outcome.trace, other], ViewParts("layers"), Cut(), kind="", title="", input="", answer="")
+    content = document([outcome.trace, other], ViewParts(view="layers"), Cut(), kind="", title="", input="", answer="")
     assert "'parity' is" in content["different"]
 
 

@@ -3,11 +3,12 @@
 import html
 import re
 
+import jax
 import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.machines.pretrained import grammar_model
+from kleene.machines.transformer.shared import SharedTransformer
 from kleene.watching.bundling import EXPORT, IMPORT, imported, modules, script, text_of
 from kleene.watching.document import traces_of
 from kleene.watching.page import WatchPage, document_in, embedded
@@ -90,8 +91,9 @@ def test_a_notebook_shows_the_page_in_a_frame():
 
 
 def test_what_has_no_page_is_refused():
-    with pytest.raises(InputError, match="is a LSTM, and pages show transformer programs"):
-        kleene.watch(grammar_model(), "the dog")
+    taught = SharedTransformer.random(3, {"bit": 2}, width=8, heads=1, units=4, key=jax.random.key(0))
+    with pytest.raises(InputError, match="is a taught Transformer, and pages show transformer programs, automatons"):
+        kleene.watch(taught, [0])
     with pytest.raises(InputError, match="give one of the two"):
         kleene.watch("addition", "1 2", compiled=True, both=True)
     network = kleene.compile(kleene.run("parity_relative", "1").subject)

@@ -30,7 +30,7 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewPar
         "values": packed(module_values(wiring, trace)[steps.start : steps.stop]),
     }
     cells = tuple(map(str, range(trace["memory"].shape[1])))
-    return ViewParts("circuit", "step", cells, more=more | _blocks(program, trace, steps))
+    return ViewParts(view="circuit", positions=cells, more=more | _blocks(program, trace, steps))
 
 
 def module_values(wiring: Wiring, trace: Trace) -> np.ndarray:

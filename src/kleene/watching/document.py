@@ -22,7 +22,7 @@ The object of version 1:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ VERSION = 1
 MOST_ENTRIES = 4_000_000  # of all channels of all runs; a browser holds them at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ViewParts:
     """What a kind adds to the document: its view, its words, and plain data for the view."""
 
@@ -44,6 +44,8 @@ class ViewParts:
     step: str = "step"
     positions: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    channels: tuple[str, ...] | None = None  # those that are kept unless others are asked for
+    answer: str | None = None  # where a page says it in other words than the command line
     runs: tuple[Mapping[str, Any], ...] = ()  # beside each trace
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,6 +55,8 @@ def document(
 ) -> dict[str, Any]:
     """The document of one run, or of two runs of the same input."""
     first = traces[0]
+    if cut.channels is None:
+        cut = replace(cut, channels=parts.channels)
     steps = cut.step_range(max(trace.steps for trace in traces))
     positions = cut.position_range(len(parts.positions)) if parts.positions else range(0)
     beside = parts.runs or tuple({} for _ in traces)
@@ -63,7 +67,7 @@ def document(
         "kind": kind,
         "title": title,
         "input": input,
-        "answer": answer,
+        "answer": answer if parts.answer is None else parts.answer,
         "facts": list(parts.facts),
         "step": parts.step,
         "first": steps.start,

@@ -13,4 +13,4 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewPar
     """The view of a memory with heads."""
     if cut.positions is not None or cut.channels is not None:
         raise InputError("a page of a Neural Turing Machine shows its whole tape; cut it by --steps alone")
-    return ViewParts("memory", "step")
+    return ViewParts(view="memory")

@@ -23,7 +23,7 @@ MOST_DRAWN = 40  # states; a diagram of more cannot be read
 
 def word_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
     """The view of a word that is read symbol by symbol, with the diagram of an automaton."""
-    return ViewParts("word", "symbol", more=_diagram(program, outcomes[0].trace))
+    return ViewParts(view="word", step="symbol", more=_diagram(program, outcomes[0].trace))
 
 
 def tape_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
@@ -33,7 +33,7 @@ def tape_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> Vi
     codes = trace.channel("tape").labels or ()
     blank = getattr(outcomes[0].trace, "blank", None)
     more = {"blank": codes.index(blank) if blank in codes else -1}
-    return ViewParts("tape", "step", cells, more=more | _diagram(program, trace))
+    return ViewParts(view="tape", positions=cells, more=more | _diagram(program, trace))
 
 
 def _diagram(program: Any | None, trace: Trace) -> dict[str, Any]:

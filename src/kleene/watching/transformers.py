@@ -36,7 +36,14 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
             beside.append({"attention": _attention_json(attention_of_program(subject, trace), trace, cut)})
     if program is not None:
         more["program"] = moments_json(program, outcomes[0].trace, cut) | {"heads": _heads_json(program)}
-    return ViewParts("layers", "layer", _position_names(outcomes[0]), tuple(facts), tuple(beside), more)
+    return ViewParts(
+        view="layers",
+        step="layer",
+        positions=_position_names(outcomes[0]),
+        facts=tuple(facts),
+        runs=tuple(beside),
+        more=more,
+    )
 
 
 def _position_names(outcome: Outcome) -> tuple[str, ...]:

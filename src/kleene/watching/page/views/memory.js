@@ -104,7 +104,7 @@ function shade(td, value, strength, text, moved = false) {
   const percent = Math.round(Math.min(1, strength) * 100);
   td.style.setProperty("--v", percent);
   if (td.textContent !== text) td.textContent = text;
-  const look = [value < 0 ? "less" : "", text && percent > 55 ? "strong" : "", moved ? "moved" : ""].filter(Boolean).join(" ");
+  const look = [value < 0 ? "less" : "", text && percent > 55 ? "strong" : "", moved ? "moved" : "", text ? "" : "bare"].filter(Boolean).join(" ");
   if (td.className !== look) td.className = look;
 }
 

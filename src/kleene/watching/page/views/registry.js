@@ -4,7 +4,8 @@
 import { circuit } from "./circuit.js";
 import { layers } from "./layers.js";
 import { memory } from "./memory.js";
+import { sentence } from "./sentence.js";
 import { tape } from "./tape.js";
 import { word } from "./word.js";
 
-export const views = { circuit, layers, memory, tape, word };
+export const views = { circuit, layers, memory, sentence, tape, word };
