@@ -226,12 +226,32 @@ LSTMS, TRANSFORMER_LMS = (
         "Transformer language model": "kleene.machines.transformer_lm:TransformerLM",
     }.items()
 )
-TAUGHT_TRANSFORMERS = Kind(
-    "taught Transformer",
-    machine="kleene.machines.transformer.shared:SharedTransformer",
+TAUGHT_TRANSFORMERS, ENCODERS = (
+    Kind(
+        name,
+        machine=machine,
+        noun="network",
+        read=late("kleene.programs.alta.console:read"),
+        telling=late("kleene.programs.alta.console:telling"),
+    )
+    for name, machine in {
+        "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
+        "encoder Transformer": "kleene.machines.transformer.encoder:EncoderTransformer",
+    }.items()
+)
+LEARNED_MLPS = Kind(
+    "Transformer with a learned MLP",
+    machine="kleene.machines.transformer.learned_mlp:MLPTransformer",
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+)
+ENCODER_DECODERS = Kind(
+    "encoder-decoder Transformer",
+    machine="kleene.machines.transformer.encoder_decoder:EncoderDecoder",
+    noun="network",
+    read=late("kleene.machines.language:read_sentence"),
+    telling=late("kleene.machines.transformer.encoder_decoder:tell_written"),
 )
 NTMS = Kind(
     "Neural Turing Machine",
@@ -243,7 +263,20 @@ NTMS = Kind(
     watched=late("kleene.watching.memory:parts"),
 )
 
-_ALL = (TRANSFORMERS, AUTOMATA, TURING_MACHINES, CIRCUITS, COUNTERS, LSTMS, TRANSFORMER_LMS, TAUGHT_TRANSFORMERS, NTMS)
+_ALL = (
+    TRANSFORMERS,
+    AUTOMATA,
+    TURING_MACHINES,
+    CIRCUITS,
+    COUNTERS,
+    LSTMS,
+    TRANSFORMER_LMS,
+    TAUGHT_TRANSFORMERS,
+    LEARNED_MLPS,
+    ENCODERS,
+    ENCODER_DECODERS,
+    NTMS,
+)
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 
 

@@ -201,9 +201,50 @@ SHARED_ROWS = [
     (lambda header, arrays: header.update(grows=1), "its grows is 1"),
     (lambda header, arrays: header.update(layers=-7), "its layers are -7"),
 ]
+
+LEARNED_MLP_ROWS = [
+    (lambda header, arrays: header.update(layout=None), "its layout is None, and Layout was expected"),
+    (lambda header, arrays: header["layout"]["segments"].pop(0), "channel 'done' has dimensions 2..4"),
+    (
+        lambda header, arrays: header["layout"]["segments"][0]["channel"].update(per_step=True),
+        "come after its variables",
+    ),
+    (layout(output_name="nothing"), "a channel 'nothing', which it does not have"),
+    (layout(input_range=3), "tokens has shape"),
+    (layout(position_range=9), "positions has shape"),
+    (lambda header, arrays: header.update(grows=1), "its grows is 1"),
+    (lambda header, arrays: header.update(layers=-7), "its layers are -7"),
+    (
+        lambda header, arrays: arrays.update({"mlp.output.weights": np.zeros((4, 20), "f4")}),
+        "(4, 20), and (5, 20)",
+    ),
+    (lambda header, arrays: arrays.update({"mlp.hidden.2.bias": np.zeros(5, "f4")}), "mlp.hidden.2.weights is missing"),
+]
+ENCODER_ROWS = [
+    (lambda header, arrays: header.update(layers=3), "stack has weights for 2 layers, and 3 or 1 were expected"),
+    (lambda header, arrays: header.update(heads=4), "stack has queries of 6 numbers, which 4 heads do not share"),
+    (lambda header, arrays: header.update(heads=3), "the distances are not those of 3 heads and 32 buckets"),
+    (lambda header, arrays: header.update(places=6), "the positions are not the 6 that were expected"),
+    (lambda header, arrays: arrays.pop("distances"), "the network needs either positions or distances"),
+    (lambda header, arrays: header.update(output_name="sum"), "the output 'sum' is no variable; there are parity"),
+]
+ENCODER_DECODER_ROWS = [
+    (lambda header, arrays: header.update(layers=3), "encoder has weights for 2 layers, and 3 or 1 were expected"),
+    (lambda header, arrays: header.update(vocabulary=["jump", "jump"]), "its vocabulary are not 2 different words"),
+    (lambda header, arrays: header.update(answers=["JUMP"]), "its answers are not 2 different words"),
+    (lambda header, arrays: header.update(most=0), "its most is 0"),
+    (lambda header, arrays: arrays.pop("distances"), "the network needs either positions or distances"),
+    (
+        lambda header, arrays: [arrays.pop(name) for name in [*arrays] if name.startswith("decoder.cross.")],
+        "the decoder alone has a second attention, cross",
+    ),
+]
 ROWS = {
+    "transformer with a learned mlp": LEARNED_MLP_ROWS,
     "universal transformer": TRANSFORMER_ROWS,
     "shared transformer": SHARED_ROWS,
+    "encoder": ENCODER_ROWS,
+    "encoder-decoder": ENCODER_DECODER_ROWS,
     "simple rnn": SIMPLE_RNN_ROWS,
     "turing rnn": TURING_RNN_ROWS,
     "lstm": LSTM_ROWS,
@@ -215,7 +256,10 @@ EVERY = [
     (lambda header, arrays: header.update(version=9), "its version is 9, and this Kleene reads version 1"),
     (lambda header, arrays: header.pop("version"), "version"),
 ]
-DECLARED = ("universal transformer", "shared transformer", "lstm", "transformer language model", "nram", "ntm")
+DECLARED = (
+    "universal transformer", "shared transformer", "transformer with a learned mlp", "encoder", "encoder-decoder",
+    "lstm", "transformer language model", "nram", "ntm",
+)  # fmt: skip
 
 
 def refused(folder, machine, change, complaint):
@@ -239,7 +283,10 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path, kind, row):
 
 # How far a table of distances reaches, and how many positions a language model has, is their own affair.
 FREE = {("relative", 1), ("positions", 0), ("distances", 1)}
-FIRST = [*(MACHINES[kind] for kind in DECLARED), VARIANTS["a Transformer with an expansion"]]
+FIRST = [
+    *(MACHINES[kind] for kind in DECLARED),
+    *(VARIANTS[which] for which in ("a Transformer with an expansion", "a learned MLP after an expansion")),
+]
 
 
 def arrays_in(machine, folder):

@@ -167,10 +167,17 @@ def test_a_split_by_compound_divergence_gives_the_lines_it_names(own, tmp_path):
         ("[]", "must hold the lists trainIdxs, devIdxs, testIdxs"),
         ('{"trainIdxs": [0], "testIdxs": [1]}', "must hold the lists"),
         ('{"trainIdxs": [0], "devIdxs": 3, "testIdxs": [1]}', "must hold the lists"),
-        ('{"trainIdxs": [0], "devIdxs": [5], "testIdxs": [1]}', r"devIdxs holds 5; tasks.txt has lines 0\.\.4"),
+        ('{"trainIdxs": [0], "devIdxs": [5], "testIdxs": [1]}', r"devIdxs holds 5 at 0; tasks.txt has lines 0\.\.4"),
         ('{"trainIdxs": [-1], "devIdxs": [], "testIdxs": [1]}', "trainIdxs holds -1"),
         ('{"trainIdxs": [true], "devIdxs": [], "testIdxs": [1]}', "trainIdxs holds True"),
-        ('{"trainIdxs": [0], "devIdxs": [], "testIdxs": [0]}', "line 0 is both in trainIdxs and in testIdxs"),
+        (
+            '{"trainIdxs": [1, 0], "devIdxs": [], "testIdxs": [3, 0]}',
+            "testIdxs holds 0 at 1, .* in trainIdxs at 1 already",
+        ),
+        (
+            '{"trainIdxs": [2, 4, 2], "devIdxs": [], "testIdxs": [0]}',
+            "trainIdxs holds 2 at 2, .* in trainIdxs at 0 already",
+        ),
     ],
 )
 def test_a_malformed_split_by_compound_divergence_is_refused(content, message, own, tmp_path):

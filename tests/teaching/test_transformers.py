@@ -153,3 +153,12 @@ def test_a_program_whose_output_is_a_number_is_refused_and_numbers_get_no_hints(
 def test_a_hint_on_a_variable_that_does_not_exist_names_those_that_there_are():
     with pytest.raises(InputError, match=r"no hints of kind 'carry' for parity_relative; there are none, full, .*done"):
         kleene.teach("parity_relative", hints="carry", **SMALL)
+
+
+def test_a_turing_machine_teaches_with_its_tape_head_and_state():
+    taught = lesson("tm:increment", hints=("state", "full"), **SMALL)
+    assert {"symbol", "place", "state", "here", "done", "heads"} <= set(lesson("tm:increment", **SMALL).kinds)
+    examples = drawn(taught, "state")
+    assert set(examples.hints) >= {"state"}
+    words = np.asarray(examples.inputs.tokens)[:, 0]
+    assert set(words) == {3}  # START, after the symbols 1, 0 and the blank

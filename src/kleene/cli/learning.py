@@ -22,12 +22,14 @@ def teach(
             metavar="TASK",
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
-            "text:FILE (lstm); parity_relative or another transformer program of the library (transformer); "
+            "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, mlp, "
+            "encoder); tm:NAME (transformer); scan:length or another split (seq2seq); "
             "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
-        str | None, typer.Option(help="ntm, nram, rnn, lstm or transformer; by default the task's own.")
+        str | None,
+        typer.Option(help="ntm, nram, rnn, lstm, transformer, encoder, mlp or seq2seq; by default the task's own."),
     ] = None,
     hints: Annotated[
         str | None,
@@ -54,23 +56,41 @@ def teach(
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
     hidden: Annotated[
-        int | None, typer.Option(help="Hidden units (rnn, lstm, nram, transformer).", min=1, max=100_000)
+        int | None,
+        typer.Option(help="Hidden units (rnn, lstm, nram, transformer, mlp, encoder, seq2seq).", min=1, max=100_000),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
     width: Annotated[
         int | None,
-        typer.Option(help="Numbers in a cell of the tape (ntm), or the width (transformer).", min=1, max=10_000),
+        typer.Option(
+            help="Numbers in a cell of the tape (ntm), or the width (transformer, encoder, seq2seq).", min=1, max=10_000
+        ),
     ] = None,
     clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, rnn, lstm).")] = None,
     decoder: Annotated[
         int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
     ] = None,
-    layers: Annotated[int | None, typer.Option(help="Layers (text, transformer).", min=1, max=1000)] = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Layers (text, transformer, encoder, seq2seq).", min=1, max=1000)
+    ] = None,
     dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
     longest: Annotated[
-        int | None, typer.Option(help="The longest words in training (ntm, rnn, lstm, transformer).", min=1, max=10_000)
+        int | None,
+        typer.Option(help="The longest words in training (ntm, rnn, lstm, and of programs).", min=1, max=10_000),
     ] = None,
-    noise: Annotated[float | None, typer.Option(help="Noise on the residual stream in training (transformer).")] = None,
+    shared: Annotated[
+        bool | None,
+        typer.Option("--shared/--own", help="Layers with the same weights, or their own (encoder, seq2seq)."),
+    ] = None,
+    positions: Annotated[str | None, typer.Option(help="relative or absolute (encoder, seq2seq).")] = None,
+    answer: Annotated[
+        str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
+    ] = None,
+    noise: Annotated[
+        float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
+    ] = None,
+    depth: Annotated[int | None, typer.Option(help="Hidden layers (mlp).", min=1, max=100)] = None,
+    optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder, seq2seq).")] = None,
     vocabulary: Annotated[
         int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
     ] = None,
@@ -88,6 +108,7 @@ def teach(
 
     given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
+    given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
     options = {name: value for name, value in given.items() if value is not None}
     with stoppable("stopped before anything was taught"):
         from kleene.teaching.loop import use_all_cores
@@ -236,13 +257,14 @@ def reproduce(
     as_json: JsonOption = False,
 ) -> None:
     """Run an experiment of the papers, our numbers beside theirs."""
+    from kleene.experiments.catalog import catalog_table, listed
     from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
-        names = list(experiments())
-        return print_json(names) if as_json else typer.echo("\n".join(names))
+        lines = [listed(known) for known in experiments()]
+        return print_json([line.as_json() for line in lines]) if as_json else new_console().print(catalog_table(lines))
     with stoppable("stopped before anything was taught"):
         use_all_cores()
         with _bar(not as_json) as bar:

@@ -10,6 +10,9 @@ from kleene.cli.learnability import (
     ConstraintsOption,
     DataSeedOption,
     SamplesOption,
+    SplitOption,
+    TaughtOption,
+    TeachOption,
     TestOption,
     TrainOption,
     explain_program,
@@ -308,17 +311,30 @@ def explain(
     ] = None,
     train: TrainOption = None,
     test: TestOption = None,
+    split: SplitOption = None,
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
     constraints: ConstraintsOption = False,
+    teach: TeachOption = False,
+    taught: TaughtOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
     Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
-    and the report says whether its minimal version for the training inputs agrees with it on the test inputs.
+    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. A
+    program of SCAN takes --split instead.
     """
-    data = {"train": train, "test": test, "samples": samples, "seed": seed, "constraints": constraints or None}
+    data = {
+        "train": train,
+        "test": test,
+        "split": split,
+        "samples": samples,
+        "seed": seed,
+        "constraints": constraints or None,
+        "teach": teach or None,
+        "taught": taught,
+    }
     if any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
         refuse_options(sentence | {"conllu": conllu}, method=method)

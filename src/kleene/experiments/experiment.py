@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -83,11 +84,38 @@ class SweptExperiment(Experiment):
         yield swept_plans(self.plans, folder / "cells", on_status=show)
 
 
+@dataclass(frozen=True)
+class GrowingExperiment(Experiment):
+    """An experiment that is kept and drawn after each of its plans.
+
+    A plan ends early after a test at which it is `learned`, or after its number of `seconds`. Without `checkpoints` a
+    plan that is stopped begins again.
+    """
+
+    learned: Callable[[Progress], bool] | None = None
+    seconds: tuple[float, ...] | None = None
+    checkpoints: bool = True
+
+    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
+        folder, content, reports = make_folder(folder), {}, []
+        with Lessons(self, folder, watch, checkpoints=self.checkpoints) as lessons:
+            for number, plan in enumerate(self.plans):
+                reports.append(lessons.taught(plan, partial(self._is_enough, number))[0])
+                content = described(self, reports) | ({} if self.further is None else self.further(reports))
+                keep(content, folder)
+                self.draw(self, reports, folder / f"{self.name}.svg")
+        return content
+
+    def _is_enough(self, number: int, progress: Progress) -> bool:
+        late = self.seconds is not None and progress.seconds > self.seconds[number]
+        return late or (self.learned is not None and self.learned(progress))
+
+
 class Lessons:
     """The plans of an experiment, taught one after another with a checkpoint each, which are removed on success."""
 
-    def __init__(self, experiment: Reproduction, folder: Any, watch: Watch | None = None):
-        self.experiment, self.folder, self.watch = experiment, Path(folder), watch
+    def __init__(self, experiment: Reproduction, folder: Any, watch: Watch | None = None, *, checkpoints: bool = True):
+        self.experiment, self.folder, self.watch, self.kept = experiment, Path(folder), watch, checkpoints
         self.checkpoints: list[Path] = []
 
     def __enter__(self) -> "Lessons":
@@ -99,8 +127,8 @@ class Lessons:
             for checkpoint in self.checkpoints:
                 checkpoint.unlink(missing_ok=True)
 
-    def taught(self, plan: Plan) -> tuple[TeachingReport, Learner]:
-        """The report of the next plan, and its learners at the end."""
+    def taught(self, plan: Plan, enough: Callable[[Progress], bool] | None = None) -> tuple[TeachingReport, Learner]:
+        """The report of the next plan, and its learners at the end, which may be early (`loop.teach`)."""
         plans = self.experiment.plans
         before, total = (sum(p.iterations for p in some) for some in (plans[: len(self.checkpoints)], plans))
         checkpoint = self.folder / f".{self.experiment.name}-{len(self.checkpoints)}.safetensors"
@@ -111,7 +139,8 @@ class Lessons:
                 generalise = progress.tests[-1]["generalises"].sum()
                 self.watch((before + progress.iteration) / total, f"{generalise} of {plan.runs} generalise")
 
-        progress, learners = teach(plan, checkpoint=checkpoint, on_test=on_test)
+        place = checkpoint if self.kept else None
+        progress, learners = teach(plan, checkpoint=place, enough=enough, on_test=on_test)
         return TeachingReport(plan, progress), learners
 
 

@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.experiments import english, partial_traces, rule_corpora
+from kleene.experiments import (
+    english,
+    hinted_transformers,
+    minimal_programs,
+    parity_end_to_end,
+    partial_traces,
+    rule_corpora,
+    scan_end_to_end,
+    simplicity,
+    trace_supervision,
+)
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -82,8 +92,14 @@ def experiments(
     """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
     found: dict[str, Callable[[], Reproduction]] = {}
     found.update(partial_traces.experiments(size, iterations))
+    found.update(hinted_transformers.experiments(size, iterations))
+    found.update(parity_end_to_end.experiments(size, iterations))
+    found.update(trace_supervision.experiments(size, iterations))
+    found.update(scan_end_to_end.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
+    found.update(minimal_programs.experiments(size))
+    found.update(simplicity.experiments(size))
     return found
 
 
@@ -96,6 +112,8 @@ def experiment(
         raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations is {iterations}; give 1 or more")
+    if iterations is not None and name in (*minimal_programs.experiments(), *simplicity.experiments()):
+        raise InputError(f"the experiment {name!r} teaches nothing, so it has no iterations; leave them out")
     takes_model = tuple(english.experiments())
     if model is not None and name not in takes_model:
         raise InputError(

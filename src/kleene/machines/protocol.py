@@ -21,6 +21,9 @@ from kleene.traces import Trace
 MACHINES = {
     "universal transformer": "kleene.machines.transformer.universal_transformer:UniversalTransformer",
     "shared transformer": "kleene.machines.transformer.shared:SharedTransformer",
+    "transformer with a learned mlp": "kleene.machines.transformer.learned_mlp:MLPTransformer",
+    "encoder": "kleene.machines.transformer.encoder:EncoderTransformer",
+    "encoder-decoder": "kleene.machines.transformer.encoder_decoder:EncoderDecoder",
     "simple rnn": "kleene.machines.rnn.simple_rnn:SimpleRNN",
     "turing rnn": "kleene.machines.turing_rnn.turing_rnn:TuringRNN",
     "lstm": "kleene.machines.lstm.lstm:LSTM",

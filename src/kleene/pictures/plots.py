@@ -71,6 +71,7 @@ class Line:
     high: Numbers = ()
     colour: int = 0
     dashed: bool = False
+    joined: bool = True  # or points alone, with the panel's marks
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Panel:
     up: str
     marks: str = ""  # matplotlib's marker for the points
     log: bool = False  # logarithmic values
+    log_across: bool = False  # logarithmic sizes
     limits: tuple[float, float] | None = None
 
 
@@ -105,7 +107,7 @@ def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> P
 
 def _draw(ax: Any, line: Line, marks: str) -> Any:
     colour = COLOURS[line.colour % len(COLOURS)]
-    style = "--" if line.dashed else "-"
+    style = "" if not line.joined else "--" if line.dashed else "-"
     (drawn,) = ax.plot(line.across, line.values, marks + style, color=colour, markersize=3, linewidth=1.2)
     if len(line.low):
         low, high = (np.asarray(side, float) for side in (line.low, line.high))
@@ -116,9 +118,14 @@ def _draw(ax: Any, line: Line, marks: str) -> Any:
 def _dress(ax: Any, name: str, panel: Panel) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
+    if panel.log_across:
+        ax.set_xscale("log")
+        _plain_numbers(ax.xaxis)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
     if panel.log:
         ax.set_yscale("log")
+        _plain_numbers(ax.yaxis)
     if panel.limits is not None:
         ax.set_ylim(*panel.limits)
     ax.set_xlabel(panel.across, fontsize=8)
@@ -126,6 +133,14 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
     ax.tick_params(labelsize=7, which="both")
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_title(fill(name, int(WIDTH * LETTERS)), fontsize=9)
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Write 100 in place of a power of ten, which needs fonts that not every machine has."""
+    from matplotlib.ticker import NullFormatter
+
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 QUIET = "#555555"  # the colour of legend entries that belong to no series

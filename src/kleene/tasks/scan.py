@@ -66,7 +66,8 @@ def read_pairs(path: str | os.PathLike) -> list[Pair]:
 def load_mcd(path: str | os.PathLike) -> dict[str, list[Pair]]:
     """The train, dev and test parts of a maximum-compound-divergence split (Keysers et al. 2020).
 
-    The split is a JSON file with `trainIdxs`, `devIdxs` and `testIdxs`, lists of line numbers of tasks.txt from 0.
+    The split is a JSON file with `trainIdxs`, `devIdxs` and `testIdxs`, lists of line numbers of tasks.txt from 0. One
+    that does not fit tasks.txt is refused, with the list and the place in it, from 0.
     """
     try:
         found = json.loads(read_text(Path(path)))
@@ -76,11 +77,12 @@ def load_mcd(path: str | os.PathLike) -> dict[str, list[Pair]]:
     if not isinstance(found, dict) or any(not isinstance(found.get(key), list) for key in wanted.values()):
         raise InputError(f"{str(path)!r} is not a split; it must hold the lists {', '.join(wanted.values())}")
     pairs = load("all")
-    part_of: dict[int, str] = {}
+    seen: dict[int, str] = {}
     for key in wanted.values():
-        for index in found[key]:
+        for place, index in enumerate(found[key]):
+            here = f"{str(path)!r}: {key} holds {index!r} at {place}"
             if type(index) is not int or not 0 <= index < len(pairs):
-                raise InputError(f"{str(path)!r}: {key} holds {index!r}; tasks.txt has lines 0..{len(pairs) - 1}")
-            if part_of.setdefault(index, key) != key:
-                raise InputError(f"{str(path)!r}: line {index} is both in {part_of[index]} and in {key}")
+                raise InputError(f"{here}; tasks.txt has lines 0..{len(pairs) - 1}")
+            if seen.setdefault(index, f"{key} at {place}") != f"{key} at {place}":
+                raise InputError(f"{here}, and line {index} is in {seen[index]} already; a line belongs to one part")
     return {part: [pairs[index] for index in found[key]] for part, key in wanted.items()}

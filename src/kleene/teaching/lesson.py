@@ -301,6 +301,7 @@ class Lesson:
     strength: float = 1.0
     draws: Callable[[PRNGKeyArray, ProgramTrace, int], Draws] = draw_chances
     pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # functions of a `Taught` and a path
+    closing: Callable[[PyTree], dict[str, Array]] | None = None  # further measurements of a model, after the last test
     config: Mapping[str, Any] | None = None
     recipe: Mapping[str, Any] | None = None  # the settings that make this lesson, where it was made by name
 

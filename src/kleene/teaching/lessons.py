@@ -16,16 +16,21 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
+from kleene.programs.turing import TuringMachine
 from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
 from kleene.tasks.text import Corpus, corpus
+from kleene.tasks.translation import Translation, scan_translation
 from kleene.teaching.acceptors import acceptor_lesson
+from kleene.teaching.encoders import encoder_lesson
 from kleene.teaching.hints import Policy
 from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
+from kleene.teaching.mlps import mlp_lesson
 from kleene.teaching.sequences import ntm_lesson
-from kleene.teaching.transformers import transformer_lesson
+from kleene.teaching.transformers import transformer_lesson, turing_lesson
+from kleene.teaching.translations import seq2seq_lesson
 
 OWN_TEXT = {"dropout": 0.2, "epochs": 10}  # because a user's text is often small
 
@@ -64,12 +69,14 @@ class Maker:
 def maker_of(subject: Any) -> Maker:
     """The maker for a subject, by its class. Register another with `maker_of.register(CLASS, lambda _: Maker(…))`."""
     raise InputError(
-        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a Circuit, a Program, a SequenceTask, "
-        f"a MemoryTask, a Corpus, or the name of a task"
+        f"a {type(subject).__name__} cannot be taught; give a Lesson, a DFA, a TuringMachine, a Circuit, a "
+        f"Program, a SequenceTask, a MemoryTask, a Corpus, or the name of a task"
     )
 
 
-BY_PROGRAM: dict[str, Callable[..., Lesson]] = {"transformer": transformer_lesson}
+BY_PROGRAM: dict[str, Callable[..., Lesson]] = {
+    "transformer": transformer_lesson, "mlp": mlp_lesson, "encoder": encoder_lesson,
+}  # fmt: skip
 ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
 
 maker_of.register(Lesson, lambda _: Maker({"": lambda lesson: lesson}))
@@ -78,6 +85,8 @@ maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson}))
 maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson}))
 maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
 maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
+maker_of.register(TuringMachine, lambda _: Maker({"transformer": turing_lesson}, declares=transformer_lesson))
+maker_of.register(Translation, lambda _: Maker({"seq2seq": seq2seq_lesson}))
 maker_of.register(Corpus, lambda _: Maker({"lstm": corpus_lesson}, declares=language_lesson))
 
 
@@ -141,13 +150,19 @@ def _named(name: str, machine: str | None, options: dict[str, Any]) -> tuple[Any
         return TASKS[name], {}
     if name in memory_tasks():
         return memory_task(name), {}
+    if colon and prefix == "scan":
+        return scan_translation(rest), {}
     if colon and prefix == "text":
         text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
-    if colon and prefix in ("dfa", "circuit"):
+    if colon and prefix in ("dfa", "circuit", "tm"):
         return naming.find(name).subject, {"name": rest} if prefix == "dfa" else {}
     close = did_you_mean(name, (*TASKS, *memory_tasks(), *entries()))
-    others = "" if close.endswith("?") else ", dfa:NAME or dfa:REGEX, circuit:FILE.nram, text:FILE, and FILE.py:NAME"
+    others = (
+        ""
+        if close.endswith("?")
+        else ", dfa:NAME or dfa:REGEX, tm:NAME, circuit:FILE.nram, text:FILE, scan:SPLIT, and FILE.py:NAME"
+    )
     raise InputError(f"no task {name!r}; {close}{others}")
 
 

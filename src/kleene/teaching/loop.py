@@ -61,6 +61,7 @@ def teach(
     checkpoint: Any = None,
     keep_every: float = 60.0,
     stop_after: int | None = None,
+    enough: Callable[[Progress], bool] | None = None,
     on_test: Callable[[Progress], None] | None = None,
     should_stop: Callable[[Progress], bool] | None = None,
     stretch: Stretch | None = None,
@@ -70,7 +71,8 @@ def teach(
     With `checkpoint`, a file is written after each test and `keep_every` seconds, and a killed plan continues from it
     to the very same result. A plan of more iterations continues from it as well. Its result is that of a plan which had
     them from the start, because no lesson knows the number of iterations. With `stop_after`, the plan ends early once
-    every run has generalised in that many tests in a row, or diverged. `should_stop` is asked between calls of the
+    every run has generalised in that many tests in a row, or diverged; so it does after a test at which `enough` says
+    yes. `should_stop` is asked between calls of the
     jitted program, about twice a second; once it says yes, the checkpoint is written and `stopping.Stopped` raised.
     """
     setting, learners, advance = teaching_program(plan)
@@ -84,7 +86,10 @@ def teach(
     def is_stopped() -> bool:
         return stopping.is_asked() or (should_stop is not None and should_stop(progress))
 
-    while progress.tested < plan.iterations and not _is_settled(progress, stop_after):
+    def is_settled() -> bool:
+        return _is_settled(progress, stop_after) or bool(enough and progress.tests and enough(progress))
+
+    while progress.tested < plan.iterations and not is_settled():
         goal = _next_test(plan, progress)
         while progress.iteration < goal:
             _report_stop(plan, progress, checkpoint, kept)
@@ -101,7 +106,18 @@ def teach(
             raise stopping.Stopped
         if on_test is not None and progress.tested == progress.iteration:
             on_test(progress)
+    _close(plan, learners, progress)
     return progress, learners
+
+
+def _close(plan: Plan, learners: Learner, progress: Progress) -> None:
+    """Add the lesson's closing measurements to those of the last test, which the checkpoint keeps without them."""
+    closing = getattr(plan.lesson, "closing", None)
+    if closing is not None:
+        started = time.perf_counter()
+        found = jax.jit(jax.vmap(closing), compiler_options=compiler_options())(learners.model)
+        progress.tests[-1] = progress.tests[-1] | {name: np.asarray(array) for name, array in found.items()}
+        progress.seconds += time.perf_counter() - started
 
 
 def _is_due(checkpoint: Any, kept_at: float, keep_every: float) -> bool:

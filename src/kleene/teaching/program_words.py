@@ -2,12 +2,14 @@
 
 import random
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Int
 
 from kleene.errors import InputError, KleeneError
 from kleene.limits import check_memory
@@ -52,18 +54,14 @@ class Pool:
         firsts[list(self.sizes)] = np.arange(len(self.sizes)) * self.count
         return firsts
 
-    def traces_for(self, layers: int) -> dict[str, Int[np.ndarray, "word step position"]]:
-        """The traces of a run of so many layers, which are at least as many as the program's own."""
-        more = layers + 1 - next(iter(self.traces.values())).shape[1]
-        assert more >= 0
+    def held(self, name: str, rows: Int[Array, " batch"], at: Int[Array, " step"]) -> Int[Array, "batch step position"]:
+        """A variable or a head's output on the words in these rows, after each of these numbers of layers.
 
-        def stretched(name: str) -> np.ndarray:
-            widths = ((0, 0), (0, more), (0, 0))
-            if name in self.heads:
-                return np.pad(self.traces[name], widths, constant_values=-1)
-            return np.pad(self.traces[name], widths, mode="edge")
-
-        return {name: stretched(name) for name in self.traces}
+        They may be more than the program has; then it keeps its variables, and its heads read nothing.
+        """
+        last = self.traces[name].shape[1] - 1
+        found = jnp.asarray(self.traces[name])[rows[:, None], jnp.minimum(at, last)].astype(jnp.int32)
+        return jnp.where((at > last)[:, None], -1, found) if name in self.heads else found
 
     @property
     def longest(self) -> int:
@@ -96,14 +94,41 @@ def sample_of(program: Program) -> Sample:
     return lambda rng, size: [rng.randrange(program.input_range) for _ in range(size)]
 
 
-def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> Pool:
-    """`count` random words of each size, run by the interpreter."""
-    _check_sizes(program, sample, max(sizes))
+def ones_evenly(sample: Sample) -> Sample:
+    """How words are drawn so that words of bits have every number of ones about equally often; others stay the same.
+
+    A word of bits may begin with another token, such as START.
+
+    >>> even = ones_evenly(lambda rng, size: [2, *(rng.randrange(2) for _ in range(size))])
+    >>> sorted({even(random.Random(seed), 3).count(1) for seed in range(30)})
+    [0, 1, 2, 3]
+    """
+
+    def drawn(rng: random.Random, size: int) -> Sequence[int]:
+        word = list(sample(rng, size))
+        first = int(bool(word) and word[0] > 1)
+        if not set(word[first:]) <= {0, 1}:
+            return word
+        count = len(word) - first
+        ones = set(rng.sample(range(count), rng.randint(0, count)))
+        return [*word[:first], *(int(place in ones) for place in range(count))]
+
+    return drawn
+
+
+def drawn_words(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> list[list[int]]:
+    """`count` random words of each size; refuses more than fit into memory."""
     rng = random.Random(seed)
-    try:
+    with running_words(program):
         _check_room(program, sample(rng, max(sizes)), count * len(sizes))
-        words = [list(sample(rng, size)) for size in sizes for _ in range(count)]
-        batch = program.run_batch(words)
+        return [list(sample(rng, size)) for size in sizes for _ in range(count)]
+
+
+@contextmanager
+def running_words(program: Program) -> Iterator[None]:
+    """Within it, an error of the program on a word says what to do about the words."""
+    try:
+        yield
     except InputError:  # also one that says that the words do not fit into memory
         raise
     except KleeneError as error:
@@ -111,6 +136,13 @@ def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, 
             f"{program.name} does not run on every word that was drawn ({error}); give `inputs`, a function of a "
             f"random.Random and a size that returns tokens"
         ) from error
+
+
+def pool_of(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> Pool:
+    """`count` random words of each size, run by the interpreter."""
+    words = drawn_words(program, sample, sizes, count, seed)
+    with running_words(program):
+        batch = program.run_batch(words)
     tokens, lengths = padded(words)
     variables, heads = readable(program)
     at = np.minimum(np.arange(int(batch.steps.max()) + 1), batch.steps[:, None])
@@ -131,8 +163,8 @@ def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
     check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
 
 
-def _check_sizes(program: Program, sample: Sample, most: int) -> None:
-    """Refuse a size beyond the longest input, which a library entry's `sample` would silently cut."""
+def check_longest(program: Program, sample: Sample, most: int) -> None:
+    """Refuse a size beyond the longest input, which the `sample` of an entry of the library would silently cut."""
     rng = random.Random(0)
     longest, before = (max(len(sample(rng, size)) for _ in range(4)) for size in (most, most - 1))
     if most > 3 and longest <= before:

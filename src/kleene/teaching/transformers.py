@@ -4,6 +4,7 @@ The program is the teacher: its outputs are the targets, and its variables after
 hints, which linear readings of the residual stream are trained to say (equation 8).
 """
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,9 +17,11 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.turing import TuringMachine
+from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, pool_of, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, sample_of
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
@@ -37,37 +40,48 @@ class ProgramTask(Task):
     """The outputs of a program at all positions, or at the `last` one alone.
 
     The trace has its variables and its heads' outputs at each layer. Examples are drawn from a pool of words for
-    training, and from another for tests. `layers` gives the number of layers for a word of so many positions.
+    training, and from another for tests. `layers` gives the number of layers for a word of so many positions; without
+    it, the examples have no trace.
     """
 
-    def __init__(self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any], *, last: bool = False):
+    def __init__(
+        self, name: str, training: Pool, tests: Pool, layers: Callable[[Any], Any] | None, *, last: bool = False
+    ):
         self.name, self.longest, self.lengths = name, max(training.sizes), tests.sizes
         self._last = last
         self._pools, self._layers = {True: training, False: tests}, layers
-        self._traces = {which: pool.traces_for(layers(pool.longest)) for which, pool in self._pools.items()}
 
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
     ) -> Examples:
-        pool, traces = self._pools[training], self._traces[training]
+        pool = self._pools[training]
         for_words, for_noise = jax.random.split(key)
         chosen = jnp.floor(jax.random.uniform(for_words, lengths.shape) * pool.count).astype(jnp.int32)
         rows = jnp.asarray(pool.first_rows)[lengths] + chosen
         positions = jnp.asarray(pool.lengths, jnp.int32)[rows]
         inside = jnp.arange(pool.longest) < positions[:, None]
-        steps = self._layers(positions) + 1
-        ran = jnp.arange(self._layers(pool.longest) + 1) < steps[:, None]
-        entries = {name: jnp.asarray(table)[rows].astype(jnp.int32) for name, table in traces.items()}
-        stated = {name: ran[..., None] & inside[:, None] & (rows >= 0) for name, rows in entries.items()}
-        targets = {name: jnp.maximum(rows, 0) for name, rows in entries.items()}
         noise = jnp.broadcast_to(jax.random.key_data(for_noise), (len(lengths), 2))
         words = ProgramWords(jnp.asarray(pool.tokens)[rows], positions, noise)
         asked = jnp.arange(pool.longest) == positions[:, None] - 1 if self._last else inside
         answers = jnp.where(asked, jnp.asarray(pool.outputs)[rows], -1)
-        return Examples(words, answers, ProgramTrace(targets, stated, steps))
+        return Examples(words, answers, self._trace(training, rows, positions, inside))
+
+    def _trace(self, training: bool, rows: Array, positions: Array, inside: Array) -> ProgramTrace | None:
+        """The program's trace on the words in these rows of a pool."""
+        if self._layers is None:
+            return None
+        pool, steps = self._pools[training], self._layers(positions) + 1
+        at = jnp.arange(self._layers(pool.longest) + 1)
+        ran = at < steps[:, None]
+        entries = {name: pool.held(name, rows, at) for name in pool.traces}
+        stated = {name: ran[..., None] & inside[:, None] & (rows >= 0) for name, rows in entries.items()}
+        targets = {name: jnp.maximum(rows, 0) for name, rows in entries.items()}
+        return ProgramTrace(targets, stated, steps)
 
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
         """`trace`: the share of the entries of the program's variables that the readings say."""
+        if examples.trace is None:
+            return {}
         targets, stated = examples.trace.targets, examples.trace.stated
         right = [(jnp.argmax(record.channels[n], axis=-1) == targets[n]) & stated[n] for n in self.read]
         return {"trace": _total(right) / _total([stated[n] for n in self.read])}
@@ -81,15 +95,16 @@ class ProgramTask(Task):
 
 @dataclass(frozen=True)
 class Encoder(Trainable):
-    """A `SharedTransformer` with these arguments of `random`, taught with noise of that size on what a layer reads."""
+    """A Transformer with these arguments of `random`, taught with noise of that size on what a layer reads."""
 
     arguments: Mapping[str, Any]
-    noise: float
+    noise: float = 0.0
+    network: Any = SharedTransformer  # the class
 
-    def fresh(self, key: PRNGKeyArray) -> SharedTransformer:
-        return SharedTransformer.random(**self.arguments, key=key)
+    def fresh(self, key: PRNGKeyArray) -> Any:
+        return self.network.random(**self.arguments, key=key)
 
-    def record(self, model: SharedTransformer, examples: Examples, *, training: bool) -> Record:
+    def record(self, model: Any, examples: Examples, *, training: bool) -> Record:
         """The output's logits after the last layer of each word, and log-probabilities of all variables."""
         words: ProgramWords = examples.inputs
         batch, size = words.tokens.shape
@@ -106,7 +121,7 @@ class Encoder(Trainable):
         output, found = jax.vmap(one)(words.tokens, words.lengths, noise)
         return Record(output, {name: jax.nn.log_softmax(logits) for name, logits in found.items()})
 
-    def trace(self, model: SharedTransformer, word: Any) -> Trace:
+    def trace(self, model: Any, word: Any) -> Trace:
         return model.run(word)
 
 
@@ -155,18 +170,16 @@ def transformer_lesson(
     to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
     that is asked for, of every test word.
     """
-    lengths = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
-    _check(
-        longest=longest, lengths=min(lengths), width=width, attention=attention, hidden=hidden, batch=batch, pool=pool
-    )
+    check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
-    if answer not in ("all", "last"):
-        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
+    check_answer(answer)
+    lengths = test_lengths(longest, lengths)
     variables, heads = readable(program)
     sample = inputs or sample_of(program)
-    training = pool_of(program, sample, range(1, longest + 1), pool, seed=0)
-    tests = pool_of(program, sample, lengths, TEST_WORDS, seed=1)
+    if inputs is None:
+        check_longest(program, sample, max(longest, *lengths))
+    training, tests = pools_of(program, sample, longest, sample, lengths, pool)
     count, grows = layers_of(program, (training, tests), layers)
     placed = any(by == "position" for by, _ in program.starts.values())
     sizes = {"width": width, "heads": attention, "units": hidden, "reach": reach}
@@ -197,6 +210,20 @@ def transformer_lesson(
     )
 
 
+def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
+    """The lesson of a Transformer that learns what a Turing machine does, a step in each layer.
+
+    Positions are the cells of its tape, and words are random ones of the input alphabet. The options are those of
+    `transformer_lesson`.
+    """
+
+    def sample(rng: random.Random, size: int) -> list[int]:
+        return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
+
+    given: dict[str, Any] = {"inputs": sample} | options
+    return transformer_lesson(transformer_program(machine), **given)
+
+
 def schedule(rate: float) -> Callable[[Any], Any]:
     """The learning rate by the number of updates: it grows to `rate`, stays, and falls with their square root.
 
@@ -221,7 +248,31 @@ def layers_of(program: Program, pools: Sequence[Pool], layers: int | None) -> tu
     return max(-1, *(int((pool.steps - pool.lengths).max()) for pool in pools)), True
 
 
-def _check(**given: int) -> None:
+def pools_of(
+    program: Program, sample: Sample, longest: int, test_sample: Sample, lengths: Sequence[int], count: int
+) -> tuple[Pool, Pool]:
+    """`count` words of each size up to the longest for training, and other words of these lengths for the tests."""
+    check_positive(pool=count)
+    training = pool_of(program, sample, range(1, longest + 1), count, seed=0)
+    return training, pool_of(program, test_sample, lengths, TEST_WORDS, seed=1)
+
+
+def test_lengths(longest: int, lengths: Sequence[int] | None) -> tuple[int, ...]:
+    """The lengths of the tests, by default four up to twice the longest in training."""
+    check_positive(longest=longest)
+    found = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
+    check_positive(lengths=min(found))
+    return found
+
+
+def check_answer(answer: str) -> None:
+    """Refuse positions that are neither all nor the last."""
+    if answer not in ("all", "last"):
+        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
+
+
+def check_positive(**given: int) -> None:
+    """Refuse sizes below 1."""
     for what, number in given.items():
         if number < 1:
             raise InputError(f"{what} is {number}, which is too small; give 1 or more")

@@ -12,6 +12,8 @@ from kleene.explaining.programs.minimal import Minimal as Minimal
 from kleene.explaining.programs.minimal import minimal as minimal
 from kleene.explaining.programs.pairs import MLPPairs as MLPPairs
 from kleene.explaining.programs.pairs import mlp_pairs as mlp_pairs
+from kleene.explaining.programs.splits import SplitLearnability as SplitLearnability
+from kleene.explaining.programs.splits import learnable_on_split as learnable_on_split
 from kleene.explaining.programs.theorems import Improvement as Improvement
 from kleene.explaining.programs.theorems import MinimalityCheck as MinimalityCheck
 from kleene.explaining.programs.theorems import Unneeded as Unneeded

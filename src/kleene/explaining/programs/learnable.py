@@ -13,6 +13,7 @@ from typing import Any
 
 from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.explaining.programs.minimal import Minimal, minimal
+from kleene.explaining.programs.taught import TaughtOutputs
 from kleene.explaining.programs.watching import Outputs, program_inputs, watch
 from kleene.notation.words import Tokens
 from kleene.programs.alta.program import Program
@@ -74,6 +75,7 @@ class Learnability:
     found: Outputs
     length: Callable[[list[int]], int] = len
     right: list[bool] | None = None  # where the program itself agrees with a reference, if there was one
+    taught: TaughtOutputs | None = None  # of a machine that was taught the program, if there is one
 
     @cached_property
     def agree(self) -> list[bool]:
@@ -117,6 +119,16 @@ class Learnability:
         """The same by the number of ones, for programs on bits with at most one token more; empty for others."""
         return self._by(self._ones, self.agree) if self.minimal.original.input_range <= 3 else {}
 
+    @cached_property
+    def taught_agree(self) -> list[bool]:
+        """Where the taught machine agrees with the program, on the test inputs that it was run on."""
+        taught = self.taught
+        return [] if taught is None else [o == self.expected[row] for row, o in zip(taught.rows, taught.outputs)]
+
+    def taught_by(self, keys: Sequence[int]) -> dict[int, Share]:
+        """How often the taught machine agrees with the program, by the keys of all test inputs."""
+        return self._by([keys[row] for row in self.taught.rows] if self.taught else [], self.taught_agree)
+
     @property
     def _lengths(self) -> list[int]:
         return [self.length(tokens) for tokens in self.tests]
@@ -150,7 +162,26 @@ class Learnability:
             lines.append(f"shortest counterexample: {self.counterexample}")
             lines.append(f"agreement by length: {_shares(self.by_length)}")
             lines += [f"agreement by number of ones: {_shares(self.by_ones)}"] if self.by_ones else []
-        return "\n".join(lines + self.minimal.lines())
+        return "\n".join(lines + self._taught_lines() + self.minimal.lines())
+
+    def _taught_lines(self) -> list[str]:
+        if self.taught is None:
+            return []
+        right, of = sum(self.taught_agree), len(self.taught.rows)
+        some = "" if of == len(self.tests) else ", a random choice"
+        lines = [f"taught, {self.taught.what}: it agrees with the program on {right:,} of {of:,} test inputs{some}"]
+        lines.append(f"agreement of the taught by length: {_shares(self.taught_by(self._lengths))}")
+        if self.by_ones:
+            lines.append(f"agreement of the taught by number of ones: {_shares(self.taught_by(self._ones))}")
+        return lines
+
+    def _taught_json(self) -> dict[str, Any]:
+        if self.taught is None:
+            return {}
+        keys = {"by_length": self._lengths} | ({"by_ones": self._ones} if self.by_ones else {})
+        shares = {name: {str(n): [*share] for n, share in self.taught_by(key).items()} for name, key in keys.items()}
+        counts = {"what": self.taught.what, "test": len(self.taught.rows), "agree": sum(self.taught_agree)}
+        return {"taught": counts | shares}
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -170,12 +201,13 @@ class Learnability:
             "program_right": None if self.right is None else sum(self.right),
             "by_length": {str(n): list(share) for n, share in self.by_length.items()},
             "by_ones": {str(n): list(share) for n, share in self.by_ones.items()},
-        }
+        } | self._taught_json()
 
     def draw(self, path: Any) -> Path:
         """Draw how often the minimal version agrees with the program, by length and by number of ones.
 
-        The program's own accuracy is drawn where there was a reference to measure it by. Returns the path.
+        The program's own accuracy is drawn where there was a reference to measure it by, and that of a taught machine
+        where there is one. Returns the path.
         """
         from kleene.pictures.plots import Panel, line_panels
 
@@ -185,6 +217,8 @@ class Learnability:
                 lines = {"minimal version: as the program": _line(self._by(keys, self.agree), 1)}
                 if self.right is not None:
                     lines = {"program: as the reference": _line(self._by(keys, self.right), 0)} | lines
+                if self.taught is not None:
+                    lines["taught: as the program"] = _line(self.taught_by(keys), 2)
                 panels[f"By {across}"] = Panel(lines, across, "right, %", marks="o", limits=(-4, 104))
         kept = f"{len(self.minimal.rules):,} of {len(self.minimal.log.rules):,} rules"
         return line_panels(panels, path, title=f"{self.minimal.original.name}: {kept}")

@@ -4,9 +4,9 @@ The layer is normed after each sublayer, and attention has biases by distance an
 the length: these keep a state over many layers, where a stream that is normed before them drifts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -17,24 +17,15 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, Size
+from kleene.machines.transformer.readings import SEGMENT, ReadLinearly, Streams
 from kleene.machines.weights import Format, arrays_of
-from kleene.notation.words import checked_input
-from kleene.traces import Channel, Trace
 
 keep_compiled_programs_unless_jax_came_first()
 
-SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
 TINY = 1e-5  # added to the variance, as is usual
 
 
-class Streams(NamedTuple):
-    """The residual stream at the start and after each layer, and after each attention."""
-
-    states: Float[Array, "step position width"]
-    attended: Float[Array, "layers position width"]
-
-
-class SharedTransformer(Shown, eqx.Module):
+class SharedTransformer(ReadLinearly, Shown, eqx.Module):
     """An encoder with one layer, repeated, and a linear reading of each variable of a program. The call is unbatched.
 
     `variables` are read after each layer and `head_outputs` after each attention, each a name with its number of
@@ -125,14 +116,13 @@ class SharedTransformer(Shown, eqx.Module):
             places=positions,
         )
 
-    @property
-    def alphabet(self) -> None:
-        """None, because a word is a list of tokens."""
-        return None
-
     def layers_for(self, positions: Any) -> Any:
         """The number of layers for a word of so many positions."""
         return self.layers + positions * self.grows
+
+    def layers_run(self, layers: int) -> int:
+        """A multiple of `SEGMENT`, so that few numbers of layers are compiled; those that are too many are not read."""
+        return -(-layers // SEGMENT) * SEGMENT
 
     def attend(
         self, stream: Float[Array, "position width"], bias: Float[Array, "heads position position"], scale: Any
@@ -178,41 +168,6 @@ class SharedTransformer(Shown, eqx.Module):
         _, (after, attended) = jax.lax.scan(step, start, noise, length=layers)
         return Streams(jnp.concatenate([start[None], after]), attended)
 
-    def read(self, streams: Streams) -> dict[str, Float[Array, "step position values"]]:
-        """The logits of each variable at the start and after each layer, and of each head's output in each layer.
-
-        What a head read at the start, before the first layer, is 0.
-        """
-        found, first = {}, 0
-        for name, size in self.variables + self.head_outputs:
-            part = slice(first, first + size)
-            is_variable = first < sum(count for _, count in self.variables)
-            stream = streams.states if is_variable else streams.attended
-            logits = stream @ self.readings[part].T + self.reading_bias[part]
-            found[name] = logits if is_variable else jnp.concatenate([jnp.zeros_like(logits[:1]), logits])
-            first += size
-        return found
-
-    def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
-        """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
-        tokens = checked_input(word, type(self).__name__, len(self.embedding), self.places)
-        count = self.layers_for(len(tokens)) if layers is None else layers
-        if count < 0:
-            raise InputError(f"layers is {count}; give 0 or more")
-        padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
-        logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), -(-count // SEGMENT) * SEGMENT)
-        data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
-        data = {name: rows[: count + 1, : len(tokens)] for name, rows in data.items()}
-        for name, _ in self.head_outputs:
-            data[name][0] = -1
-        channels = [Channel(name, "category", size) for name, size in self.variables]
-        channels += [Channel(name, "category", size, per_step=True) for name, size in self.head_outputs]
-        return Trace(tuple(channels), data, self.output_name, source="network")
-
-    def run_batch(self, words: Sequence[Sequence[int]]) -> list[Trace]:
-        """The traces of many words of unequal length, one after the other."""
-        return [self.run(word) for word in words]
-
     @property
     def size(self) -> Size:
         """The size; `hidden_units` are those of the MLP."""
@@ -235,27 +190,17 @@ class SharedTransformer(Shown, eqx.Module):
     def __check_init__(self) -> None:
         if not hasattr(self.readings, "shape"):  # jax rebuilds the network from placeholders
             return
-        names = [name for name, _ in self.variables]
-        values = sum(size for _, size in self.variables + self.head_outputs)
-        if self.output_name not in names:
-            raise InputError(f"the output {self.output_name!r} is no variable; there are {', '.join(names)}")
+        self.check_readings()
         if (None if self.positions is None else self.positions.shape[-2]) != self.places:
             raise InputError(f"the positions are not the {self.places} that were expected")
         if self.layers < (-1 if self.grows else 1):
             raise InputError(f"its layers are {self.layers}, which is too few")
-        if self.readings.shape[-2] != values:
-            raise InputError(f"readings has {self.readings.shape[-2]} rows, and the variables have {values} values")
 
 
 def normed(stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
     """The vector with mean 0 and variance 1."""
     centred = stream - jnp.mean(stream, axis=-1, keepdims=True)
     return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + TINY)
-
-
-@eqx.filter_jit
-def _read(network: SharedTransformer, tokens: Array, length: Array, layers: int) -> dict[str, Array]:
-    return network.read(network(tokens, length, layers=layers))
 
 
 FORMAT = Format("shared transformer", "Transformer", sizes=("symbols",))

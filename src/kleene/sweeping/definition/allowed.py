@@ -12,6 +12,7 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
+from kleene.programs.turing import TuringMachine
 from kleene.sweeping.definition.drawing import SHARES, Drawn, is_number
 from kleene.sweeping.definition.source import Source
 from kleene.tasks.memory import MemoryTask, memory_tasks
@@ -22,7 +23,7 @@ from kleene.teaching.lessons import BY_PROGRAM, Maker, hint_kinds, lesson, maker
 
 MOST_SEED = 2**32 - 1
 
-SUBJECTS = {"dfa": DFA, "circuit": Circuit, "text": Corpus}  # by the prefix of a task
+SUBJECTS = {"dfa": DFA, "tm": TuringMachine, "circuit": Circuit, "text": Corpus}  # by the prefix of a task
 
 
 class Wanted(NamedTuple):

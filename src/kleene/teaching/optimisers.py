@@ -1,0 +1,59 @@
+"""Optimisers by name for networks whose layers are stacked: each layer is its own block, as if it stood alone."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import optax
+from jaxtyping import PyTree
+
+from kleene.errors import InputError
+from kleene.machines.transformer.stack import LayerStack
+
+RATES = {"adafactor": 0.01, "adam": 1e-3}  # by default
+WARM_UP = 200  # updates until the learning rate is reached; it stays there
+
+
+def optimiser_of(name: str, rate: float | None = None, *, clip: float = 1.0) -> optax.GradientTransformation:
+    """The optimiser of that name: Adafactor (Shazeer & Stern 2018), or Adam with gradients clipped to a norm."""
+    if name not in RATES:
+        raise InputError(f"the optimiser is {name!r}; there are {', '.join(RATES)}")
+    schedule = optax.linear_schedule(0.0, RATES[name] if rate is None else rate, WARM_UP)
+    if name == "adafactor":
+        return by_layer(optax.adafactor(schedule))
+    return optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule))
+
+
+def by_layer(optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
+    """The optimiser, applied to each layer of a stack on its own.
+
+    Adafactor scales and clips the updates of a block of weights by the root mean square of the whole block.
+    """
+
+    def init(params: PyTree) -> Any:
+        stacked, rest = _parts(params)
+        return jax.vmap(optimiser.init)(stacked), optimiser.init(rest)
+
+    def update(updates: PyTree, state: Any, params: PyTree | None = None) -> tuple[PyTree, Any]:
+        found = [
+            change(of_part, of_state, part)
+            for change, of_part, of_state, part in zip(
+                (jax.vmap(optimiser.update), optimiser.update), _parts(updates), state, _parts(params)
+            )
+        ]
+        (stacked, first), (rest, second) = found
+        return eqx.combine(stacked, rest), (first, second)
+
+    return optax.GradientTransformation(init, update)
+
+
+def _parts(weights: PyTree) -> tuple[PyTree, PyTree]:
+    """The weights of stacks, and all others."""
+
+    def is_stack(part: Any) -> bool:
+        return isinstance(part, LayerStack)
+
+    def marked(part: Any) -> Any:
+        return jax.tree.map(lambda _: True, part) if is_stack(part) else False
+
+    return eqx.partition(weights, jax.tree.map(marked, weights, is_leaf=is_stack))
