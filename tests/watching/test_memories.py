@@ -1,6 +1,7 @@
 """Pages of Neural Turing Machines and circuits: the document equals the trace, and modules compute what they do."""
 
 import json
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.machines.ntm.ntm import NTM
+from kleene.machines.protocol import load
 from kleene.naming import find
 from kleene.programs.circuits.library import entries
 from kleene.watching.circuits import module_values
 from kleene.watching.columns import unpacked
 from kleene.watching.document import traces_of
+
+FILES = Path(__file__).parents[1] / "machines" / "files"
 
 
 def test_the_document_of_a_neural_turing_machine_equals_its_trace():
@@ -55,3 +59,13 @@ def test_the_block_that_ran_is_the_one_whose_pattern_fits():
     assert content["source"][last] == "    r0 = r0  r1 = ZERO"
     with pytest.raises(InputError, match="shows all of its wires"):
         kleene.watch("increment", ["3", "1", "4", "1", "5", "0"], channels="r0")
+
+
+def test_the_network_of_a_circuit_in_a_file_is_told_how_many_steps_to_take():
+    network = kleene.compile(find("increment").subject)
+    content = kleene.watch(network, [3, 1, 4, 1, 5, 0], max_steps=3).document
+    assert content["steps"] == 3
+    assert content["source"] is None
+    assert traces_of(content) == [network.run([3, 1, 4, 1, 5, 0], steps=3)]
+    with pytest.raises(InputError, match="give --max-steps"):
+        kleene.watch(load(FILES / "nram.safetensors"), [0, 1, 1])

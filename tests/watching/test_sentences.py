@@ -1,13 +1,17 @@
 """The page of a sentence: the matrix is that of `explain`, and the next words are those of the model."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import kleene
 from kleene.machines.pretrained import grammar_model
+from kleene.machines.protocol import load
 from kleene.watching.columns import unpacked
 from kleene.watching.document import traces_of
 
+FILES = Path(__file__).parents[1] / "machines" / "files"
 SENTENCE = "the dog near the houses laughs"
 
 
@@ -40,3 +44,9 @@ def test_the_words_are_kept_and_other_channels_on_demand(model):
     assert (found["word"] == trace["word"]).all()
     (more,) = traces_of(kleene.watch(model, SENTENCE, channels="word,hidden.0").document)
     assert np.allclose(more["hidden.0"], trace["hidden.0"], rtol=1e-6)
+
+
+def test_a_transformer_predicts_nothing_before_the_first_word():
+    content = kleene.watch(load(FILES / "transformer_lm.safetensors"), ["a", "b"]).document
+    assert content["next"][0] == []
+    assert len(content["next"][1]) == 2

@@ -35,7 +35,11 @@ def watch(
     ] = None,
     max_steps: Annotated[
         int | None,
-        typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
+        typer.Option(
+            help="Turing machines and circuits: how many steps to take.",
+            min=0,
+            max=10**12,
+        ),
     ] = None,
     dtype: DtypeOption = None,
     as_json: JsonOption = False,

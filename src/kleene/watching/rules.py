@@ -73,7 +73,9 @@ def _codes(program: Program, name: str, entries: np.ndarray) -> np.ndarray:
         return np.where(undefined, -1, variable.bucket(plain))
     if isinstance(variable, SetValued):
         known = {values: code for code, values in enumerate(variable.values)}
-        flat = [known.get(frozenset(np.flatnonzero(row).tolist()), -1) for row in entries.reshape(-1, entries.shape[-1])]
+        flat = [
+            known.get(frozenset(np.flatnonzero(row).tolist()), -1) for row in entries.reshape(-1, entries.shape[-1])
+        ]
         return np.array(flat, dtype=np.int64).reshape(entries.shape[:-1])
     return entries
 

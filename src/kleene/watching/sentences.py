@@ -21,7 +21,7 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewPar
     outcome = outcomes[0]
     found = explain(outcome.subject, list(outcome.input))
     following = likeliest(outcome.trace, cut)
-    word, share = following[-1][0]
+    word, share = following[-1][0] if following[-1] else ("", 0.0)
     more = {
         "words": found.marked,
         "note": " ".join(part for part in (found.note, found.warning) if part),
@@ -33,10 +33,11 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewPar
 
 
 def likeliest(trace: Trace, cut: Cut) -> list[list[list[Any]]]:
-    """The likeliest next words after each step, with their probabilities."""
+    """The likeliest next words after each step, with their probabilities; none where the model predicts nothing, as a
+    Transformer does before the first word."""
     labels, steps = trace.channel("next").labels, cut.step_range(trace.steps)
     found = []
     for probabilities in trace["next"][steps.start : steps.stop]:
-        best = np.argsort(-probabilities, kind="stable")[:LIKELIEST]
+        best = np.argsort(-probabilities, kind="stable")[: 0 if np.isnan(probabilities).any() else LIKELIEST]
         found.append([[labels[i] if labels else str(i), round(float(probabilities[i]), 4)] for i in best.tolist()])
     return found

@@ -115,8 +115,8 @@ function pairCell(value, most, numbers) {
 }
 
 function described(content, tie, chosen, step) {
-  const [word, share] = content.next[step][0];
-  const following = `the likeliest next word is ${word} (${share.toFixed(2)})`;
+  const [word, share] = content.next[step][0] ?? ["", 0];
+  const following = word ? `the likeliest next word is ${word} (${share.toFixed(2)})` : "no word is predicted yet";
   if (chosen < 0) return `before the first word, ${following}`;
   let best = -1;
   content.words.forEach((_, other) => {
