@@ -40,8 +40,8 @@ def _diagram(program: Any | None, trace: Trace) -> dict[str, Any]:
     """The diagram, and what it leaves out; without a diagram, why there is none."""
     if program is None or "state" not in trace:
         return {"diagram": None, "undrawn": ""}
-    labels: tuple[str, ...] = trace.channel("state").labels or ()
-    visited = [labels[code] for code in trace["state"].tolist()]
+    labels = trace.channel("state").labels or ()
+    visited = [str(labels[code]) for code in trace["state"].tolist()]
     graph: StateGraph = program.graph(dead=False)  # without states from which nothing is accepted, if the run allows it
     if not set(visited) <= {node.name for node in graph.nodes}:
         graph = program.graph()

@@ -34,8 +34,9 @@ export function inspector(stage, page, attention, moments) {
   function drawFired(moment, step, position) {
     const at = new Map((moment?.writes ?? []).map(([name, line]) => [name, line]));
     const cases = (moment?.cases ?? []).map((number) => program.cases[number]);
-    fired.replaceChildren(...cases.map((found) => {
-      const [before, after] = valuesOf(found.variable, step, position);
+    const told = cases.map((found) => [found, ...valuesOf(found.variable, step, position)]);
+    told.sort((one, other) => Number(one[1] === one[2]) - Number(other[1] === other[2])); // first what changed
+    fired.replaceChildren(...told.map(([found, before, after]) => {
       const effect = before === null ? "" : before === after ? `stays ${after}` : `${before} → ${after}`;
       return el("li", {},
         el("div", { className: "rule" }, el("code", { textContent: found.writes }),
