@@ -1,8 +1,12 @@
 """The pages of automata and Turing machines in a real browser."""
 
+import dataclasses
+
 import pytest
 
 import kleene
+from kleene.watching.cutting import Cut
+from kleene.watching.watch import page_of
 
 pytestmark = pytest.mark.browser
 
@@ -54,3 +58,27 @@ def test_a_long_tape_shows_the_part_around_its_head(tab, tmp_path):
 def test_a_network_that_counts_shows_its_units(tab, tmp_path):
     tab.open(kleene.watch("rnn:dyck1", "(())").save(tmp_path / "rnn.html"), "#step=2")
     assert tab.texts(".grid td.lit") == ["2", "0", "0", "–"]
+
+
+def test_a_difference_between_automaton_and_network_is_marked(tab, tmp_path):
+    program, network = (kleene.run("dfa:(a|b)*abb", "ab", compiled=compiled) for compiled in (False, True))
+    states = network.trace["state"].copy()
+    states[1] = 0
+    other = dataclasses.replace(network.trace, data={**network.trace.data, "state": states})
+    page = page_of([program, dataclasses.replace(network, trace=other)], Cut(), "ab", program.subject)
+    tab.open(page.save(tmp_path / "different.html"), "#step=1")
+    assert tab.texts("td[data-differs]") == ["≠ q0"]
+    assert tab.text(".badge").startswith("≠ step 1: 'state' is q1 in program but q0 in network")
+
+
+def test_a_view_offers_the_filters_that_it_heeds(tab, tmp_path):
+    tab.open(kleene.watch("tm:copy", "abba").save(tmp_path / "tm.html"))
+    offered = "return [...document.querySelectorAll('.filters input')].map((field) => field.id)"
+    assert tab.js(offered) == ["filter-positions", "filter-steps"]
+    tab.click("[aria-controls=filters]")
+    tab.type("#filter-positions", "2-5")
+    assert tab.texts(".tape th") == ["2", "3", "4", "5"]
+    tab.open(kleene.watch("dfa:(a|b)*abb", "ab").save(tmp_path / "dfa.html"))
+    assert tab.js("return [...document.querySelectorAll('.filters input')].map((field) => field.id)") == [
+        "filter-steps"
+    ]

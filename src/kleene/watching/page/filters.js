@@ -1,9 +1,9 @@
-// Filters by channel, position and step, in the words of the command line: `token, ptr_*`, `0-39`, `10-20`.
+// Filters by channel, position and step, as far as a view has them, in the words of the command line: `token, ptr_*`, `0-39`, `10-20`.
 
 import { el } from "./elements.js";
 import { between } from "./stage.js";
 
-export function filters(stage, content) {
+export function filters(stage, content, wanted) {
   const field = (name, label, placeholder, apply) => {
     const input = el("input", { type: "text", id: `filter-${name}`, placeholder, autocomplete: "off", spellcheck: false });
     input.addEventListener("input", () => {
@@ -13,28 +13,27 @@ export function filters(stage, content) {
     return el("label", { className: "field", htmlFor: `filter-${name}` }, el("span", { textContent: label }), input);
   };
   const last = content.positions.length - 1 + content.firstPosition;
-  const fields = [
-    field("channels", "Channels", "token, ptr_*", (typed) => {
+  const fields = {
+    channels: field("channels", "Channels", "token, ptr_*", (typed) => {
       stage.set({ channels: typed });
       return true;
     }),
-    field("steps", `${content.step}s`, `${content.first}-${content.steps}`, (typed) => {
+    positions: field("positions", "Positions", `${content.firstPosition}-${last}`, (typed) => {
+      const span = spanOf(typed, content.firstPosition, last);
+      if (!span) return false;
+      const [from, to] = span.map((position) => position - content.firstPosition);
+      stage.set({ from, to, position: between(stage.now.position, from, to) });
+      return true;
+    }),
+    steps: field("steps", `${content.step}s`, `${content.first}-${content.steps}`, (typed) => {
       const span = spanOf(typed, content.first, content.steps);
       if (!span) return false;
       const [least, most] = span.map((step) => step - content.first);
       stage.set({ least, most, step: between(stage.now.step, least, most) });
       return true;
     }),
-  ];
-  if (content.positions.length > 1)
-    fields.splice(1, 0, field("positions", "Positions", `${content.firstPosition}-${last}`, (typed) => {
-      const span = spanOf(typed, content.firstPosition, last);
-      if (!span) return false;
-      const [from, to] = span.map((position) => position - content.firstPosition);
-      stage.set({ from, to, position: between(stage.now.position, from, to) });
-      return true;
-    }));
-  return el("div", { className: "filters", hidden: true, id: "filters" }, ...fields);
+  };
+  return el("div", { className: "filters", hidden: true, id: "filters" }, ...wanted.map((name) => fields[name]));
 }
 
 // "3-7", "3-" and "5" as a first and a last number; everything where nothing is typed; null where it makes no sense.

@@ -41,8 +41,8 @@ async function open() {
   const host = document.getElementById("main");
   const shown = await view.build(stage, page, host);
   page.describe = (at) => `${capital(content.step)} ${at + content.first} of ${content.steps}. ${shown.describe(at)}`;
-  const dialog = helpDialog();
-  const found = filters(stage, content);
+  const dialog = helpDialog(Boolean(view.startPosition));
+  const found = filters(stage, content, view.filters);
   drawTop(content, runs, stage, found, dialog);
   const bar = transport(document.getElementById("bar"), stage, page);
   document.getElementById("bar").append(found);
@@ -77,7 +77,7 @@ function drawTop(content, runs, stage, found, dialog) {
   if (runs.length > 1)
     about.append(" ", el("span", { className: content.different ? "badge wrong" : "badge right",
       textContent: content.different ? `≠ ${content.different}` : "✓ network equals program in every entry" }));
-  const filter = iconButton("filter", "Filter channels, positions and steps", () => {
+  const filter = iconButton("filter", "Filter", () => {
     found.hidden = !found.hidden;
     filter.setAttribute("aria-expanded", String(!found.hidden));
     if (!found.hidden) found.querySelector("input").focus();

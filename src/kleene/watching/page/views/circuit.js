@@ -6,6 +6,8 @@ import { unpack } from "../columns.js";
 const WIDE = 104, TALL = 40, ACROSS = 62, DOWN = 16; // of a box, and between boxes
 
 export const circuit = {
+  filters: ["positions", "steps"],
+
   async build(stage, page, host) {
     const content = page.document;
     const run = page.runs[0];

@@ -9,6 +9,7 @@ import { changeMap } from "./map.js";
 import { insides } from "./insides.js";
 
 export const layers = {
+  filters: ["channels", "positions", "steps"],
   startPosition: (content) => Math.floor((content.positions.length - 1) / 2),
 
   async build(stage, page, host) {

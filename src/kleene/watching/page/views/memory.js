@@ -9,6 +9,8 @@ const MOVED = 0.05; // a number of the tape that changed by more is marked
 const MOST_CELLS = 64; // columns of the table; the heads' maps have all
 
 export const memory = {
+  filters: ["steps"],
+
   async build(stage, page, host) {
     const run = page.runs[0];
     const [read, write, output, tape] = ["read", "write", "output", "tape"].map((name) => run.byName.get(name));

@@ -1,5 +1,6 @@
 // The views of the page, by the name that a document gives. A view has `build(stage, page, host)`, which returns how to
-// draw a change and how to describe a step in words.
+// draw a change and how to describe a step in words; `filters`, which of them it heeds; and, if a position can be chosen,
+// `startPosition(content)`.
 
 import { circuit } from "./circuit.js";
 import { layers } from "./layers.js";

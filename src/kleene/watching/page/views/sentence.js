@@ -8,6 +8,8 @@ const LEAST = 0.06; // of the largest; weaker ties are not drawn
 const TALLEST = 130;
 
 export const sentence = {
+  filters: ["steps"],
+
   async build(stage, page, host) {
     const content = page.document;
     const { array } = await unpack(content.matrix);

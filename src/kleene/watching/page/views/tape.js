@@ -7,13 +7,15 @@ import { spaceTime } from "./spacetime.js";
 const WINDOW = 61; // cells that are shown around the head
 
 export const tape = {
+  filters: ["positions", "steps"],
+
   async build(stage, page, host) {
     const content = page.document;
     const [run, other] = page.runs;
     const state = run.byName.get("state");
     const picture = diagram(content, (step) => state.text(Math.min(step, state.steps - 1), 0));
     const cells = tapeTable(stage, page, run);
-    const beneath = other ? tapeTable(stage, page, other) : null;
+    const beneath = other ? tapeTable(stage, page, other, run) : null;
     const said = el("p", { className: "headline" });
     const map = spaceTime(stage, page, run);
     const describe = (step) => told(run, step, content);
@@ -40,7 +42,8 @@ export const tape = {
   },
 };
 
-function tapeTable(stage, page, run) {
+// The tape of a run; what differs from another run of the same word is marked.
+function tapeTable(stage, page, run, compared = null) {
   const content = page.document;
   const numbers = el("tr");
   const symbols = el("tr");
@@ -52,6 +55,10 @@ function tapeTable(stage, page, run) {
   let tds = [], ths = [];
   let texts = [], looks = [];
   const [state, head, tape] = ["state", "head", "tape"].map((channel) => run.byName.get(channel));
+  const differs = (channel, step, cell) => {
+    const there = compared?.byName.get(channel.name);
+    return Boolean(there) && (step >= there.steps || channel.text(step, cell) !== there.text(step, cell));
+  };
 
   function build(start, end) {
     first = start;
@@ -82,7 +89,7 @@ function tapeTable(stage, page, run) {
       const isBlank = tape.code(step, cell) === content.blank;
       const text = isBlank ? "" : tape.text(step, cell);
       const wrote = step > 0 && !tape.same(step, step - 1, cell);
-      const look = [cell === at ? "head" : "", wrote ? "lit" : "", isBlank ? "blank" : ""].filter(Boolean).join(" ");
+      const look = [cell === at ? "head" : "", wrote ? "lit" : "", isBlank ? "blank" : "", differs(tape, step, cell) ? "wrong" : ""].filter(Boolean).join(" ");
       if (texts[index] !== text) tds[index].textContent = texts[index] = text;
       if (looks[index] !== look) {
         tds[index].className = looks[index] = look;
@@ -91,7 +98,7 @@ function tapeTable(stage, page, run) {
     }
     const under = tds[at - first];
     if (under) {
-      if (state) name.textContent = state.text(step, 0);
+      if (state) name.textContent = `${state.text(step, 0)}${differs(state, step, 0) || differs(head, step, 0) ? " ≠" : ""}`;
       if (name.parentElement !== under) under.append(name);
       keepCentred(element, under);
     }

@@ -7,9 +7,12 @@ import { diagram } from "./diagram.js";
 const MOST_UNITS = 16; // of a hidden layer, a row each
 
 export const word = {
+  filters: ["steps"],
+
   async build(stage, page, host) {
     const content = page.document;
-    const rows = page.runs.flatMap((run) => rowsOf(run, page.runs.length > 1));
+    const [first, ...others] = page.runs.map((run) => rowsOf(run, page.runs.length > 1));
+    const rows = [...first, ...others.flatMap((found) => found.map((row, index) => ({ ...row, differs: (step) => row.at(step) !== first[index]?.at(step) })))];
     const state = page.runs[0].byName.get("state");
     const picture = state ? diagram(content, (step) => state.text(step, 0)) : null;
     const { element, columns } = stepTable(rows, page, stage);
@@ -66,7 +69,8 @@ export function stepTable(rows, page, stage, input = "symbol") {
   const body = rows.map((row) => {
     const line = el("tr", {}, el("th", { scope: "row", textContent: row.name }));
     for (let step = 0; step < page.steps; step++) {
-      const cell = el("td", { textContent: row.at(step), onclick: () => stage.set({ step }) });
+      const text = row.differs?.(step) ? `≠ ${row.at(step)}` : row.at(step);
+      const cell = el("td", { textContent: text, "data-differs": row.differs?.(step), onclick: () => stage.set({ step }) });
       columns[step].push(cell);
       line.append(cell);
     }
