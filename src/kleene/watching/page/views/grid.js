@@ -56,7 +56,7 @@ export function grid(stage, page) {
   function columnWidths(visible, from, columns) {
     const crowded = columns > 40;
     element.classList.toggle("crowded", crowded);
-    const value = Math.max(columns <= 14 ? 46 : crowded ? 27 : 36, ...visible.map((channel) => Math.min(112, channel.longest * 8.6 + 12)));
+    const value = Math.max(columns <= 14 ? (innerWidth > 1700 ? 58 : 46) : crowded ? 27 : 36, ...visible.map((channel) => Math.min(112, channel.longest * 8.6 + 12)));
     const name = Math.min(innerWidth < 560 ? 118 : 190, 26 + Math.max(8, ...visible.map((channel) => channel.name.length + (channel.name === page.runs[0].output ? 6 : 0))) * 7.9);
     const widths = [name];
     for (let position = from; position < from + columns; position++)
