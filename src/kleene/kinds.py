@@ -85,6 +85,7 @@ class Kind:
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
     streams: Callable[..., Any] | None = None  # (machine, words) -> ResidualStreams
     untrained: Callable[..., Any] | None = None  # (machine, seed) -> a machine of the same shape with random weights
+    watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -127,6 +128,7 @@ TRANSFORMERS = Kind(
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
     streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    watched=late("kleene.watching.transformers:parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -148,6 +150,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -171,6 +174,7 @@ TURING_MACHINES = Kind(
     limits={"max_steps": 2_000},
     extractor=late("kleene.explaining.automata.extraction:extract"),  # refuses, with the reason
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:tape_parts"),
 )
 CIRCUITS = Kind(
     "circuit",
@@ -190,6 +194,7 @@ CIRCUITS = Kind(
     judges=late("kleene.compiling.circuits:judges"),
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
+    watched=late("kleene.watching.circuits:parts"),
 )
 
 
@@ -217,6 +222,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",
@@ -261,6 +267,7 @@ NTMS = Kind(
     read=late("kleene.machines.ntm.ntm:read_symbols"),
     telling=late("kleene.machines.ntm.ntm:tell_symbols"),
     run_options=("cells",),
+    watched=late("kleene.watching.memory:parts"),
 )
 
 _ALL = (
