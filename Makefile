@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-clusters lint bench clean
+.PHONY: setup demo test test-clusters test-browser lint bench clean
 
 setup: .venv/.installed
 
@@ -26,6 +26,11 @@ test: lint
 # Workers and clusters that are started and killed: a minute of its own.
 test-clusters: setup
 	$(BIN)/python -m pytest -m "cluster and not slow"
+
+# Pages in a headless Chromium; skipped, with the reason, where there is none.
+test-browser: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(BIN)/python -m pytest -n 0 -m browser -rs tests/browser
 
 bench: setup
 	$(BIN)/kleene bench alta

@@ -29,6 +29,7 @@ LINES = (
     ("sweeping",),
     ("explaining",),
     ("viewing",),
+    ("watching",),
     ("experiments",),
     ("cli",),
 )

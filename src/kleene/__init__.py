@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kleene.traces import Trace as Trace
     from kleene.traces import TraceBatch as TraceBatch
     from kleene.viewing import view as view
+    from kleene.watching.watch import watch as watch
 
 __version__ = "0.1.0"
 
@@ -56,6 +57,7 @@ _LATE = {
     "run": "kleene.running",
     "sweep": "kleene.sweeping.sweep",
     "view": "kleene.viewing",
+    "watch": "kleene.watching.watch",
     # types
     "Channel": "kleene.traces",
     "DFA": "kleene.programs.automata",

@@ -83,6 +83,9 @@ class Kind:
     # What only some kinds have.
     extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
+    streams: Callable[..., Any] | None = None  # (machine, words) -> ResidualStreams
+    untrained: Callable[..., Any] | None = None  # (machine, seed) -> a machine of the same shape with random weights
+    watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -124,6 +127,8 @@ TRANSFORMERS = Kind(
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
+    streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    watched=late("kleene.watching.transformers:parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -145,6 +150,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -168,6 +174,7 @@ TURING_MACHINES = Kind(
     limits={"max_steps": 2_000},
     extractor=late("kleene.explaining.automata.extraction:extract"),  # refuses, with the reason
     picture=late("kleene.viewing:state_diagram"),
+    watched=late("kleene.watching.states:tape_parts"),
 )
 CIRCUITS = Kind(
     "circuit",
@@ -187,6 +194,7 @@ CIRCUITS = Kind(
     judges=late("kleene.compiling.circuits:judges"),
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
+    watched=late("kleene.watching.circuits:parts"),
 )
 
 
@@ -214,6 +222,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",
@@ -227,6 +236,8 @@ TAUGHT_TRANSFORMERS, ENCODERS = (
         noun="network",
         read=late("kleene.programs.alta.console:read"),
         telling=late("kleene.programs.alta.console:telling"),
+        streams=lambda network, words: network.residual_streams(words),
+        untrained=lambda network, seed: network.untrained(seed),
     )
     for name, machine in {
         "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
@@ -239,6 +250,8 @@ LEARNED_MLPS = Kind(
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+    streams=late("kleene.machines.transformer.streams:learned_streams"),
+    untrained=late("kleene.machines.transformer.streams:with_random_mlp"),
 )
 ENCODER_DECODERS = Kind(
     "encoder-decoder Transformer",
@@ -254,6 +267,7 @@ NTMS = Kind(
     read=late("kleene.machines.ntm.ntm:read_symbols"),
     telling=late("kleene.machines.ntm.ntm:tell_symbols"),
     run_options=("cells",),
+    watched=late("kleene.watching.memory:parts"),
 )
 
 _ALL = (

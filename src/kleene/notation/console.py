@@ -28,6 +28,7 @@ class Entry:
     leaves: Any = None  # (word) -> the tape that a Turing machine ends with
     read: Any = None  # (typed words) -> input, where the kind's own `read` does not fit
     show: Any = None  # (input, output) -> what a person wants to see
+    spelled: Any = None  # (token) -> the token as a person writes it
     sample: Any = None  # (random.Random, size) -> an input of about that size
     every: Any = None  # (size) -> all inputs of up to that size
 

@@ -38,6 +38,7 @@ def _entry(
     return Entry(
         name, summary, build, example,
         reference=reference, read=inputs.read, show=show, sample=inputs.sample, every=inputs.every,
+        spelled=inputs.spelled,
     )  # fmt: skip
 
 
@@ -164,11 +165,11 @@ _SHELF = Shelf("program", (
     ),
     _entry(
         "scan", "SCAN commands to actions, read from right to left, with a few registers",
-        scan.build, scan.reference, Commands(scan.tokens), scan.show, "jump twice after walk",
+        scan.build, scan.reference, Commands(scan.tokens, scan.NAMES), scan.show, "jump twice after walk",
     ),
     _entry(
         "scan_shift_reduce", "SCAN commands to actions by shift-reduce parsing, with stack and tree in memory",
-        scan_shift_reduce.build, scan_shift_reduce.reference, Commands(scan_shift_reduce.tokens), scan.show,
+        scan_shift_reduce.build, scan_shift_reduce.reference, Commands(scan_shift_reduce.tokens, scan.NAMES), scan.show,
         "jump twice after walk",
     ),
 ))  # fmt: skip

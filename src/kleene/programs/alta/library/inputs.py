@@ -28,6 +28,10 @@ class Inputs(Protocol):
         """Every input of up to `most` symbols, START and the like not counted."""
         ...
 
+    def spelled(self, token: int) -> str:
+        """The token as a person writes it."""
+        ...
+
 
 @dataclass(frozen=True)
 class Row:
@@ -66,6 +70,9 @@ class Row:
         for length in range(shortest, self.length(most) + 1):
             for row in itertools.product(range(len(self.symbols)), repeat=length):
                 yield self.tokens(row)
+
+    def spelled(self, token: int) -> str:
+        return "START" if token == self.start else self.symbols[token] if token < len(self.symbols) else str(token)
 
     def length(self, size: int) -> int:
         """The size, limited to the longest input that the program takes."""
@@ -128,6 +135,9 @@ class Integers:
         for length in range(self.shortest, min(most, self.longest) + 1):
             yield from map(list, itertools.product(range(self.largest - self.smallest + 1), repeat=length))
 
+    def spelled(self, token: int) -> str:
+        return str(token + self.smallest)
+
 
 @dataclass(frozen=True)
 class Summands:
@@ -151,6 +161,9 @@ class Summands:
         for length in range(1, max(1, most // 2) + 1):
             for digits in itertools.product("0123456789", repeat=2 * length):
                 yield addition.tokens("".join(digits[:length]), "".join(digits[length:]))
+
+    def spelled(self, token: int) -> str:
+        return {addition.START: "START", addition.ADD: "+", addition.END: "END"}.get(token, str(token))
 
 
 @dataclass(frozen=True)
@@ -191,6 +204,7 @@ class Commands:
     """Commands of SCAN, as one word of the command line or several."""
 
     tokens: Callable[[Sequence[str]], list[int]]
+    names: tuple[str, ...]  # of the first tokens
 
     def read(self, words: Sequence[str]) -> list[int]:
         return self.tokens(words)
@@ -204,6 +218,9 @@ class Commands:
         for length, commands in sorted(_commands_by_length().items()):
             if length <= most:
                 yield from map(self.tokens, commands)
+
+    def spelled(self, token: int) -> str:
+        return self.names[token] if token < len(self.names) else str(token)
 
 
 @cache

@@ -1,0 +1,94 @@
+"""The verb `watch`: a page that steps through a run of a program, of its network, or of both."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kleene import kinds, naming
+from kleene.errors import InputError
+from kleene.running import Outcome, run, typed_input
+from kleene.watching.cutting import Cut
+from kleene.watching.document import ViewParts, check_size, document
+from kleene.watching.page import WatchPage
+
+
+def watch(
+    subject: Any,
+    input: Any = (),
+    *,
+    compiled: bool = False,
+    both: bool = False,
+    channels: str | None = None,
+    positions: str | None = None,
+    steps: str | None = None,
+    **options: Any,
+) -> WatchPage:
+    """A page that steps through a run; it shows itself in a notebook, and `save` writes one file of HTML.
+
+    Subject, input and options are those of `kleene.run`, but a circuit's number of steps is `max_steps`. With
+    `compiled` the network is shown, with `both` program and network side by side. `channels` ("token,ptr_*"),
+    `positions` ("0-39") and `steps` ("10-20") show a part.
+
+    >>> watch("parity_relative", "101")
+    <WatchPage of parity_relative: 3 layers>
+    """
+    if compiled and both:
+        raise InputError("--compiled shows the network and --both shows it beside the program; give one of the two")
+    found, cut = naming.subject_of(subject), Cut.read(channels, positions, steps)
+    name = naming.name_of(subject)
+    if found.kind.watched is None:
+        shown = ", ".join(f"{kind.name}s" for kind in kinds.known() if kind.watched is not None)
+        raise InputError(f"{name!r} is a {found.kind.name}, and pages show {shown}")
+    if both and not found.is_program:
+        raise InputError(f"{name!r} is a network already, and its program is not in it; leave --both out")
+    given = {key: value for key, value in options.items() if value is not None}
+    if "steps" in found.kind.run_options and "max_steps" in given:  # `steps` is the part that a page shows
+        given["steps"] = given.pop("max_steps")
+    running = {key: value for key, value in given.items() if key in found.kind.run_options}
+    outcomes = [] if compiled else [_ran(found, name, input, **(running if both else given))]
+    if compiled or both:
+        outcomes.append(_ran(found, name, input, compiled=True, **given))
+    program = found.subject if found.is_program else None
+    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program)
+
+
+def _ran(found: naming.Found, name: str, input: Any, **options: Any) -> Outcome:
+    """The outcome of a run, as `kleene.run` has it for the name; what was found is not built again."""
+    try:
+        outcome = run(found.subject, typed_input(input, found.subject, found.entry), **options)
+    except InputError as error:
+        if "how many steps it runs" in str(error):
+            raise InputError(f"{name!r} does not say how many steps it runs; give --max-steps") from None
+        raise
+    return replace(outcome, name=name, entry=found.entry)
+
+
+def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str, program: Any = None) -> WatchPage:
+    """The page of runs that were made already: one, or a program's and its network's on the same input.
+
+    `typed` is the input as a person types it, and `program` the program, where it is known.
+    """
+    first = outcomes[0]
+    assert first.kind.watched is not None
+    traces = [outcome.trace for outcome in outcomes]
+    check_size(traces, cut)
+    parts: ViewParts = first.kind.watched(outcomes, cut, program)
+    content = document(
+        traces, parts, cut, kind=first.kind.name, title=_title(first.name), input=typed, answer=first.answer
+    )
+    return WatchPage(content)
+
+
+def _title(name: str) -> str:
+    """The name of a subject without the folder that its file lies in.
+
+    >>> _title("runs/copy.safetensors"), _title("examples/caesar.py:program"), _title("dfa:a/b")
+    ('copy.safetensors', 'caesar.py:program', 'dfa:a/b')
+    """
+    is_file = name.endswith(".safetensors") or name.partition(":")[0].endswith(".py")
+    return name.rpartition("/")[2] if is_file else name
+
+
+def _typed(given: Any) -> str:
+    """An input as a person types it."""
+    return given if isinstance(given, str) else " ".join(map(str, given))
