@@ -14,7 +14,7 @@ from kleene.traces import Trace
 from kleene.watching.columns import coded_sets, packed
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
-from kleene.watching.residual import ResidualStreams, attention_of_network, streams_of, weights_json
+from kleene.watching.residual import ShownStreams, attention_of_network, streams_of, weights_json
 from kleene.watching.rules import moments_json
 
 
@@ -102,7 +102,7 @@ def _heads_json(program: Program) -> dict[str, str]:
     return found
 
 
-def network_json(network: UniversalTransformer, streams: ResidualStreams, trace: Trace, cut: Cut) -> dict[str, Any]:
+def network_json(network: UniversalTransformer, streams: ShownStreams, trace: Trace, cut: Cut) -> dict[str, Any]:
     """The residual stream of the run and the weights; None for either where it is too large for a page."""
     segments = [[s.channel.name, s.start, s.stop] for s in network.layout.segments]
     steps, positions = cut.step_range(trace.steps), cut.position_range(streams.shown.shape[1])
