@@ -83,6 +83,8 @@ class Kind:
     # What only some kinds have.
     extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
+    streams: Callable[..., Any] | None = None  # (machine, words) -> ResidualStreams
+    untrained: Callable[..., Any] | None = None  # (machine, seed) -> a machine of the same shape with random weights
     watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
 
     @property
@@ -125,6 +127,7 @@ TRANSFORMERS = Kind(
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
+    streams=late("kleene.machines.transformer.streams:compiled_streams"),
     watched=late("kleene.watching.transformers:parts"),
 )
 AUTOMATA = Kind(
@@ -233,6 +236,8 @@ TAUGHT_TRANSFORMERS, ENCODERS = (
         noun="network",
         read=late("kleene.programs.alta.console:read"),
         telling=late("kleene.programs.alta.console:telling"),
+        streams=lambda network, words: network.residual_streams(words),
+        untrained=lambda network, seed: network.untrained(seed),
     )
     for name, machine in {
         "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
@@ -245,6 +250,8 @@ LEARNED_MLPS = Kind(
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+    streams=late("kleene.machines.transformer.streams:learned_streams"),
+    untrained=late("kleene.machines.transformer.streams:with_random_mlp"),
 )
 ENCODER_DECODERS = Kind(
     "encoder-decoder Transformer",

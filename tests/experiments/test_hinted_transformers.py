@@ -1,12 +1,21 @@
 """Transformers taught with part of their program's trace: the settings of the experiment, its verdicts and picture."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kleene.experiments import hinted_transformers
-from kleene.experiments.hinted_transformers import TEACHERS, draw_densities, is_determined, judged, settings_of
+from kleene.experiments.hinted_transformers import (
+    TEACHERS,
+    draw_densities,
+    is_determined,
+    judged,
+    settings_of,
+    table_lines,
+)
 from kleene.experiments.reproduce import experiment
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
@@ -78,6 +87,13 @@ def test_the_experiment_runs_and_is_kept(small, tmp_path):
     assert set(content["minimal_generalises"].values()) == {True, False}
     assert (tmp_path / "hints-for-transformers.json").exists()
     assert len(content["settings"]) == 6
+
+
+def test_the_table_of_the_page_is_that_of_the_file():
+    results = Path(__file__).parents[2] / "docs" / "results"
+    found = json.loads((results / "hints-for-transformers.json").read_text())["generalisation"]
+    page = (results / "transformers-taught.md").read_text()
+    assert "\n".join(table_lines(found)) in page
 
 
 def test_the_full_size_has_ten_seeds_of_every_setting_that_a_program_has():

@@ -39,6 +39,8 @@ def test_a_tiny_size_is_kept_after_each_row_with_the_papers_numbers_beside(tmp_p
     for row in content["rows"]:
         low, high = row["accuracy_within"]["seeds"]
         assert 0 <= low <= row["accuracy_within"]["ours"] <= high <= 100
+    assert [row["network_layers"] for row in content["rows"]] == [3, 3]
+    assert content["summary"][1].startswith("8 layers, shared weights, relative (here 3 layers): trained lengths")
     assert "more ones" in content["summary"][1]
     assert "(52%)" in content["summary"][1]
     drawn = (tmp_path / "parity-end-to-end.svg").read_text()

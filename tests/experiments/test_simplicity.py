@@ -19,6 +19,8 @@ def keep_end_to_end(folder, *rows) -> None:
 
 def test_a_few_programs_are_measured_kept_and_drawn(tmp_path):
     keep_end_to_end(tmp_path, row(100, 51), row(99.5, 97), row(60, 95))
+    cells = [{"cell": "2 layers", "training_match": 100.0, "ours": 9.5}]
+    keep({"name": "scan-end-to-end", "paper": {}, "plans": [], "settings": [], "cells": cells}, tmp_path)
     told = []
     programs = ("parity_relative", "parity_sum_modulo", "reverse")
     found = SimplicityBias(30, programs).run(tmp_path, watch=lambda *now: told.append(now))
@@ -29,7 +31,10 @@ def test_a_few_programs_are_measured_kept_and_drawn(tmp_path):
     (parity,) = found["families"]
     assert (parity["fewest_rules"], parity["fewest_layers"]) == (["parity_relative"], ["parity_sum_modulo"])
     assert not parity["same"]
-    assert found["end_to_end"] == {"networks": 3, "learned": 2, "as_fewest_rules": ["97"]}
+    assert found["end_to_end"] == {
+        "parity": {"networks": 3, "learned": 2, "as_fewest_rules": ["97"]},
+        "SCAN": {"networks": 1, "learned": 1, "as_fewest_rules": []},
+    }
     assert any("2 of 3 networks learned" in line and "1 of these solve" in line for line in found["summary"])
     assert [line for _, line in told] == list(programs)
     assert (tmp_path / "simplicity-bias.svg").read_text().startswith("<?xml")
@@ -38,7 +43,7 @@ def test_a_few_programs_are_measured_kept_and_drawn(tmp_path):
 
 
 def test_without_results_of_networks_only_programs_are_compared(tmp_path):
-    assert end_to_end(tmp_path / "parity-end-to-end.json") is None
+    assert end_to_end(tmp_path) == {}
 
 
 def test_a_function_with_one_program_is_not_compared():

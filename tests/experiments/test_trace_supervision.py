@@ -2,6 +2,9 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 
 from kleene.experiments import trace_supervision as module
 from kleene.experiments.trace_supervision import COLUMNS, bits, rows, summary, trace_supervision
@@ -55,3 +58,12 @@ def test_a_tiny_run_leaves_its_numbers_and_its_picture(tmp_path, monkeypatch):
     assert kept["rows"]["Sequential (Relative)"]["minimal"]["table"]["ones > 20"] == [100]
     picture = (tmp_path / "parity-trace-supervision.svg").read_text()
     assert all(word in picture for word in ("minimal version", "taught by trace supervision", "Sum + Modulo"))
+
+
+def test_the_table_of_the_page_is_that_of_the_file():
+    results = Path(__file__).parents[2] / "docs" / "results"
+    rows = json.loads((results / "parity-trace-supervision.json").read_text())["rows"]
+    page = (results / "learnability.md").read_text()
+    for title, row in rows.items():
+        shown = [f"{np.mean(v):.1f}% ({min(v):.1f}–{max(v):.1f})" for v in row["taught"]["table"].values()]
+        assert f"| {title} | {' | '.join(shown)} |" in page

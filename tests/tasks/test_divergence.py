@@ -5,7 +5,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.programs.alta.library.scan_language import VERBS, commands, parse
-from kleene.tasks.compounds import command_parts
+from kleene.tasks.compounds import ATOMS, command_parts
 from kleene.tasks.divergence import MOST_ATOMS, chernoff, divergences, most_divergent
 
 ALL = list(commands())
@@ -18,9 +18,10 @@ def nodes_of(command: str) -> dict[tuple, tuple[str, tuple | None]]:
     if conjunction:
         found["top",] = (conjunction, None)
     for side, phrase in enumerate(phrases):
-        words = ["", "", "twice", "thrice"][phrase.repeats], phrase.mode, phrase.direction, phrase.verb
+        way = f"{phrase.mode} {phrase.direction}".strip()
+        below = [f"turn {way}"] if phrase.verb == "turn" else [way, phrase.verb]
         above = ("top",) if conjunction else None
-        for word in filter(None, words):
+        for word in filter(None, [["", "", "twice", "thrice"][phrase.repeats], *below]):
             found[side, word] = (word, above)
             above = (side, word)
     return found
@@ -73,10 +74,11 @@ def test_compounds_and_weights_are_those_of_brute_force(depth):
     assert ours == pytest.approx(weights)
 
 
-def test_there_is_an_atom_for_each_word_of_a_command():
-    parts = command_parts(["jump around left twice and walk left"])
-    assert parts.atoms.sum() == 7
-    assert sorted(parts.atoms[0].tolist())[-1] == 2  # left
+def test_the_atoms_are_the_twenty_rules_of_scan():
+    parts = command_parts(["jump around left twice and turn left", "turn left after turn left"])
+    assert len(ATOMS) == len(set(ATOMS)) == 20
+    used = [{atom: n for atom, n in zip(ATOMS, row) if n} for row in parts.atoms]
+    assert used == [{"jump": 1, "around left": 1, "twice": 1, "and": 1, "turn left": 1}, {"turn left": 2, "after": 1}]
 
 
 def test_divergence_is_nothing_for_equal_sets_and_all_for_disjoint_ones():
@@ -104,6 +106,7 @@ def test_the_search_beats_chance_within_the_bound_and_is_the_same_for_a_seed():
     found, order = divergences(parts, train, test), np.random.default_rng(0).permutation(len(SOME))
     by_chance = divergences(parts, order[:160], order[160:200])
     assert found.atom <= MOST_ATOMS
+    assert all(parts.atoms[train].any(axis=0)[parts.atoms[test].any(axis=0)])  # every atom of the test was seen
     assert found.compound > by_chance.compound + 0.2
     again = most_divergent(parts, 160, 40, seed=3, starts=2)
     assert all(np.array_equal(a, b) for a, b in zip((train, test), again))
@@ -112,7 +115,7 @@ def test_the_search_beats_chance_within_the_bound_and_is_the_same_for_a_seed():
 
 def test_what_cannot_be_split_is_refused():
     parts = command_parts(list(VERBS[:4]))
-    with pytest.raises(InputError, match=r"atom divergence of at most 0\.02 was found, only one with 1"):
+    with pytest.raises(InputError, match=r"atom divergence of at most 0\.02 was found, only one with 1.0000, or"):
         most_divergent(parts, 2, 2)
     with pytest.raises(InputError, match="4 training and 1 test commands were asked for, and there are 4"):
         most_divergent(parts, 4, 1)

@@ -25,9 +25,9 @@ def own(tmp_path, monkeypatch):
 def test_the_published_splits_have_their_divergences():
     need("scan")
     found = {name: scan_split(name).divergences for name in ("simple", "length", "addprim_jump")}
-    assert found["simple"].compound < 0.01 < found["length"].compound < found["addprim_jump"].compound
+    assert found["simple"].compound < 0.05 < found["addprim_jump"].compound < found["length"].compound
     assert found["simple"].atom < 0.001 < found["length"].atom
-    assert "3,920 test commands; atom divergence 0.0295, compound divergence 0.0877" in str(scan_split("length"))
+    assert "3,920 test commands; atom divergence 0.0510, compound divergence 0.3806" in str(scan_split("length"))
 
 
 def test_a_file_of_indices_is_a_split_and_a_split_can_be_kept_as_one(own):

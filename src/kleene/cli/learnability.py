@@ -1,4 +1,4 @@
-"""The part of `kleene explain` that is about programs: options of training and test data, and the report."""
+"""The parts of `kleene explain` that are about programs: options of training and test data, and the reports."""
 
 import random
 from collections.abc import Mapping
@@ -11,13 +11,17 @@ from kleene.cli.options import LARGEST_SEED
 from kleene.cli.printing import print_json
 from kleene.errors import InputError
 
-SAMPLES = 1_000
+SAMPLES, COMPARED = 1_000, 100
 TrainOption = Annotated[
     str | None,
     typer.Option(metavar="COND|FILE", help="Of a program: the training inputs, such as 'length<=20' or 'ones<=3'."),
 ]
 TestOption = Annotated[
     str | None, typer.Option(metavar="COND|FILE", help="Of a program: the test inputs; a FILE has one a line.")
+]
+ComparedOption = Annotated[
+    str | None,
+    typer.Option(metavar="PROGRAM", help="Of a Transformer in a file: the transformer program to compare it with."),
 ]
 SplitOption = Annotated[
     str | None,
@@ -29,7 +33,8 @@ SplitOption = Annotated[
 SamplesOption = Annotated[
     int | None,
     typer.Option(
-        help=f"Of a program: random inputs of each length, where not all are taken (default: {SAMPLES}).",
+        help=f"Of a program: random inputs of each length, where not all are taken (default: {SAMPLES}, or {COMPARED} "
+        "with --program).",
         min=1,
         max=100_000,
     ),
@@ -51,7 +56,7 @@ TaughtOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="Of a program: a network that was taught it, to be tested as well.")
 ]
 # What --teach does: enough for parity of up to 20 bits, in about a minute on 2 cores.
-TEACHING = {"iterations": 4_000, "depth": 2, "hidden": 128, "rate": 1e-3}
+TEACHING = {"iterations": 4_000, "test_every": 4_000, "depth": 2, "hidden": 256, "rate": 1e-3}
 MOST_WORDS = 4_096  # training inputs that --teach takes
 
 
@@ -61,7 +66,8 @@ def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
     unfit += ["method"] if method != "interdependence" else []
     if unfit:
         raise InputError(
-            f"--{unfit[0]} is about a sentence, and --train, --test and --split are about a program; give one kind"
+            f"--{unfit[0]} is about a sentence, and --train, --test, --split and --program are about a program; give "
+            f"one kind"
         )
 
 
@@ -70,9 +76,7 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     from kleene.explaining.programs.data_sets import InputSource, inputs_of
     from kleene.explaining.programs.learnable import learnable
     from kleene.explaining.programs.taught import taught_outputs
-    from kleene.naming import find
     from kleene.pictures.figures import check_picture
-    from kleene.programs.alta.program import Program
 
     if plot is not None:
         check_picture(plot, "--plot")
@@ -82,9 +86,7 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
         return _explain_on_split(name, data, plot, as_json=as_json)
     if name is None or data["train"] is None or data["test"] is None:
         raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
-    found = find(name)
-    if not isinstance(found.subject, Program):
-        raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
+    found = _program(name)
     machine = None if data["taught"] is None else _loaded(data["taught"], found.subject)
     source, seed = InputSource(found.subject, found.entry), data["seed"] or 0
     samples = data["samples"] or SAMPLES
@@ -102,6 +104,43 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     if machine is not None:
         report = replace(report, taught=taught_outputs(machine, found.subject, report.tests, what))
     _show(report, plot, as_json=as_json)
+
+
+def explain_network(
+    name: str | None, program: str, data: Mapping[str, Any], plot: str | None, *, as_json: bool
+) -> None:
+    """Print how a taught Transformer compares with a program on the test inputs, and draw it."""
+    from kleene.explaining.programs.compared import compare_with_program
+    from kleene.explaining.programs.data_sets import InputSource, inputs_of
+    from kleene.naming import find
+    from kleene.pictures.figures import check_picture
+
+    if plot is not None:
+        check_picture(plot, "--plot")
+    if name is None or data["test"] is None:
+        raise InputError(
+            "a network is compared with a program with all of NETWORK.safetensors, --program and --test; see "
+            "`kleene explain --help`"
+        )
+    unfit = [option for option in ("train", "split", "constraints", "teach", "taught") if data[option] is not None]
+    if unfit:
+        raise InputError(f"--{unfit[0]} is about a program alone, and --program compares a network with one")
+    found = _program(program)
+    source, network = InputSource(found.subject, found.entry), find(name).subject
+    test = inputs_of(source, data["test"], samples=data["samples"] or COMPARED, seed=data["seed"] or 0)
+    report = compare_with_program(network, found.subject, test, length=source.length(), seed=data["seed"] or 0)
+    _show(report, plot, as_json=as_json)
+
+
+def _program(name: str) -> Any:
+    """What a name means, if that is a transformer program."""
+    from kleene.naming import find
+    from kleene.programs.alta.program import Program
+
+    found = find(name)
+    if not isinstance(found.subject, Program):
+        raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
+    return found
 
 
 def _loaded(path: str, program: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kleene.cli.learnability import (
+    ComparedOption,
     ConstraintsOption,
     DataSeedOption,
     SamplesOption,
@@ -15,6 +16,7 @@ from kleene.cli.learnability import (
     TeachOption,
     TestOption,
     TrainOption,
+    explain_network,
     explain_program,
     refuse_options,
 )
@@ -277,8 +279,9 @@ def explain(
     text: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TEXT|PROGRAM]",
-            help="A sentence; its words have spaces between them. With --train, a transformer program.",
+            metavar="[TEXT|PROGRAM|NETWORK]",
+            help="A sentence; its words have spaces between them. With --train, a transformer program; with --program, "
+            "a Transformer in a file.",
         ),
     ] = None,
     model: Annotated[
@@ -311,6 +314,7 @@ def explain(
     ] = None,
     train: TrainOption = None,
     test: TestOption = None,
+    program: ComparedOption = None,
     split: SplitOption = None,
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
@@ -323,7 +327,8 @@ def explain(
 
     Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
     and the report says whether its minimal version for the training inputs agrees with it on the test inputs. A
-    program of SCAN takes --split instead.
+    program of SCAN takes --split instead. With --program and --test, the argument is a file with a taught Transformer,
+    which is compared with that program.
     """
     data = {
         "train": train,
@@ -335,9 +340,11 @@ def explain(
         "teach": teach or None,
         "taught": taught,
     }
-    if any(given is not None for given in data.values()):
+    if program is not None or any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
         refuse_options(sentence | {"conllu": conllu}, method=method)
+        if program is not None:
+            return explain_network(text, program, data, plot, as_json=as_json)
         return explain_program(text, data, plot, as_json=as_json)
     plot = plot or "interdependence.svg"
     from kleene.explaining.words.explanation import explain as explain_sentence

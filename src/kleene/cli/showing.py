@@ -16,7 +16,9 @@ commands = typer.Typer()
 def bench(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="alta, scan, automata, teach, sweep, interdependence or cold."),
+        typer.Argument(
+            metavar="NAME", help="alta, scan, automata, teach, learnability, sweep, interdependence or cold."
+        ),
     ] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a quick look.")] = False,
     plot: Annotated[

@@ -27,25 +27,25 @@ NTM = "NTM, runs that generalise by kind, density and λ of hints (Partial Trace
 NRAM = "NRAM, errors by kind of hint (Partial Traces, figure 12)"
 STATES = "examples until learned, by share of states revealed (ours):"
 _LINES = (
-    Listed("ntm-copy", f"{NTM} 9a)", full="233 s for 8,000 of 100,000 updates"),
+    Listed("ntm-copy", f"{NTM} 9a)", quick="143 s", full="233 s for 8,000 of 100,000 updates"),
     Listed("ntm-repeat_copy_twice", f"{NTM} 9b)", full="293 s for 8,000 of 100,000 updates"),
     Listed("ntm-dyck_words", f"{NTM} 9c)", full="258 s for 6,000 of 100,000 updates"),
     Listed("ntm-flip_3rd", f"{NTM} 9d)", full="397 s for 7,000 of 100,000 updates"),
     Listed("ntm-repeat_flip_3d", f"{NTM} 9e)"),
     Listed("ntm-improvements", "NTM, what each kind of hint adds on four tasks (Partial Traces, figure 4)",
            full="508 s for 16,000 of 100,000 updates"),
-    Listed("nram-list_k", NRAM, full="29 s"),
-    Listed("nram-swap", NRAM, full="392 s on 2 cores"),
-    Listed("nram-permute", NRAM, full="73 s"),
-    Listed("nram-increment", NRAM, full="588 s on 2 cores"),
+    Listed("nram-list_k", NRAM, quick="148 s", full="29 s"),
+    Listed("nram-swap", NRAM, quick="110 s", full="392 s on 2 cores"),
+    Listed("nram-permute", NRAM, quick="237 s", full="73 s"),
+    Listed("nram-increment", NRAM, quick="132 s", full="588 s on 2 cores"),
     Listed("nram-merge", NRAM, full="64 s"),
     Listed("nram-permute_noise", NRAM, full="52 s"),
     Listed("states-tomita_2-rnn", f"{STATES} tomita_2, RNN"),
     Listed("states-tomita_2-lstm", f"{STATES} tomita_2, LSTM"),
     Listed("states-tomita_3-rnn", f"{STATES} tomita_3, RNN", full="92 s on 2 cores"),
     Listed("states-tomita_3-lstm", f"{STATES} tomita_3, LSTM"),
-    Listed("states-tomita_4-rnn", f"{STATES} tomita_4, RNN", full="98 s on 2 cores"),
-    Listed("states-tomita_4-lstm", f"{STATES} tomita_4, LSTM"),
+    Listed("states-tomita_4-rnn", f"{STATES} tomita_4, RNN", quick="21 s", full="98 s on 2 cores"),
+    Listed("states-tomita_4-lstm", f"{STATES} tomita_4, LSTM", quick="42 s"),
     Listed("states-tomita_5-rnn", f"{STATES} tomita_5, RNN", full="81 s on 2 cores"),
     Listed("states-tomita_5-lstm", f"{STATES} tomita_5, LSTM", full="306 s on 2 cores"),
     Listed("states-tomita_7-rnn", f"{STATES} tomita_7, RNN", full="82 s on 2 cores"),
@@ -57,17 +57,17 @@ _LINES = (
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "106 s", "212 s, and 78 s twice to measure"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "about a minute"),
     Listed("hints-for-transformers", "how much of a program's trace a Transformer needs, for programs that by "
-           "ALTA's theory can and cannot be learned (ours)"),
+           "ALTA's theory can and cannot be learned (ours)", full="242 s"),
     Listed("parity-end-to-end", "encoder Transformers taught parity from its answers alone, by layers, sharing and "
-           "positions (ALTA, Table 3 and figures 5, 9, 10, 11)"),
+           "positions (ALTA, Table 3 and figures 5, 9, 10, 11)", full="105 s for 10,000 updates of 1 of 8 rows"),
     Listed("parity-trace-supervision", "parity by trace supervision: accuracy on longer words and more ones than in "
-           "training, for three programs (ALTA, Table 2 and figure 4)"),
+           "training, for three programs (ALTA, Table 2 and figure 4)", "139 s", "182 s for up to 50,000 updates"),
     Listed("scan-end-to-end", "encoder-decoder Transformers taught SCAN, by number of layers (ALTA, Table 6 and "
            "figure 18)"),
     Listed("minimal-programs", "rules of minimal programs, and whether these generalise: parity, addition, SCAN's "
-           "splits (ALTA, section 4)", "49 s"),
+           "splits (ALTA, section 4)", "49 s", "336 s on 2 cores"),
     Listed("simplicity-bias", "rules against layers of every program of the library, and which of the two networks "
-           "follow (ALTA, section 4.1)", "11 s"),
+           "follow (ALTA, section 4.1)", "11 s", "53 s on 2 cores"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
 

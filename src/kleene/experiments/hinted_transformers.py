@@ -6,7 +6,7 @@ they do not, because positions, counts or places beyond the training set are nev
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,7 @@ def judged(names: Sequence[str], reports: Sequence[TeachingReport]) -> dict[str,
     return {"minimal_generalises": verdicts, "generalisation": found, "summary": lines}
 
 
+@cache
 def is_determined(name: str, longest: int) -> bool:
     """Whether the minimal version of a program, by words up to `longest`, is right on words up to twice as long."""
     entry = entries()[name]
@@ -140,16 +141,44 @@ def _line(name: str, determined: bool, rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
+def table_lines(found: Mapping[str, Sequence[dict[str, Any]]]) -> list[str]:
+    """The entries of the JSON file as a Markdown table: seeds that generalise, mean accuracy beyond, mean trace."""
+    entries = {name: {(r["kind"], r["density"], r["strength"]): r for r in rows} for name, rows in found.items()}
+    lines = [
+        f"| hints | density | λ | {' | '.join(f'`{name}`' for name in found)} |",
+        "|" + " --- |" * (3 + len(found)),
+    ]
+    for kind, density, strength in dict.fromkeys(key for rows in entries.values() for key in rows):
+        shown = ["", ""] if kind == "none" else [f"{density:g}", f"{strength:g}"]
+        cells = [_cell(rows.get((kind, density, strength))) for rows in entries.values()]
+        lines.append(f"| {' | '.join([kind, *shown, *cells])} |")
+    return lines
+
+
+def _cell(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "·"
+    return f"{row['generalise']}, {100 * np.mean(row['beyond']):.0f}%, {np.mean(row['trace']):.2f}"
+
+
 def draw_densities(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw accuracy beyond the training lengths against density, a panel for each program, and return the path.
+    """Draw accuracy beyond the training lengths against density, and return the path."""
+    found = judged([report.plan.lesson.name for report in reports], reports)
+    return draw_panels(found["generalisation"], found["minimal_generalises"], path, title=experiment.shows)
+
+
+def draw_panels(
+    found: Mapping[str, Sequence[dict[str, Any]]], determined: Mapping[str, bool], path: Path, *, title: str
+) -> Path:
+    """Draw a panel for each program from the entries of the JSON file, and return the path.
 
     Lines are means over seeds, and bands reach from the 10th to the 90th percentile.
     """
-    panels: dict[str, Panel] = {}
-    for report in reports:
-        rows = [measured(report, number) for number in range(len(report.plan.settings))]
-        panels[report.plan.lesson.name] = _panel(rows)
-    return line_panels(panels, path, title=experiment.shows)
+    panels = {}
+    for name, rows in found.items():
+        verdict = "theory: learnable" if determined[name] else "theory: not learnable"
+        panels[f"{name}: {verdict}"] = _panel(rows)
+    return line_panels(panels, path, title=title)
 
 
 def _panel(rows: Sequence[dict[str, Any]]) -> Panel:
@@ -159,14 +188,14 @@ def _panel(rows: Sequence[dict[str, Any]]) -> Panel:
         if some:
             lines[kind] = _drawn([100 * row["density"] for row in some], [row["beyond"] for row in some], colour)
     ends = [100 * f(row["density"] for row in rows if row["kind"] != "none") for f in (min, max)]
-    lines["no hints"] = _drawn(ends, [rows[0]["beyond"]] * 2, 4, dashed=True)
+    lines["no hints"] = Line(ends, [100 * np.mean(rows[0]["beyond"])] * 2, colour=4, dashed=True)
     return Panel(lines, "density of the hints, %", "right, %", marks="o", limits=(-4, 104), log_across=True)
 
 
-def _drawn(across: list[float], seeds: Sequence[Sequence[float]], colour: int, *, dashed: bool = False) -> Line:
+def _drawn(across: list[float], seeds: Sequence[Sequence[float]], colour: int) -> Line:
     values = 100 * np.array(seeds)
     low, high = np.percentile(values, [10, 90], axis=1)
-    return Line(across, values.mean(axis=1), low, high, colour=colour, dashed=dashed)
+    return Line(across, values.mean(axis=1), low, high, colour=colour)
 
 
 def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:

@@ -108,12 +108,14 @@ def rows_beside(variants: Sequence[Variant], reports: Sequence[TeachingReport]) 
                 "seeds": [round(float(bound), 1) for bound in (values.min(), values.max())],
                 "paper": None if paper is None else paper[number],
             }
-        rows.append({"row": variant.title, "updates": report.progress.iteration} | found)
+        layers = _layers(report)
+        rows.append({"row": variant.title, "network_layers": layers, "updates": report.progress.iteration} | found)
         shown = ", ".join(
             f"{words} {found[name]['ours']:.0f}% ({found[name]['paper']}%)"
             for words, name in zip(("trained lengths", "longer", "more ones"), MEASURES)
         )
-        lines.append(f"{variant.title}: {shown}")
+        here = "" if layers == variant.layers else f" (here {layers} layers)"
+        lines.append(f"{variant.title}{here}: {shown}")
     return {"rows": rows, "summary": ["ours, and in brackets the paper's:", *lines]}
 
 
@@ -133,10 +135,15 @@ def draw_parity(
         for title, (name, across, up) in figures.items() if some else ():
             lines = {}
             for variant, report in some:
-                label = f"{variant.layers} layers, {'shared' if variant.shared else 'own'}"
+                label = f"{_layers(report)} layers, {'shared' if variant.shared else 'own'}"
                 lines[label] = _line(report, name, colours.index((variant.layers, variant.shared)))
             panels[title] = Panel(lines, across, up, limits=(-4, 104))
     return line_panels(panels, path, title=experiment.shows)
+
+
+def _layers(report: TeachingReport) -> int:
+    """The layers of the network that was taught; the quick size has fewer than the paper."""
+    return report.plan.lesson.facts()["arguments"]["layers"]
 
 
 def _line(report: TeachingReport, name: str, colour: int) -> Line:

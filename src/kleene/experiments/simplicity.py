@@ -3,8 +3,8 @@
 ALTA finds that Transformers taught parity end to end do not behave like the program with the fewest rules, but like the
 one with the fewest layers. Here every program of the library is measured by its rules, by those of its minimal version
 for short inputs, and by the layers that inputs of some lengths need. Where several programs compute one function, both
-orders are compared. What networks did that were taught end to end is added where the folder holds
-`parity-end-to-end.json`.
+orders are compared. What networks did that were taught end to end is added where the folder holds the results of
+`parity-end-to-end` or `scan-end-to-end`.
 """
 
 import random
@@ -38,9 +38,9 @@ PAPER = {
 }
 LENGTHS = (5, 10, 20, 40)
 TRAINED = (20, 10, 9)  # the first of these lengths that a program takes is the longest of its training inputs
-TIMED = 100  # random inputs of a length at most, of which the one with the most layers counts
+TIMED, TOGETHER = 500, 50  # random inputs of a length, of which that with the most layers counts; and at once
 DECODED, PAIRS = 3, 1_000  # digits of the numbers that the decoder adds, and pairs of each number of digits
-LEARNED, FOLLOWED = 99.0, 90.0  # percent right, at which training lengths count as learned, and more ones as solved
+LEARNED, FOLLOWED = 99.0, 90.0  # percent right, from which training inputs count as learned, and tests as solved
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SimplicityBias:
                 watch(number / len(self.programs), name)
             rows.append(decoder_row() if name == "addition_decoded" else program_row(name, self.samples))
         found = {"programs": rows, "families": families(rows), "correlation": correlation(rows)}
-        content = described(self, []) | found | {"end_to_end": end_to_end(folder / "parity-end-to-end.json")}
+        content = described(self, []) | found | {"end_to_end": end_to_end(folder)}
         content |= {"seconds": round(time.process_time() - begun, 1)}
         content["summary"] = summary(content)
         keep(content, folder)
@@ -87,7 +87,8 @@ def program_row(name: str, samples: int) -> dict[str, Any]:
     for length in sorted({*LENGTHS, longest}):
         if _takes(source, length):
             inputs = [source.draw(rng, length) for _ in range(min(samples, TIMED))]
-            layers[str(length)] = max(trace.steps for trace in program.run_batch(inputs))
+            blocks = (inputs[first : first + TOGETHER] for first in range(0, len(inputs), TOGETHER))
+            layers[str(length)] = max(trace.steps for block in blocks for trace in program.run_batch(block))
     kept = len(minimal(program, train).rules)
     facts = {"program": name, "rules": len(program.rules()), "minimal_rules": kept, "longest": longest}
     return facts | {"train": len(train), "layers": layers, "at": layers[str(longest)]}
@@ -136,18 +137,34 @@ def correlation(rows: Sequence[dict[str, Any]]) -> float | None:
     return rank_correlation(np.array([r["minimal_rules"] for r in rows]), np.array([r["at"] for r in rows]))
 
 
-def end_to_end(path: Path) -> dict[str, Any] | None:
-    """How many kinds of networks learned parity's training lengths, and how many of these solve more ones than seen.
+def end_to_end(folder: Path) -> dict[str, dict[str, Any]]:
+    """How many kinds of networks learned the training inputs of a function, and which of these solve the test.
 
-    The program with the fewest rules, parity_relative, solves these; that with the fewest layers, parity_sum_modulo,
-    does not. None where there is no such file.
+    The test is more ones than seen for parity, and that of the split for SCAN. The minimal program with the fewest
+    rules solves it (of SCAN, the length split), that with the fewest layers does not. Functions whose file the folder
+    lacks are left out.
     """
-    if not path.is_file():
-        return None
-    rows = load(path)["rows"]
-    learned = [row for row in rows if row["accuracy_within"]["ours"] >= LEARNED]
-    solved = [row["row"] for row in learned if row["accuracy_many_ones"]["ours"] >= FOLLOWED]
-    return {"networks": len(rows), "learned": len(learned), "as_fewest_rules": solved}
+    found = {}
+    for function, (file, measured) in TAUGHT.items():
+        if (folder / file).is_file():
+            networks = [measured(row) for row in load(folder / file)["rows" if function == "parity" else "cells"]]
+            learned = [(name, solved) for name, trained, solved in networks if trained >= LEARNED]
+            solving = [name for name, solved in learned if solved >= FOLLOWED]
+            found[function] = {"networks": len(networks), "learned": len(learned), "as_fewest_rules": solving}
+    return found
+
+
+def _parity(row: dict[str, Any]) -> tuple[str, float, float]:
+    """A network's name, and how many words of the training lengths and with more ones are right, in percent."""
+    return row["row"], row["accuracy_within"]["ours"], row["accuracy_many_ones"]["ours"]
+
+
+def _scan(row: dict[str, Any]) -> tuple[str, float, float]:
+    """A network's name, and how many training and test commands are right, in percent."""
+    return row["cell"], row["training_match"], row["ours"]
+
+
+TAUGHT = {"parity": ("parity-end-to-end.json", _parity), "SCAN": ("scan-end-to-end.json", _scan)}
 
 
 def summary(content: dict[str, Any]) -> list[str]:
@@ -164,11 +181,10 @@ def summary(content: dict[str, Any]) -> list[str]:
         lines.append(f"{row['function']}: fewest rules {rules}, fewest layers {layers}")
     if content["correlation"] is not None:
         lines.append(f"rank correlation of minimal rules and layers: {content['correlation']:.2f}")
-    found = content["end_to_end"]
-    if found is not None:
+    for function, found in content["end_to_end"].items():
         lines.append(
-            f"taught end to end: {found['learned']} of {found['networks']} networks learned parity's training lengths, "
-            f"and {len(found['as_fewest_rules'])} of these solve more ones, as the program with the fewest rules does"
+            f"{function} taught end to end: {found['learned']} of {found['networks']} networks learned the training "
+            f"inputs, and {len(found['as_fewest_rules'])} of these solve the test, as the program with the fewest rules"
         )
     return [*lines, f"ALTA: {PAPER['finding']}"]
 

@@ -19,9 +19,9 @@ from kleene.files import make_folder
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import parity
+from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Learner, Plan
-from kleene.teaching.reports import TeachingReport
 
 LONGEST, FARTHEST = 20, 40  # bits in training and in the tests
 COLUMNS = ("length <= 20", "length > 20", "ones > 20")
@@ -92,11 +92,12 @@ class TraceSupervision:
     """Table 2 and figure 4 of ALTA. `tests` is the number of test words with each number of ones."""
 
     plans: tuple[Plan, ...]
+    lessons: tuple[Lesson, ...]
     rows: tuple[Supervised, ...]
     train: int
     tests: int
     name: str = "parity-trace-supervision"
-    shows: str = "parity by trace supervision: accuracy on longer words and more ones than in training (ALTA, Table 2)"
+    shows: str = "parity by trace supervision, on longer words and more ones than in training (ALTA, Table 2, figure 4)"
     paper: dict[str, Any] = field(
         default_factory=lambda: {row.title: dict(zip(COLUMNS, row.paper)) for row in rows().values()}
     )
@@ -106,17 +107,17 @@ class TraceSupervision:
         folder = make_folder(folder)
         reports, measured = [], {}
         with Lessons(self, folder, watch) as lessons:
-            for row, plan in zip(self.rows, self.plans):
+            for row, taught, plan in zip(self.rows, self.lessons, self.plans):
                 report, learners = lessons.taught(plan)
                 reports.append(report)
-                measured[row.title] = measure(row, report, learners, self.train, self.tests)
+                measured[row.title] = measure(row, taught, learners, self.train, self.tests)
             content = described(self, reports) | {"rows": measured, "summary": summary(self.paper, measured)}
             keep(content, folder)
             draw(measured, folder / f"{self.name}.svg", title=self.shows)
         return content
 
 
-def measure(row: Supervised, report: TeachingReport, learners: Learner, train: int, tests: int) -> dict[str, Any]:
+def measure(row: Supervised, taught: Lesson, learners: Learner, train: int, tests: int) -> dict[str, Any]:
     """The accuracies of every seed, of the program and of its minimal version, on words that neither has seen."""
     words = row.words(FARTHEST, tests, seed=1)
     found = learnable(row.program, row.words(LONGEST, train, seed=0), words)
@@ -124,9 +125,9 @@ def measure(row: Supervised, report: TeachingReport, learners: Learner, train: i
     right: dict[str, list[list[bool]]] = {"original": [], "minimal": [], "taught": []}
     right["original"].append([output[-1] == parity for output, parity in zip(found.expected, truth)])
     right["minimal"].append([bool(output) and output[-1] == parity for output, parity in zip(found.found, truth)])
-    for run in range(report.plan.runs):
+    for run in range(len(jax.tree.leaves(learners.model)[0])):
         model = jax.tree.map(lambda leaf, run=run: leaf[run], learners.model)
-        outputs = report.plan.lesson.machine.bare(model).run_batch(words, record=False).outputs
+        outputs = taught.machine.bare(model).run_batch(words, record=False).outputs
         right["taught"].append([output[-1] == parity for output, parity in zip(outputs, truth)])
     lengths = [len(word) - len(row.start) for word in words]
     ones = [word.count(1) for word in words]
@@ -201,14 +202,15 @@ def trace_supervision(
     """
     chosen, train = tuple(row for name, row in rows().items() if names is None or name in names), 200
     seeds = seeds or (3 if size == "full" else 4)
-    plans = []
+    plans, taught = [], []
     for row in chosen:
         options = row.full if size == "full" else row.quick
-        taught = lesson(row.program, "mlp", words=row.words(LONGEST, train, seed=0), longest=LONGEST, answer="last",
-                        **options)  # fmt: skip
+        made = lesson(row.program, "mlp", words=row.words(LONGEST, train, seed=0), longest=LONGEST, answer="last",
+                      **options)  # fmt: skip
+        taught.append(made)
         total = iterations or row.steps[size]
-        plans.append(Plan.grid(taught, kinds=("full",), seeds=seeds, iterations=total, test_every=max(1, total // 2)))
-    return TraceSupervision(tuple(plans), chosen, train, tests or (100 if size == "full" else 10))
+        plans.append(Plan.grid(made, kinds=("full",), seeds=seeds, iterations=total, test_every=max(1, total // 2)))
+    return TraceSupervision(tuple(plans), tuple(taught), chosen, train, tests or (100 if size == "full" else 10))
 
 
 def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:

@@ -120,6 +120,7 @@ def _dress(ax: Any, name: str, panel: Panel) -> None:
 
     if panel.log_across:
         ax.set_xscale("log")
+        ax.set_xticks(sorted({size for line in panel.lines.values() for size in line.across}))
         _plain_numbers(ax.xaxis)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs

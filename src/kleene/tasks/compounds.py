@@ -1,8 +1,9 @@
 """Atoms and compounds of SCAN's commands, after Keysers et al. 2020, "Measuring Compositional Generalization".
 
-A command is derived by rules, one for each of its words: `left` turns a verb into a phrase with a direction, `around`
-and `opposite` apply to that, `twice` and `thrice` repeat a phrase, `and` and `after` join two. So the derivation of
-"jump around left twice and walk" is and(twice(around(left(jump))), walk).
+A command is derived by the twenty rules of SCAN's interpretation (Lake & Baroni 2018, figure 6): a verb is a rule, and
+`turn` with its direction is one, such as `turn around left`; the six ways to turn with a verb apply to a verb, `twice`
+and `thrice` to a phrase, `and` and `after` to two. So the derivation of "jump around left twice and turn left" is
+and(twice(around left(jump)), turn left).
 
 An **atom** is a rule. A **compound** is a connected part of a derivation of two or more rules, at most `depth` of them
 from its top to any of its leaves; the two sides of `and` and `after` are told apart. A compound that nearly always
@@ -18,10 +19,12 @@ from functools import cache
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.programs.alta.library.scan_language import REPEATS, WORDS, Phrase, parse
+from kleene.programs.alta.library.scan_language import CONJUNCTIONS, DIRECTIONS, MODES, REPEATS, VERBS, Phrase, parse
 
 DEPTH = 3
-Chain = tuple[str, ...]  # the rules of a phrase from the top, such as twice, around, left, jump
+WAYS = (*DIRECTIONS, *(f"{mode} {direction}" for mode in MODES for direction in DIRECTIONS))
+ATOMS = (*VERBS, *(f"turn {way}" for way in WAYS), *WAYS, *REPEATS, *CONJUNCTIONS)
+Chain = tuple[str, ...]  # the rules of a phrase from the top, such as twice, around left, jump
 Compound = tuple[str, Chain, Chain]  # a conjunction with what hangs on its sides, or "", the rules of one phrase, ()
 REPEATED = {number: word for word, number in REPEATS.items()}
 
@@ -35,7 +38,7 @@ class CommandParts:
 
     commands: tuple[str, ...]
     compounds: tuple[Compound, ...]
-    atoms: np.ndarray  # (commands, atoms): how often each rule is used, in the order of `WORDS`
+    atoms: np.ndarray  # (commands, atoms): how often each rule is used, in the order of `ATOMS`
     rows: np.ndarray
     columns: np.ndarray
     weights: np.ndarray
@@ -86,10 +89,15 @@ def command_parts(commands: Sequence[str], depth: int = DEPTH) -> CommandParts:
             here[compound] = max(weight, here.get(compound, 0.0))
         entries += [(row, numbers[compound], weight) for compound, weight in here.items()]
     rows, columns = (np.array([entry[i] for entry in entries], dtype=int) for i in (0, 1))
-    words = [command.split() for command in commands]
-    atoms = np.array([[row.count(word) for word in WORDS] for row in words], dtype=float)
+    atoms = np.array([[rules.count(atom) for atom in ATOMS] for rules in map(_rules, commands)], dtype=float)
     weights = np.array([entry[2] for entry in entries], dtype=float)
     return CommandParts(tuple(commands), tuple(counts), atoms, rows, columns, weights)
+
+
+def _rules(command: str) -> list[str]:
+    """All rules of the derivation of a command."""
+    phrases, conjunction = parse(command)
+    return [rule for phrase in phrases for rule in _chain(phrase)] + [conjunction] * bool(conjunction)
 
 
 def _occurrences(command: str, depth: int) -> Iterator[tuple[Compound, list[Compound]]]:
@@ -137,5 +145,6 @@ def _tops(chain: Chain, depth: int) -> list[Chain]:
 
 
 def _chain(phrase: Phrase) -> Chain:
-    parts = (REPEATED.get(phrase.repeats, ""), phrase.mode, phrase.direction, phrase.verb)
-    return tuple(part for part in parts if part)
+    way = " ".join(part for part in (phrase.mode, phrase.direction) if part)
+    below = (f"turn {way}",) if phrase.verb == "turn" else (way, phrase.verb)
+    return tuple(rule for rule in (REPEATED.get(phrase.repeats, ""), *below) if rule)

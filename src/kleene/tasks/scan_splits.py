@@ -1,7 +1,8 @@
 """SCAN split into training and test commands by name: as published, by a file of indices, or computed here.
 
-`mcd:SEED` is computed after Keysers et al. 2020: at an atom divergence of at most 0.02, the compound divergence is as
-high as a greedy search makes it. The sizes are theirs; half of the commands are left out. It needs no data.
+`mcd:SEED` is computed after Keysers et al. 2020: at an atom divergence of at most 0.02, of development and test
+commands together, the compound divergence is as high as a greedy search makes it. The sizes are theirs; half of the
+commands are left out. It needs no data.
 """
 
 import json

@@ -80,8 +80,8 @@ class TraceTask(ProgramTask):
     def measure(self, record: Record, examples: Examples) -> dict[str, Float[Array, ""]]:
         """`trace`: the share of the entries of the program's categorical variables that the network's run has."""
         targets, stated = examples.trace.targets, examples.trace.stated
-        right = [jnp.sum((record.channels[n] == targets[n]) & stated[n]) for n in self.read]
-        return {"trace": sum(right) / sum(jnp.sum(stated[n]) for n in self.read)}
+        right = jnp.stack([jnp.sum((record.channels[n] == targets[n]) & stated[n]) for n in self.read])
+        return {"trace": jnp.sum(right) / jnp.sum(jnp.stack([jnp.sum(stated[n]) for n in self.read]))}
 
 
 def _filling(frame: CompiledFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -72,7 +72,7 @@ class TranslationTask(Task):
 
     def test_all(self, model: EncoderDecoder) -> dict[str, Array]:
         """`exact_match`: the share of the whole test part that is written word for word."""
-        rows = np.arange(len(self._parts[False][1]))
+        rows = jnp.arange(len(self._parts[False][1]))
         return {"exact_match": jnp.mean(is_written(model, self._chosen(False, rows)))}
 
 

@@ -40,16 +40,22 @@ def program_inputs(program: Program, inputs: Sequence[Tokens], what: str) -> tup
 
 
 def watch(
-    program: Program, inputs: Sequence[Tokens], see: See | None = None, *, what: str = "training", lenient: bool = False
+    program: Program,
+    inputs: Sequence[Tokens],
+    see: See | None = None,
+    *,
+    after: See | None = None,
+    what: str = "training",
+    lenient: bool = False,
 ) -> Outputs:
     """The outputs of the program on all inputs. `see` is called before every MLP, with rows from the last to the first.
-    Unless `lenient`, a failed run is an error."""
+    `after` is called next, with what the MLP made of it. Unless `lenient`, a failed run is an error."""
     tokens, lengths = program_inputs(program, inputs, what)
     outputs: Outputs = [None] * len(lengths)
     engine = Engine(program)
     for block in blocks_of(lengths):
         rows = np.sort(block)[::-1]
-        _Block(engine, outputs, rows, lengths[rows], lenient).run(tokens, see)
+        _Block(engine, outputs, rows, lengths[rows], lenient).run(tokens, see, after)
     return outputs
 
 
@@ -61,7 +67,7 @@ class _Block:
         self.rows, self.lengths = rows, lengths
         self.state: State = {}
 
-    def run(self, tokens: np.ndarray, see: See | None) -> None:
+    def run(self, tokens: np.ndarray, see: See | None, see_after: See | None) -> None:
         self.state = self.engine.start(tokens[self.rows][:, : int(self.lengths.max(initial=0))])
         limit, halts = self.program.max_layers, self.program.halt is not None
         for layer in range(1, limit + 1):
@@ -73,6 +79,8 @@ class _Block:
             codes = codes_of(self.program, self.state | read) if see is not None or self.lenient else {}
             if see is not None:
                 see(self.rows, codes, self._inside)
+            if see_after is not None:
+                see_after(self.rows, codes_of(self.program, after), self._inside)
             stuck = np.zeros(len(self.rows), dtype=bool)
             if self.lenient:
                 stuck = misused(self.program, codes, self._inside).any(axis=1)

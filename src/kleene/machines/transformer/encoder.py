@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, Size
-from kleene.machines.transformer.readings import ReadLinearly, Streams
+from kleene.machines.transformer.readings import ReadLinearly
 from kleene.machines.transformer.stack import (
     BUCKETS,
     LayerStack,
@@ -28,6 +28,7 @@ from kleene.machines.transformer.stack import (
     normed_by,
     think,
 )
+from kleene.machines.transformer.streams import Streams
 from kleene.machines.weights import Format, arrays_of
 
 keep_compiled_programs_unless_jax_came_first()
@@ -139,6 +140,23 @@ class EncoderTransformer(ReadLinearly, Shown, eqx.Module):
         _, (after, attended) = self.stack.scan(step, start, self.layers if layers is None else layers, noise)
         states = jnp.concatenate([start[None], after])
         return Streams(normed_by(self.gain, states), normed_by(self.gain, attended))
+
+    def untrained(self, seed: int) -> "EncoderTransformer":
+        """A network of the same shape with random weights."""
+        return EncoderTransformer.random(
+            len(self.embedding),
+            dict(self.variables),
+            width=self.embedding.shape[1],
+            heads=self.heads,
+            key_size=self.stack.attention.query.shape[-1] // self.heads,
+            units=self.stack.mlp_in.shape[-1],
+            layers=self.layers,
+            shared=self.shared,
+            places=self.places,
+            head_outputs=dict(self.head_outputs),
+            output_name=self.output_name,
+            key=jax.random.key(seed),
+        )
 
     @property
     def size(self) -> Size:

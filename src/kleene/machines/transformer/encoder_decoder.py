@@ -90,7 +90,7 @@ class EncoderDecoder(Shown, eqx.Module):
         With `places` the encoder has an embedding of so many positions, and otherwise biases for distances.
         """
         checked_sizes("an encoder-decoder", width=width, heads=heads, key=key_size, units=units, layers=layers)
-        sizes = {"width": width, "inner": heads * key_size, "units": units}
+        sizes: dict[str, Any] = {"width": width, "inner": heads * key_size, "units": units}
         keys, own, outputs = jax.random.split(key, 6), 1 if shared else layers, len(answers) + 1
         return cls(
             embedding=jax.random.normal(keys[0], (len(vocabulary), width)),

@@ -124,10 +124,10 @@ class MLPTransformer(Shown, eqx.Module):
     @property
     def compiled(self) -> Parameters:
         """The compiled part, with an MLP that has no units."""
-        empty = [np.zeros(shape, np.float32) for shape in ((self.features, 0), 0, (0, self.layout.width))]
+        mlp_in, mlp_bias, mlp_out = np.zeros((self.features, 0)), np.zeros(0), np.zeros((0, self.layout.width))
         return Parameters(
             self.tokens, self.positions, self.query, self.key, self.value, self.out, self.relative, self.expansion,
-            *empty, self.halt, None, self.layout,
+            mlp_in, mlp_bias, mlp_out, self.halt, None, self.layout,
         )  # fmt: skip
 
     def layers_for(self, positions: Any) -> Any:
@@ -166,9 +166,9 @@ class MLPTransformer(Shown, eqx.Module):
         """The run of some words, padded so that few shapes are compiled."""
         room, size = 1 << (len(lengths) - 1).bit_length(), -(-int(lengths.max(initial=1)) // SEGMENT) * SEGMENT
         taken = np.pad(tokens, ((0, 0), (0, max(0, size - tokens.shape[1]))))[:, :size]
-        filled = [np.resize(array, (room, *array.shape[1:])) for array in (taken, lengths, limits)]
+        taken, lengths, most = (np.resize(array, (room, *array.shape[1:])) for array in (taken, lengths, limits))
         layers = -(-int(limits.max(initial=0)) // SEGMENT) * SEGMENT if record else None
-        return _run(self.mlp, self.compiled, *filled, layers)
+        return _run(self.mlp, self.compiled, taken, lengths, most, layers)
 
     @property
     def alphabet(self) -> tuple[str, ...] | None:
@@ -325,8 +325,10 @@ def _run(
     mlp: LearnedMLP, compiled: Parameters, tokens: Any, lengths: Any, limits: Any, layers: int | None
 ) -> LearnedRun:
     """The run in so many layers, all of them recorded, or to the end with the outputs alone."""
-    words = [jnp.asarray(array) for array in (tokens, lengths, limits)]
-    return run_to_end(mlp, compiled, *words) if layers is None else run_learned(mlp, compiled, *words, layers)
+    tokens, lengths, limits = (jnp.asarray(array) for array in (tokens, lengths, limits))
+    if layers is None:
+        return run_to_end(mlp, compiled, tokens, lengths, limits)
+    return run_learned(mlp, compiled, tokens, lengths, limits, layers)
 
 
 def _empty(channel: Channel, rows: int, steps: int, positions: int) -> np.ndarray:

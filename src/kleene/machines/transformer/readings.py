@@ -1,25 +1,15 @@
 """Linear readings of a residual stream: what a Transformer that is taught a program says of each of its variables."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from kleene.errors import InputError
+from kleene.machines.transformer.streams import AT_ONCE, ResidualStreams, Streams, decoded, residual_streams
 from kleene.notation.words import checked_input
-from kleene.traces import Channel, Trace
-
-SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
-
-
-class Streams(NamedTuple):
-    """The residual stream at the start and after each layer, and after each attention."""
-
-    states: Float[Array, "step position width"]
-    attended: Float[Array, "layers position width"]
+from kleene.traces import Trace, TraceBatch
 
 
 class ReadLinearly:
@@ -67,23 +57,18 @@ class ReadLinearly:
 
     def run(self, word: Sequence[int], *, layers: int | None = None) -> Trace:
         """The decoded trace of one word of tokens: each variable after each layer, and what each head read in it."""
-        tokens = checked_input(word, type(self).__name__, len(self.embedding), self.places)
-        count = self.layers_for(len(tokens)) if layers is None else layers
-        if count < 0:
-            raise InputError(f"layers is {count}; give 0 or more")
-        padded = np.pad(np.array(tokens, np.int32), (0, -len(tokens) % SEGMENT))
-        logits = _read(self, jnp.asarray(padded), jnp.asarray(len(tokens)), self.layers_run(count))
-        data = {name: np.argmax(np.asarray(rows), axis=-1).astype(np.int32) for name, rows in logits.items()}
-        data = {name: rows[: count + 1, : len(tokens)] for name, rows in data.items()}
-        for name, _ in self.head_outputs:
-            data[name][0] = -1
-        channels = [Channel(name, "category", size) for name, size in self.variables]
-        channels += [Channel(name, "category", size, per_step=True) for name, size in self.head_outputs]
-        return Trace(tuple(channels), data, self.output_name, source="network")
+        return decoded(self, self._checked([word]), layers)[0]
 
-    def run_batch(self, words: Sequence[Sequence[int]]) -> list[Trace]:
-        """The traces of many words of unequal length, one after the other."""
-        return [self.run(word) for word in words]
+    def run_batch(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> TraceBatch:
+        """The decoded traces of many words of unequal length, as many at once as take `at_once` numbers."""
+        return decoded(self, self._checked(words), at_once=at_once)
+
+    def residual_streams(self, words: Sequence[Sequence[int]], *, at_once: int = AT_ONCE) -> ResidualStreams:
+        """The residual streams of many words of unequal length."""
+        return residual_streams(self, self._checked(words), at_once=at_once)
+
+    def _checked(self, words: Sequence[Sequence[int]]) -> list[list[int]]:
+        return [checked_input(word, type(self).__name__, len(self.embedding), self.places) for word in words]
 
     def check_readings(self) -> None:
         """Refuse an output that is no variable, and rows that are not those of the variables."""
@@ -93,8 +78,3 @@ class ReadLinearly:
             raise InputError(f"the output {self.output_name!r} is no variable; there are {', '.join(names)}")
         if self.readings.shape[-2] != values:
             raise InputError(f"readings has {self.readings.shape[-2]} rows, and the variables have {values} values")
-
-
-@eqx.filter_jit
-def _read(network: Any, tokens: Array, length: Array, layers: int) -> dict[str, Array]:
-    return network.read(network(tokens, length, layers=layers))

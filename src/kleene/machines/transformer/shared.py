@@ -17,7 +17,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, Size
-from kleene.machines.transformer.readings import SEGMENT, ReadLinearly, Streams
+from kleene.machines.transformer.readings import ReadLinearly
+from kleene.machines.transformer.streams import SEGMENT, Streams
 from kleene.machines.weights import Format, arrays_of
 
 keep_compiled_programs_unless_jax_came_first()
@@ -167,6 +168,23 @@ class SharedTransformer(ReadLinearly, Shown, eqx.Module):
         start = normed(start)
         _, (after, attended) = jax.lax.scan(step, start, noise, length=layers)
         return Streams(jnp.concatenate([start[None], after]), attended)
+
+    def untrained(self, seed: int) -> "SharedTransformer":
+        """A network of the same shape with random weights."""
+        return SharedTransformer.random(
+            len(self.embedding),
+            dict(self.variables),
+            width=self.embedding.shape[1],
+            heads=self.query.shape[0],
+            units=len(self.mlp_bias),
+            head_outputs=dict(self.head_outputs),
+            output_name=self.output_name,
+            layers=self.layers,
+            grows=self.grows,
+            reach=self.distances.shape[1] // 2,
+            positions=self.places,
+            key=jax.random.key(seed),
+        )
 
     @property
     def size(self) -> Size:
