@@ -1,12 +1,13 @@
 """The command that writes a page which steps through a run: watch."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kleene.cli.options import MANY, DtypeOption, JsonOption, ProgramArgument
 from kleene.cli.printing import print_json
+from kleene.errors import InputError
 
 commands = typer.Typer()
 
@@ -42,25 +43,44 @@ def watch(
         ),
     ] = None,
     dtype: DtypeOption = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Serve the page here: it runs again when the file is saved, and takes inputs."),
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="The port of --live (default: one that is free).", min=1, max=65535)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a page that steps through a run.
 
-    It is one file of HTML that needs no network: open it in a browser.
+    It is one file of HTML that needs no network: open it in a browser. With --live it is a page of a local server.
     """
-    import kleene
-
     for word in words or ():
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
-    page = kleene.watch(
-        program, words or (), compiled=compiled, both=both, channels=channels, positions=positions, steps=steps,
-        max_layers=max_layers, max_steps=max_steps, dtype=dtype,
-    )  # fmt: skip
+    options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
+    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype}
+    if live:
+        return _live(program, words or [], port, options, output=output, as_json=as_json)
+    if port is not None:
+        raise InputError("--port is the port of a live page; add --live, or leave it out")
+    import kleene
+
+    page = kleene.watch(program, words or (), **options)
     path = page.save(output or file_name(program))
     if as_json:
         return print_json({"file": str(path), "bytes": len(page.html.encode())})
     typer.echo(f"wrote {path}: open it in a browser")
+
+
+def _live(program: str, words: list[str], port: int | None, options: Any, *, output: Any, as_json: bool) -> None:
+    """Serve a page until Ctrl-C, and say where."""
+    from kleene.watching.live.serving import serve_live
+
+    if output is not None or as_json:
+        raise InputError("--live serves a page and writes none; leave -o and --json out")
+    serve_live(program, words, lambda url: typer.echo(f"live at {url}\nCtrl-C ends it"), port=port, **options)
 
 
 def file_name(program: str) -> str:

@@ -32,7 +32,7 @@ class WatchPage:
     def html(self) -> str:
         """The whole page."""
         style, code = text_of("page.css"), script()
-        policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(code)}'"
+        policy = f"default-src 'none'; img-src data:; style-src '{hash_of(style)}'; script-src '{hash_of(code)}'"
         title = f"{self.document['title']} {self.document['input']}".strip()
         parts = {
             "mark": MARK,
@@ -93,5 +93,6 @@ def is_page(path: Path) -> bool:
         return False
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """The hash by which a content security policy allows a script or a style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

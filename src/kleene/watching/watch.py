@@ -32,10 +32,26 @@ def watch(
     >>> watch("parity_relative", "101")
     <WatchPage of parity_relative: 3 layers>
     """
+    parts = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
+    return watch_found(naming.subject_of(subject), naming.name_of(subject), input, **parts, **options)
+
+
+def watch_found(
+    found: naming.Found,
+    name: str,
+    input: Any = (),
+    *,
+    compiled: bool = False,
+    both: bool = False,
+    channels: str | None = None,
+    positions: str | None = None,
+    steps: str | None = None,
+    **options: Any,
+) -> WatchPage:
+    """The page of a program or network that was found already, under that name."""
     if compiled and both:
         raise InputError("--compiled shows the network and --both shows it beside the program; give one of the two")
-    found, cut = naming.subject_of(subject), Cut.read(channels, positions, steps)
-    name = naming.name_of(subject)
+    cut = Cut.read(channels, positions, steps)
     if found.kind.watched is None:
         shown = ", ".join(f"{kind.name}s" for kind in kinds.known() if kind.watched is not None)
         raise InputError(f"{name!r} is a {found.kind.name}, and pages show {shown}")

@@ -1,0 +1,118 @@
+"""A run that is made again when one of its files is saved, and whenever another input is chosen."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kleene.errors import InputError, RunError
+from kleene.watching.live.board import LiveBoard
+from kleene.watching.live.processes import RunProcesses
+from kleene.watching.live.saving import Marks, file_of, marks_of
+
+LONGEST_INPUT = 10_000  # characters
+SETTLE = 0.05  # seconds after which a file that is being saved is looked at again
+
+
+class FollowedRun:
+    """The last good document of a target, and what the page says: whether it runs, on what input, and the problem."""
+
+    def __init__(
+        self,
+        target: str,
+        words: Sequence[str],
+        options: Mapping[str, Any],
+        *,
+        seconds: float = 30.0,
+        pause: float = 0.5,
+    ) -> None:
+        self.target, self.options, self.pause = target, dict(options), pause
+        self.board = LiveBoard(latest=True)
+        self.document: dict[str, Any] | None = None
+        self.number = 0  # of the documents so far
+        self.words = list(words)
+        self._chosen: list[str] | None = None
+        self._problem: dict[str, Any] | None = None
+        file = file_of(target)
+        self._files = set() if file is None else {str(file.resolve())}
+        self._wake, self._lock = threading.Event(), threading.Lock()
+        self._ended = False
+        self.seconds = seconds
+        self._thread: threading.Thread | None = None
+        self._tell(running=True)
+
+    def start(self) -> None:
+        """Run for the first time, and follow from then on, in a thread."""
+        self._thread = threading.Thread(target=self._follow, name="kleene-live", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop following; a run that is going on is given up."""
+        self._ended = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.board.close()
+
+    def choose(self, text: str) -> None:
+        """Run on another input, as it was typed: words with spaces between."""
+        if len(text) > LONGEST_INPUT:
+            raise InputError(f"the input has {len(text):,} characters; at most {LONGEST_INPUT:,} can be typed")
+        with self._lock:
+            self._chosen = text.split()
+        self._wake.set()
+
+    def state(self) -> dict[str, Any]:
+        """What a page is told when it opens."""
+        return self.board.since(0)[-1][1]
+
+    def _follow(self) -> None:
+        network = bool(self.options.get("compiled") or self.options.get("both"))
+        processes = RunProcesses(self.seconds, network=network)
+        try:
+            marks = self._run(processes, self.words)
+            while not self._ended:
+                self._wake.wait(self.pause)
+                self._wake.clear()
+                chosen = self._taken()
+                if chosen is not None:
+                    marks = self._run(processes, chosen)
+                elif not self._ended and marks_of(self._files) != marks:
+                    time.sleep(SETTLE)
+                    marks = self._run(processes, self.words)
+        finally:
+            processes.close()
+
+    def _taken(self) -> list[str] | None:
+        with self._lock:
+            chosen, self._chosen = self._chosen, None
+            return chosen
+
+    def _run(self, processes: RunProcesses, words: list[str]) -> Marks:
+        """Run once and tell the page. Returns what the files were like when the run began."""
+        marks = marks_of(self._files)
+        self._tell(running=True, words=words)
+
+        def should_stop() -> bool:
+            return self._ended or self._chosen is not None or marks_of(self._files) != marks
+
+        request = {"target": self.target, "words": words, "options": self.options}
+        try:
+            found = processes.run(request, should_stop)
+        except RunError as error:
+            found = {"problem": {"of": "time", "message": str(error)}, "files": []}
+        if found is None:
+            return marks
+        new = {*found["files"]} - self._files
+        self._files |= new
+        self._problem = found.get("problem")
+        if self._problem is None:
+            self.document, self.number, self.words = found["document"], self.number + 1, words
+        elif self._problem["of"] == "program" or self.document is None:
+            self.words = words  # the input is kept, because the fault may lie in the file
+        self._tell(running=False, words=words)
+        return marks | marks_of(new)
+
+    def _tell(self, *, running: bool, words: Sequence[str] | None = None) -> None:
+        typed = " ".join(self.words if words is None else words)
+        self.board.publish({"running": running, "page": self.number, "input": typed, "problem": self._problem})

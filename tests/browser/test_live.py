@@ -1,0 +1,137 @@
+"""A live page in a real browser: a file that is saved, a typed input, a fault and its mending."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from kleene.watching.live.serving import live_run
+from tests.browser.test_accessibility import axe as axe
+from tests.browser.test_accessibility import violations
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not find_spec("starlette"), reason="starlette is not installed: pip install 'kleene[live]'"),
+]
+PROGRAM = """
+from kleene import DFA
+machine = DFA.from_regex("(a|b)*abb")
+"""
+
+
+class Address(str):
+    """A URL where a tab expects a path."""
+
+    def as_uri(self):
+        return str(self)
+
+
+@pytest.fixture
+def live():
+    """A function that serves a run and gives its address."""
+    started = []
+
+    def start(target, *words, **options):
+        run, server = live_run(target, words, **options)
+        run.pause = 0.05
+        started.append((run, server))
+        server.start()
+        run.start()
+        return run, Address(server.url)
+
+    yield start
+    for run, server in started:
+        run.close()
+        server.close()
+
+
+def is_live(word):
+    return f"return document.documentElement.dataset.live === '{word}'"
+
+
+def shows(answer):
+    return f"return document.querySelector('.says strong')?.textContent === '{answer}'"
+
+
+def test_a_typed_input_is_run(tab, live):
+    _, url = live("parity_relative", "10110")
+    tab.open(url)
+    tab.wait(shows("1 1 0 1 1"))
+    tab.find("#live-input").clear()
+    tab.find("#live-input").send_keys("111")
+    tab.press("ENTER")
+    tab.wait(shows("1 0 1"))
+    assert tab.js("return document.querySelector('#live-input').value") == "111"
+    tab.find("#live-input").clear()
+    tab.find("#live-input").send_keys("12")
+    tab.press("ENTER")
+    tab.wait(is_live("input"))
+    assert tab.text("#live-problem").startswith("'2' is none of the bits 0 and 1")
+    assert tab.js("return document.querySelector('#live-input').getAttribute('aria-invalid')") == "true"
+    assert tab.js(shows("1 0 1"))  # the last good run stays
+
+
+def test_a_saved_file_is_run_again_and_the_step_stays(tab, live, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(PROGRAM)
+    _, url = live(f"{file}:machine", "aabb")
+    tab.open(url)
+    tab.wait(shows("accept"))
+    tab.press("ARROW_RIGHT", "ARROW_RIGHT")
+    tab.wait("return location.hash.startsWith('#step=2')")
+    file.write_text(PROGRAM.replace("abb", "aab"))
+    tab.wait(shows("reject"))
+    assert tab.text(".where").endswith(" 2 / 4")
+    file.write_text(PROGRAM + "machine = (\n")
+    tab.wait(is_live("program"))
+    assert tab.text(".live-trouble strong") == "mine.py, line 4"
+    assert tab.text(".live-message") == "SyntaxError: '(' was never closed"
+    assert tab.text(".live-trouble code") == "machine = ("
+    assert tab.js(shows("reject"))
+    file.write_text(PROGRAM)
+    tab.wait(shows("accept"))
+    assert tab.js("return document.querySelector('.live-trouble').hidden")
+
+
+def test_theme_filter_and_what_is_typed_outlive_a_save(tab, live, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from kleene.programs.alta.library import entries\nprogram = entries()['parity_relative'].build()\n"
+    )
+    _, url = live(f"{file}:program", "2", "1", "0", "1")
+    tab.open(url)
+    tab.js("document.querySelector('.tools button[aria-label^=Switch]').click()")
+    theme = tab.js("return document.documentElement.dataset.theme")
+    assert theme in ("dark", "light")
+    tab.click("[aria-controls=filters]")
+    tab.type("#filter-positions", "1-2")
+    tab.type("#live-input", "11")
+    file.write_text(file.read_text() + "\n")
+    tab.wait("return JSON.parse(document.getElementById('live-data').textContent).page === 2")
+    tab.wait("return document.querySelector('#filter-positions')?.value === '1-2'")
+    assert tab.texts(".position .number") == ["1", "2"]
+    assert tab.js("return document.documentElement.dataset.theme") == theme
+    assert tab.js("return document.querySelector('#live-input').value") == "11"
+
+
+def test_a_page_without_a_run_says_so_until_there_is_one(tab, live, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("raise ValueError('not yet')\n")
+    _, url = live(f"{file}:machine", "aabb")
+    tab.driver.get("about:blank")
+    tab.driver.get(url)
+    tab.wait(is_live("program"))
+    assert tab.text(".live-message") == "ValueError: not yet"
+    assert tab.text("#waiting") == "No run has succeeded yet."
+    file.write_text(PROGRAM)
+    tab.wait(shows("accept"))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_in_a_live_page(tab, axe, live, dark):
+    _, url = live("parity_relative", "10110")
+    tab.open(url, size=(390, 844), dark=dark)
+    assert violations(tab, axe) == []
+    tab.type("#live-input", "12")
+    tab.click(".live-form button")
+    tab.wait(is_live("input"))
+    assert violations(tab, axe) == []

@@ -1,0 +1,90 @@
+"""Who is answered: only requests with the token, to the server's own address, from its own pages."""
+
+import pytest
+
+from kleene.watching.live.access import LocalAccess, fresh_token
+from kleene.watching.live.server import LARGEST_BODY
+
+ACCESS = LocalAccess(8000, token="secret")
+HOST = (b"host", b"127.0.0.1:8000")
+
+
+@pytest.mark.parametrize("path", ["/secret/", "/secret/events", "/secret/input"])
+def test_a_request_of_its_own_page_passes(path):
+    assert ACCESS.refusal(path, [HOST]) is None
+    assert ACCESS.refusal(path, [HOST, (b"origin", b"http://127.0.0.1:8000")]) is None
+    assert ACCESS.refusal(path, [(b"host", b"localhost:8000"), (b"origin", b"http://localhost:8000")]) is None
+
+
+@pytest.mark.parametrize("path", ["", "/", "/events", "/secre/", "/secrets/", "/x/secret/", "//secret/", "/sécret/"])
+def test_a_path_without_the_token_is_refused(path):
+    assert "token" in str(ACCESS.refusal(path, [HOST]))
+
+
+@pytest.mark.parametrize(
+    "hosts", [[], [b"127.0.0.1"], [b"127.0.0.1:8001"], [b"evil.example:8000"], [b"127.0.0.1:8000.evil"], [HOST[1]] * 2]
+)
+def test_another_host_is_refused(hosts):
+    assert "Host" in str(ACCESS.refusal("/secret/", [(b"host", host) for host in hosts]))
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [b"null", b"", b"http://evil.example", b"https://127.0.0.1:8000", b"http://127.0.0.1", b"http://localhost:8000"],
+)
+def test_another_origin_is_refused(origin):
+    assert "origin" in str(ACCESS.refusal("/secret/", [HOST, (b"origin", origin)]))
+
+
+def test_tokens_are_fresh_and_long_and_not_shown():
+    tokens = {fresh_token() for _ in range(50)}
+    assert len(tokens) == 50
+    assert min(map(len, tokens)) >= 32
+    assert "secret" not in repr(ACCESS)
+
+
+def test_the_server_refuses_strangers_before_anything_else(live_server):
+    visitor = live_server("parity_relative", "101")
+    assert visitor.ask("/", own=False).status == 403
+    assert visitor.ask("/wrong/events", own=False).status == 403
+    for path in ("", "events", "input"):
+        assert visitor.ask(path, Host="evil.example").status == 403
+        assert visitor.ask(path, Origin="http://evil.example").status == 403
+    assert visitor.choose("1", Origin="http://evil.example").status == 403
+    assert visitor.choose("1", Origin="null").status == 403
+    assert visitor.ask().status == 200
+
+
+def test_only_what_the_page_needs_is_answered(live_server):
+    visitor = live_server("parity_relative", "101")
+    for method, path in (("POST", ""), ("PUT", "input"), ("GET", "input"), ("DELETE", ""), ("POST", "events")):
+        assert visitor.ask(path, method=method).status == 405
+    assert visitor.ask("other").status == 404
+    headers = visitor.ask().headers
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("{", "application/json"),
+        ("[" * 60_000, "application/json"),
+        ('"101"', "application/json"),
+        ('{"input": 5}', "application/json"),
+        ('{"input": "1", "target": "sort"}', "application/json"),
+        ('{"input": "1"}', "text/plain"),
+    ],
+)
+def test_a_request_of_another_form_is_refused(live_server, body, kind):
+    visitor = live_server("parity_relative", "101")
+    assert visitor.ask("input", method="POST", body=body, Content_Type=kind).status == 400
+
+
+def test_a_large_request_is_refused(live_server):
+    visitor = live_server("parity_relative", "101")
+    assert visitor.choose("1" * LARGEST_BODY).status == 413
+    refused = visitor.choose("1" * 20_000)
+    assert refused.status == 400
+    assert "at most 10,000" in refused.text
