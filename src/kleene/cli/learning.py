@@ -98,6 +98,12 @@ def teach(
     heads: Annotated[
         str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Serve a page here on which the curves grow; its address goes to stderr.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="The port of --watch (default: one that is free).", min=1, max=65535)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Teach a machine a task, with any amount of hints.
@@ -110,12 +116,15 @@ def teach(
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
     given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
     options = {name: value for name, value in given.items() if value is not None}
+    if port is not None and not watch:
+        raise InputError("--port is the port of the page; add --watch, or leave it out")
     with stoppable("stopped before anything was taught"):
         from kleene.teaching.loop import use_all_cores
         from kleene.teaching.reports import summary_of
         from kleene.teaching.teach import teach
 
         use_all_cores()
+        page = _page(port) if watch else None
         with _bar(not as_json) as bar:
             taught = teach(
                 task,
@@ -132,10 +141,13 @@ def teach(
                 results=results,
                 model=model,
                 heads=heads,
-                on_plan=lambda plan: bar.begin(f"{plan.runs} runs: compiling", plan.iterations),
+                on_plan=lambda plan: _begin(plan, page, bar),
                 on_test=lambda now: bar.show(now.iteration, summary_of(now.tests[-1])),
+                on_learners=None if page is None else page.tested,
                 **options,
             )
+        if page is not None:
+            page.end(taught.report.progress, summary_of(taught.report.progress.tests[-1]))
     if as_json:
         print_json(taught.as_json())
     else:
@@ -143,6 +155,19 @@ def teach(
         typer.echo(taught.report.speed + ("" if taught.stored is None else f"; kept in {taught.stored}"))
     if taught.failure is not None:
         raise taught.failure
+
+
+def _page(port: int | None) -> Any:
+    """The page of --watch, which is served once the plan is known."""
+    from kleene.watching.live.lessons import TeachingWatch
+
+    return TeachingWatch(lambda line: typer.echo(f"kleene: {line}", err=True), port=port)
+
+
+def _begin(plan: Any, page: Any, bar: "_Bar") -> None:
+    if page is not None:
+        page.begin(plan)
+    bar.begin(f"{plan.runs} runs: compiling", plan.iterations)
 
 
 def _numbers(name: str, text: str) -> tuple[float, ...]:

@@ -63,6 +63,7 @@ def teach(
     stop_after: int | None = None,
     enough: Callable[[Progress], bool] | None = None,
     on_test: Callable[[Progress], None] | None = None,
+    on_learners: Callable[[Progress, Learner], None] | None = None,
     should_stop: Callable[[Progress], bool] | None = None,
     stretch: Stretch | None = None,
 ) -> tuple[Progress, Learner]:
@@ -72,8 +73,9 @@ def teach(
     to the very same result. A plan of more iterations continues from it as well. Its result is that of a plan which had
     them from the start, because no lesson knows the number of iterations. With `stop_after`, the plan ends early once
     every run has generalised in that many tests in a row, or diverged; so it does after a test at which `enough` says
-    yes. `should_stop` is asked between calls of the
-    jitted program, about twice a second; once it says yes, the checkpoint is written and `stopping.Stopped` raised.
+    yes. After each test `on_test` gets the progress, and `on_learners` the learners too, whose arrays are gone once the
+    next iteration begins. `should_stop` is asked between calls of the jitted program, about twice a second; once it
+    says yes, the checkpoint is written and `stopping.Stopped` raised.
     """
     setting, learners, advance = teaching_program(plan)
     test = _test_program(plan, setting)
@@ -106,6 +108,8 @@ def teach(
             raise stopping.Stopped
         if on_test is not None and progress.tested == progress.iteration:
             on_test(progress)
+        if on_learners is not None and progress.tested == progress.iteration:
+            on_learners(progress, learners)
     _close(plan, learners, progress)
     return progress, learners
 

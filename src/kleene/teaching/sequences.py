@@ -203,9 +203,7 @@ def draw_heads(taught: Any, path: Any) -> Path:
     from kleene.pictures.plots import head_positions  # matplotlib is slow to import
 
     lesson = taught.lesson
-    task, length = lesson.task.task, min(2 * lesson.task.longest, max(lesson.lengths))
-    word = np.asarray(task.words(jax.random.key(0), length, 1))[:, 0].tolist()
-    program = task.program(word, max(lesson.machine.test_cells, task.cells(length)))
+    word, program = example_run(lesson)
     cells = program.channel("read").size
     panels = [("program", {name: one_hot(program[name][1:], cells) for name in ("read", "write")})]
     for number in range(len(taught.plan.settings)):
@@ -214,6 +212,13 @@ def draw_heads(taught: Any, path: Any) -> Path:
         panels.append((taught.report.title(run), {name: trace[name][1:] for name in ("read", "write")}))
     shown, first = _cropped(panels, cells // 2)
     return head_positions(shown, path, first_cell=first - cells // 2)
+
+
+def example_run(lesson: Lesson) -> tuple[list[int], Trace]:
+    """The word on which heads are shown, and the program's trace on it, with a tape as long as the machine's."""
+    task, length = lesson.task.task, min(2 * lesson.task.longest, max(lesson.lengths))  # type: ignore[attr-defined]
+    word = np.asarray(task.words(jax.random.key(0), length, 1))[:, 0].tolist()
+    return word, task.program(word, max(lesson.machine.test_cells, task.cells(length)))  # type: ignore[attr-defined]
 
 
 def _cropped(

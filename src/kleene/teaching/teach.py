@@ -100,6 +100,7 @@ def teach(
     heads: Any = None,
     on_test: Callable[[Progress], None] | None = None,
     on_plan: Callable[[Plan], None] | None = None,
+    on_learners: Callable[[Progress, Learner], None] | None = None,
     **options: Any,
 ) -> Taught:
     """Teach every kind of hint with every density and strength, each with every seed, all at once.
@@ -137,7 +138,9 @@ def teach(
     check_targets(results, {"--checkpoint": checkpoint, "--model": model, "--heads": heads})
     if on_plan is not None:
         on_plan(plan)
-    progress, learners = loop.teach(plan, checkpoint=checkpoint, stop_after=stop_after, on_test=on_test)
+    progress, learners = loop.teach(
+        plan, checkpoint=checkpoint, stop_after=stop_after, on_test=on_test, on_learners=on_learners
+    )
     found = Taught(plan, taught, TeachingReport(plan, progress), learners)
     return _kept(found, results=results, model=model, heads=heads)
 

@@ -1,6 +1,6 @@
 """Runs in processes of their own, so that one which does not end can be ended.
 
-A process serves one run. The next one starts at once and imports what it needs, so that it is ready when it is asked.
+A process serves one run. The next one starts when that has ended and imports what it needs, so that it is ready.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ class RunProcesses:
     def run(self, request: Mapping[str, Any], should_stop: Callable[[], bool] = lambda: False) -> dict[str, Any] | None:
         """The worker's answer; None if it was given up because `should_stop` said so. Raises `RunError` after
         `seconds`, and if the process ends without an answer."""
-        process, self._next = self._next, self._started()
+        process = self._next
         until, left = time.monotonic() + self.seconds, json.dumps(request)
         try:
             while True:
@@ -48,6 +48,7 @@ class RunProcesses:
                     )
         finally:
             _end(process)
+            self._next = self._started()
         try:
             return json.loads(said)
         except ValueError:

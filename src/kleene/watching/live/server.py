@@ -184,6 +184,8 @@ class LiveServer:
             log_level="critical",
             access_log=False,
             lifespan="off",
+            ws="none",
+            proxy_headers=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=2,

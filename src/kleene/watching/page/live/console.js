@@ -58,8 +58,9 @@ function show(now) {
 function told(problem) {
   const place = problem.file ? [el("strong", { textContent: `${problem.file}, line ${problem.line}` })] : [];
   const line = problem.text ? [el("code", { textContent: problem.text.trim() })] : [];
-  const after = start.page ? [el("p", { className: "soft", textContent: "The page shows the last run that succeeded." })] : [];
-  return [...place, el("p", { className: "live-message", textContent: problem.message }), ...line, ...after];
+  const stays = el("p", { className: "soft", textContent: "The page shows the last run that succeeded." });
+  const message = el("p", { className: "live-message", textContent: problem.message });
+  return [...place, message, ...line, ...(start.page ? [stays] : [])];
 }
 
 async function send(event) {
