@@ -162,3 +162,10 @@ def test_a_turing_machine_teaches_with_its_tape_head_and_state():
     assert set(examples.hints) >= {"state"}
     words = np.asarray(examples.inputs.tokens)[:, 0]
     assert set(words) == {3}  # START, after the symbols 1, 0 and the blank
+
+
+@pytest.mark.parametrize(("name", "longest"), [("reverse", 8), ("histogram", 8), ("parity_relative", 10)])
+def test_the_longest_words_are_by_default_half_of_what_a_program_takes(name, longest):
+    for machine in ("transformer", "mlp", "encoder"):
+        facts = lesson(name, machine, pool=2).facts()
+        assert (facts["longest"], max(facts["lengths"])) == (longest, 2 * longest)
