@@ -12,7 +12,7 @@ from kleene.watching.columns import coded_numbers, packed
 
 
 @dataclass(frozen=True)
-class ResidualStreams:
+class ShownStreams:
     """The residual stream of one run, of shape (step, position, width), step 0 being the embedding.
 
     `after` is what each layer leaves. `shown` is the same, but the dimensions that heads write are as attention left
@@ -23,7 +23,7 @@ class ResidualStreams:
     shown: np.ndarray
 
 
-def streams_of(network: UniversalTransformer, tokens: Any, layers: int) -> ResidualStreams:
+def streams_of(network: UniversalTransformer, tokens: Any, layers: int) -> ShownStreams:
     """The residual stream of a run of that many layers, with attention computed as softmax."""
     wide = np.float64 if network.dtype == "float64" else np.float32
     plain: UniversalTransformer = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
@@ -41,10 +41,10 @@ def streams_of(network: UniversalTransformer, tokens: Any, layers: int) -> Resid
             seen[:, segment.start : segment.stop] = step.read[0, :, segment.start : segment.stop]
         after.append(state[0])
         shown.append(seen)
-    return ResidualStreams(np.stack(after), np.stack(shown))
+    return ShownStreams(np.stack(after), np.stack(shown))
 
 
-def attention_of_network(network: UniversalTransformer, streams: ResidualStreams) -> dict[str, np.ndarray]:
+def attention_of_network(network: UniversalTransformer, streams: ShownStreams) -> dict[str, np.ndarray]:
     """For every head the positions that its weights select: booleans of shape (step, position, position).
 
     As in `attention_from`, a match has the logit λ² (0 for a head without query), and a miss at least λ² less.

@@ -14,7 +14,7 @@ from kleene.traces import Trace
 from kleene.watching.columns import coded_sets, packed
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
-from kleene.watching.residual import ResidualStreams, attention_of_network, streams_of, weights_json
+from kleene.watching.residual import ShownStreams, attention_of_network, streams_of, weights_json
 from kleene.watching.rules import moments_json
 
 
@@ -44,6 +44,14 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
         runs=tuple(beside),
         more=more,
     )
+
+
+def taught_parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:
+    """The view of layers of a Transformer that was taught: what its trace has, and no more."""
+    described, given = outcomes[0].subject, outcomes[0].input
+    alphabet = getattr(getattr(described, "layout", described), "alphabet", None)
+    names = tuple(str(one) if isinstance(one, str) or alphabet is None else alphabet[one] for one in given)
+    return ViewParts(view="layers", step="layer", positions=names)
 
 
 def _position_names(outcome: Outcome) -> tuple[str, ...]:
@@ -102,7 +110,7 @@ def _heads_json(program: Program) -> dict[str, str]:
     return found
 
 
-def network_json(network: UniversalTransformer, streams: ResidualStreams, trace: Trace, cut: Cut) -> dict[str, Any]:
+def network_json(network: UniversalTransformer, streams: ShownStreams, trace: Trace, cut: Cut) -> dict[str, Any]:
     """The residual stream of the run and the weights; None for either where it is too large for a page."""
     segments = [[s.channel.name, s.start, s.stop] for s in network.layout.segments]
     steps, positions = cut.step_range(trace.steps), cut.position_range(streams.shown.shape[1])
