@@ -20,6 +20,7 @@ export const layers = {
     const bows = arcs(stage, page, attention, table);
     const inspected = inspector(stage, page, attention, moments);
     const map = changeMap(stage, page);
+    const knows = Boolean(content.program) || attention.some((heads) => heads.size); // else there is nothing to tell
     const inside = content.network ? insides(stage, page) : null;
     const switcher = page.runs.length > 1 ? runSwitch(stage, page) : null;
     host.replaceChildren(
@@ -42,7 +43,7 @@ export const layers = {
         ),
         table.folded,
       ),
-      el("div", { className: "side" }, inspected.element, map.element),
+      el("div", { className: "side" }, knows ? inspected.element : null, map.element),
       ...(inside ? [inside.element] : []),
     );
     return {
