@@ -205,6 +205,7 @@ def draw_heads(taught: Any, path: Any) -> Path:
     lesson = taught.lesson
     word, program = example_run(lesson)
     cells = program.channel("read").size
+    assert cells is not None
     panels = [("program", {name: one_hot(program[name][1:], cells) for name in ("read", "write")})]
     for number in range(len(taught.plan.settings)):
         run = taught.report.best_run(number)

@@ -138,6 +138,28 @@ def test_a_file_is_followed_while_it_breaks_and_is_mended(live_server, file):
     file.write_text(GOOD.replace("PATTERN)", "'a*b*')"))
     assert visitor.good(3)["problem"] is None
     assert document_in(visitor.ask().text)["answer"] == "accept"
+    assert not (file.parent / "__pycache__").exists()  # two saves within a second look the same to it
+
+
+def test_a_save_after_a_bad_input_runs_the_last_good_one(live_server, file):
+    visitor = live_server(f"{file}:machine", "aabb")
+    visitor.good(1)
+    visitor.choose("abc")
+    assert visitor.problem()["of"] == "input"
+    file.write_text(GOOD + "\n")
+    found = visitor.good(2)
+    assert (found["input"], found["problem"]) == ("aabb", None)
+
+
+def test_a_program_that_raises_keeps_the_input_that_was_typed(live_server, file):
+    visitor = live_server(f"{file}:machine", "aabb")
+    visitor.good(1)
+    file.write_text("raise ValueError\n")
+    assert visitor.problem()["message"] == "ValueError"
+    visitor.choose("bb")
+    visitor.until(lambda entry: entry["input"] == "bb" and not entry["running"])
+    file.write_text(GOOD)
+    assert visitor.good(2)["input"] == "bb"
 
 
 def test_a_file_that_is_broken_from_the_start_has_a_page(live_server, file):
