@@ -17,15 +17,15 @@ pytestmark = [
 SMALL = {"seeds": 2, "iterations": 6, "test_every": 2, "longest": 2, "width": 3, "batch": 2, "hints": "none,address"}
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_curves_grow_with_each_test_and_stay_after_the_end(tab, axe, dark):
+@pytest.mark.parametrize(("size", "dark"), [((390, 844), True), ((1366, 850), False)], ids=["phone", "laptop"])
+def test_curves_grow_with_each_test_and_stay_after_the_end(tab, axe, size, dark):
     told = []
     page = TeachingWatch(told.append)
     points = []
 
     def begin(plan):
         page.begin(plan)
-        tab.open(Address(told[0].removeprefix("watch it at ")), dark=dark)
+        tab.open(Address(told[0].removeprefix("watch it at ")), size=size, dark=dark)
 
     def tested(progress, learners):
         page.tested(progress, learners)

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -48,17 +49,19 @@ class Visitor:
         kind = {"Content_Type": "application/json"} | headers
         return self.ask("input", method="POST", body=json.dumps({"input": typed}), **kind)
 
-    def until(self, wanted) -> dict:
+    def until(self, wanted, seconds: float = 30.0) -> dict:
         """The first entry of the stream that is wanted."""
+        last, until = None, time.monotonic() + seconds
         connection = http.client.HTTPConnection(self.host, timeout=20)
         try:
             connection.request("GET", f"/{self.token}/events")
             found = connection.getresponse()
             assert (found.status, found.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
             for line in found:
-                if line.startswith(b"data: ") and wanted(entry := json.loads(line[6:])):
-                    return entry
-            raise AssertionError("the stream ended")
+                if line.startswith(b"data: ") and wanted(last := json.loads(line[6:])):
+                    return last
+                assert time.monotonic() < until, last
+            raise AssertionError(f"the stream ended after {last}")
         finally:
             connection.close()
 
