@@ -17,6 +17,7 @@ FEW = 6  # sizes up to which lines are moved apart
 APART = 3.2  # points between lines that are moved apart
 TOLD = 3  # lines that colours alone tell apart; more have marks
 NEAR, MOST = 0.012, 0.9  # lines coincide that are nearer than this share of the panel, at more than this share of sizes
+MANY = 20  # points of a line beyond which only some are marked
 TICKS = 6  # sizes of a logarithmic axis that are all written
 
 
@@ -55,7 +56,7 @@ def draw_panel(ax: Any, name: str, panel: Panel) -> dict[str, Any]:
     marked = bool(panel.marks) or len({line.colour for line in lines}) > TOLD
     for number, (label, line) in enumerate(panel.lines.items()):
         aside = moved * (number - (len(lines) - 1) / 2)
-        every = None if panel.marks else _some(len(line.across), number, len(lines))
+        every = None if panel.marks and len(line.across) <= MANY else _some(len(line.across), number, len(lines))
         mark = mark_of(line.colour) if marked else ""
         handles[label] = _draw(ax, line, mark, every, width=LINE + HEAVY * above[number], aside=aside)
     _scale(ax, panel, sizes)
@@ -133,8 +134,8 @@ def _scale(ax: Any, panel: Panel, sizes: set[float]) -> None:
 
 
 def plain_numbers(axis: Any) -> None:
-    """Write 100 in place of a power of ten, which needs fonts that not every machine has."""
+    """Write 10,000 and 0.00001 in place of powers of ten, which need fonts that not every machine has."""
     from matplotlib.ticker import NullFormatter
 
-    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_major_formatter(lambda value, _: f"{value:,.12f}".rstrip("0").rstrip("."))
     axis.set_minor_formatter(NullFormatter())

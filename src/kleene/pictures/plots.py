@@ -58,7 +58,7 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
         ax.set_xticks(sizes, [f"{s:g}" for s in sizes])
         ax.minorticks_off()
         dress(ax, against, "", name=f"slope at the end {_slope(points):.2f}")
-    axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
     plain_numbers(axes[0].yaxis)
     axes[0].set_ylabel(unit)
     set_title(figure, title)
