@@ -48,8 +48,9 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
     yield "state-hints", state_hints
-    for machine in ("2-cores", "h200"):
-        yield f"growth-{machine}", partial(cost_curves, content_of(f"scan-{machine}"), title="kleene bench scan")
+    for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
+        title = f"addition in the network, {machine}"
+        yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)
 
 
 def rules(content: Any, panels: Callable, path: Path) -> Path:

@@ -9,9 +9,10 @@ import numpy as np
 
 from kleene.pictures.figures import new_figure, save_figure, set_legend, set_title
 from kleene.pictures.lines import Line, Panel, draw_panel
-from kleene.pictures.style import HIGH, INK, PAGE, PALE_SHADES, SHADES, SMALL, WRONG, dress
+from kleene.pictures.style import HIGH, INK, LINE, PAGE, PALE_SHADES, SHADES, SMALL, WRONG, dress
 
 MOST = (14, 24)  # layers and positions of a heat map up to which values are written into it
+PALE = 2.2  # how far the scale goes beyond the largest value, so that values can be read in every cell
 TICKS = 8  # of an axis of a heat map, at most
 
 
@@ -60,7 +61,7 @@ def _draw_values(ax: Any, values: np.ndarray | None, wanted: np.ndarray | None, 
         return
     shown = np.where(values < 0, np.nan, values).astype(float)
     defined = [array.max() for array in (values, wanted) if array is not None and array.size]
-    ax.imshow(shown, cmap=PALE_SHADES, vmin=-0.5, vmax=1.4 * max(1, *defined), aspect="auto", interpolation="nearest")
+    ax.imshow(shown, cmap=PALE_SHADES, vmin=-0.5, vmax=PALE * max(1, *defined), aspect="auto", interpolation="nearest")
     if all(size <= most for size, most in zip(shown.shape, MOST)):
         for (layer, position), value in np.ndenumerate(values):
             if value >= 0:
@@ -70,7 +71,7 @@ def _draw_values(ax: Any, values: np.ndarray | None, wanted: np.ndarray | None, 
         places = np.argwhere((wanted >= 0) & (wanted != values))[:, ::-1]
         if len(places):  # all frames are one path, which keeps files small
             frames = Outline.make_compound_path(*(Outline(place + corners) for place in places))
-            ax.add_patch(PathPatch(frames, fill=False, edgecolor=WRONG, linewidth=0.9))
+            ax.add_patch(PathPatch(frames, fill=False, edgecolor=WRONG, linewidth=LINE))
     if len(word) <= MOST[1]:
         ax.set_xticks(range(len(word)), [str(token) for token in word])
     dress(ax, "token" if len(word) <= MOST[1] else "position", "layer", name=name, grid=False)

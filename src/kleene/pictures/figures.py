@@ -119,7 +119,7 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     stream = io.BytesIO()
     # Without a date and with a fixed salt, the same figure gives the same file.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    style = {"svg.hashsalt": "kleene", "svg.fonttype": "none", "font.sans-serif": SHOWN, "font.family": families}
+    style: Any = {"svg.hashsalt": "kleene", "svg.fonttype": "none", "font.sans-serif": SHOWN, "font.family": families}
     with rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # `families_for` warned
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")

@@ -18,6 +18,7 @@ APART = 3.2  # points between lines that are moved apart
 TOLD = 3  # lines that colours alone tell apart; more have marks
 NEAR, MOST = 0.012, 0.9  # lines coincide that are nearer than this share of the panel, at more than this share of sizes
 MANY = 20  # points of a line beyond which only some are marked
+NARROW = 100  # ratio of logarithmic values below which powers of ten alone are too few ticks
 TICKS = 6  # sizes of a logarithmic axis that are all written
 
 
@@ -88,8 +89,8 @@ def _entry(colour: str, mark: str, style: str, face: str) -> Any:
     """What a legend shows of a line: its usual width, whatever lies on it."""
     from matplotlib.lines import Line2D
 
-    look = {"markersize": MARK, "linewidth": LINE, "markerfacecolor": face}
-    return Line2D([], [], color=colour, marker=mark, linestyle=style, **look)
+    look: dict[str, Any] = {"color": colour, "marker": mark, "linestyle": style, "markerfacecolor": face}
+    return Line2D([], [], markersize=MARK, linewidth=LINE, **look)
 
 
 def _some(points: int, number: int, lines: int) -> tuple[int, int]:
@@ -128,6 +129,9 @@ def _scale(ax: Any, panel: Panel, sizes: set[float]) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
     if panel.log:
         ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        if high < NARROW * low:
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         plain_numbers(ax.yaxis)
     if panel.limits is not None:
         ax.set_ylim(*panel.limits)
