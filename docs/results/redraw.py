@@ -1,12 +1,12 @@
 """Draw the pictures of this folder again from the numbers in its JSON files; nothing is measured.
 
-    python docs/results/redraw.py [NAME ...]
+    python docs/results/redraw.py [NAME ...] [--folder FOLDER]
 
 The pictures of figure 12 are not among them, because their files keep the mean over the seeds but not the spread.
 """
 
+import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
@@ -93,6 +93,10 @@ def state_hints(path: Path) -> Path:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="the pictures to draw; all of them if none is named")
+    parser.add_argument("--folder", type=Path, default=HERE, help="where to write them")
+    given = parser.parse_args()
     for name, draw in pictures():
-        if not sys.argv[1:] or name in sys.argv[1:]:
-            print(draw(HERE / f"{name}.svg"))
+        if not given.names or name in given.names:
+            print(draw(given.folder / f"{name}.svg"))
