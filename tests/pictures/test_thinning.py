@@ -1,12 +1,14 @@
 """Diagrams of large machines: what is left out is named, and the run keeps all of its states."""
 
+import numpy as np
 import pytest
 
 import kleene
 from kleene.errors import InputError
 from kleene.notation.graphs import Arrow, Node, StateGraph
-from kleene.pictures.diagrams import diagram
+from kleene.pictures.diagrams import best_drawing, diagram
 from kleene.pictures.diagrams.layouts import LONG, STEP, folded, layered
+from kleene.pictures.diagrams.routing import RADIUS, label_sizes
 from kleene.pictures.diagrams.thinning import CROWD, near_walk, thinned
 from kleene.programs.turing.library import get
 
@@ -36,6 +38,16 @@ def test_the_universal_machine_is_drawn_without_the_crowd_of_arrows_into_reject(
     assert f"Not shown: {len(into)} arrows into reject." in part.note
     assert "--force draws all" in part.note
     assert part.total == whole.total
+
+
+def test_in_its_drawing_no_label_covers_a_state_and_it_is_no_strip(universal):
+    part = thinned(universal.graph())
+    drawing = best_drawing(part)
+    states = np.stack([drawing.half_widths, np.full(len(part.nodes), RADIUS)], axis=1)
+    for middle, size in zip(drawing.labels, label_sizes(part)):
+        assert (np.abs(drawing.places - middle) - states - size / 2).max(axis=1).min() > 0
+    wide, tall = np.ptp(drawing.places, axis=0)
+    assert wide < 4 * tall
 
 
 def test_long_labels_are_cut_and_the_tooltip_has_every_symbol(universal):
