@@ -72,8 +72,8 @@ def test_what_cannot_be_drawn_is_refused_with_what_can(subject, called):
 
 
 def shown(svg: str) -> str:
-    """The letters of a figure's SVG, which stand in comments before their outlines."""
-    return " ".join(line.strip()[5:-4] for line in svg.splitlines() if line.strip().startswith("<!-- "))
+    """The letters of a figure's SVG."""
+    return " ".join(text.text or "" for text in ElementTree.fromstring(svg).iter(f"{SVG}text"))
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,11 @@ def test_watch_shows_a_part_of_a_run(run):
     content = document_in(Path("sum.html").read_text())
     assert (content["first"], content["positions"]) == (2, ["7", "8", "+"])
     assert_refused(run(*words, "--steps", "70-"), "the last step of the run is 5")
+
+
+def test_options_of_a_live_page_are_for_live_pages(run):
+    assert_refused(run("watch", "parity_relative", "1", "--port", "8000"), "add --live")
+    assert_refused(run("watch", "parity_relative", "1", "--live", "-o", "page.html"), "leave -o and --json out")
+    assert_refused(run("watch", "parity_relative", "1", "--live", "--json"), "leave -o and --json out")
+    assert_refused(run("teach", "copy", "--port", "8000"), "add --watch")
+    assert not list(Path().iterdir())
