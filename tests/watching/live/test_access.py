@@ -66,20 +66,20 @@ def test_only_what_the_page_needs_is_answered(live_server):
     assert "unsafe" not in headers["content-security-policy"]
 
 
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        ("{", "application/json"),
-        ("[" * 60_000, "application/json"),
-        ('"101"', "application/json"),
-        ('{"input": 5}', "application/json"),
-        ('{"input": "1", "target": "sort"}', "application/json"),
-        ('{"input": "1"}', "text/plain"),
-    ],
-)
-def test_a_request_of_another_form_is_refused(live_server, body, kind):
+REFUSED = [
+    ("{", "application/json"),
+    ("[" * 60_000, "application/json"),
+    ('"101"', "application/json"),
+    ('{"input": 5}', "application/json"),
+    ('{"input": "1", "target": "sort"}', "application/json"),
+    ('{"input": "1"}', "text/plain"),
+]
+
+
+def test_a_request_of_another_form_is_refused(live_server):
     visitor = live_server("parity_relative", "101")
-    assert visitor.ask("input", method="POST", body=body, Content_Type=kind).status == 400
+    found = [visitor.ask("input", method="POST", body=body, Content_Type=kind).status for body, kind in REFUSED]
+    assert found == [400] * len(REFUSED)
 
 
 def test_a_large_request_is_refused(live_server):

@@ -52,6 +52,13 @@ def test_the_page_gets_every_test_while_it_is_taught(live_server):
     assert page.board.closed
 
 
+def test_a_page_of_a_continued_run_has_the_tests_before(live_server, tmp_path):
+    kept = tmp_path / "kept"
+    teach("dfa:tomita_1", checkpoint=kept, **TINY | {"iterations": 2})
+    _, page = taught_with_a_page("dfa:tomita_1", lambda *_: None, checkpoint=kept, **TINY)
+    assert [entry["test"]["iteration"] for _, entry in page.board.since(0) if "test" in entry] == [2, 4]
+
+
 def test_the_figures_of_a_test_are_those_of_the_runs():
     taught = teach("dfa:tomita_1", hints="none,states", **TINY)
     test = taught.report.progress.tests[-1] | {
