@@ -61,7 +61,10 @@ class Outcome:
         """The trace as a table for the terminal, or as lines of text."""
         from kleene.traces.tables import as_table  # rich takes time to import
 
-        return as_table(self.trace) if self.telling.table is None else self.telling.table()
+        if self.telling.lines is not None:
+            return "\n".join(self.telling.lines(200, None))
+        shown = tuple(c for c in self.trace.channels if c.name not in self.telling.hidden)
+        return as_table(replace(self.trace, channels=shown) if self.telling.hidden else self.trace)
 
     def as_json(self, *, with_trace: bool = False) -> dict[str, Any]:
         typed = list(self.input) if isinstance(self.input, tuple) else self.input

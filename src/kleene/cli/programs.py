@@ -36,6 +36,7 @@ from kleene.cli.options import (
     TransformerArgument,
 )
 from kleene.cli.printing import new_console, print_json, rounds_shown
+from kleene.cli.tracing import ChannelsOption, PositionsOption, print_trace, read_cut, split_steps
 
 commands = typer.Typer()
 
@@ -80,8 +81,11 @@ def run(
         int | None,
         typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
     ] = None,
+    channels: ChannelsOption = None,
+    positions: PositionsOption = None,
     steps: Annotated[
-        int | None, typer.Option(help="Circuits: steps to take (default: the circuit's own number).", max=MANY)
+        str | None,
+        typer.Option(help="With --trace, the steps to show, such as 3-9. A number: steps that a circuit takes."),
     ] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
@@ -96,13 +100,15 @@ def run(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
-    given |= {"form": form, "construction": construction, "steps": steps}
+    taken, span = split_steps(steps)
+    cut = read_cut(channels, positions, span, shown=trace and not as_json)
+    given |= {"form": form, "construction": construction, "steps": taken}
     outcome = kleene.run(program, words or (), compiled=compiled, **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
     console = new_console()
     if trace:
-        console.print(outcome.table(), highlight=False, markup=False)
+        print_trace(outcome, cut, console)
     console.print(outcome.answer, highlight=False, soft_wrap=True, markup=False)
     console.print(outcome.closing, style="dim")
 
