@@ -13,6 +13,7 @@ from kleene.kinds import Kind
 from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
 from kleene.traces import Trace
+from kleene.traces.markup import html_facts, html_text
 from kleene.traces.storage import as_json
 
 
@@ -81,7 +82,7 @@ class Outcome:
         return f"<Outcome of {self.name}: {self.answer}>"
 
     def _repr_html_(self) -> str:
-        return self.trace._repr_html_()
+        return html_text(self) + self.trace._repr_html_()
 
 
 def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any) -> Outcome:
@@ -141,6 +142,9 @@ class Compiled:
     def __str__(self) -> str:
         facts = self.facts.items()
         return "\n".join(f"{key:16} {value:,}" if type(value) is int else f"{key:16} {value}" for key, value in facts)
+
+    def _repr_html_(self) -> str:
+        return html_facts(self.facts)
 
     def __repr__(self) -> str:
         return f"<Compiled {self.facts['program']}: {self.network!r}>"

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -222,7 +222,7 @@ def extract(
         typer.Option(
             "--output",
             "-o",
-            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png or .pdf.",
+            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png, .pdf or .html.",
         ),
     ] = None,
     method: Annotated[
@@ -260,24 +260,30 @@ def view(
         ),
     ],
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg, .png or .pdf file to write.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The .svg, .png, .pdf or .html to write.")
+    ] = None,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Draw it even if it has too many states to be read.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw an automaton or a Turing machine as a diagram.
+    """Draw an automaton or a Turing machine as a diagram; show any other program or network as tables in a page.
 
-    It goes to a file, or as SVG to where the output is sent.
+    It goes to a file, or as SVG or HTML to where the output is sent.
     """
+    from kleene.viewing import ObjectPage
     from kleene.viewing import view as picture_of
 
     printed = output is None and not as_json and not sys.stdout.isatty()
-    picture = picture_of(program, word, None if printed else output or "diagram.svg", dead=dead, force=force)
+    shown: Any = picture_of(program, word, output, dead=dead, force=force)
+    is_page = isinstance(shown, ObjectPage)
     if printed:
-        return typer.echo(picture.svg)
+        return typer.echo(shown.html if is_page else shown.svg)
+    if output is None:
+        shown = picture_of(shown, path="program.html" if is_page else "diagram.svg")
     if as_json:
-        return print_json(picture.as_json())
-    typer.echo(f"wrote {picture.path}")
+        return print_json(shown.as_json())
+    typer.echo(f"wrote {shown.path}")
 
 
 @commands.command()
@@ -315,7 +321,9 @@ def explain(
     plot: Annotated[
         str | None,
         typer.Option(
-            "--plot", "-o", help="The .svg, .png or .pdf file to draw it into (of a sentence: interdependence.svg)."
+            "--plot",
+            "-o",
+            help="The .svg, .png, .pdf or .html to draw it into (of a sentence: interdependence.svg).",
         ),
     ] = None,
     train: TrainOption = None,

@@ -4,7 +4,6 @@ A run may have millions of steps, so configurations (state, head and tape betwee
 rebuilt from the state and the head after every step and the symbol that each step wrote: a few bytes a step.
 """
 
-import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 from kleene.errors import RunError
 from kleene.limits import check_memory
 from kleene.traces.channels import Channel
+from kleene.traces.markup import html_text
 from kleene.traces.trace import Trace
 
 Tape = str | tuple[str, ...]
@@ -297,7 +297,7 @@ class Computation(Trace):
         return "\n".join([*self.lines(), f"{self.verdict} after {self.steps} steps"])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return html_text(self)
 
     def lines(self, most: int = 40) -> list[str]:
         """A line for each configuration, the cell under the head in brackets; the middle of a long run is left out."""

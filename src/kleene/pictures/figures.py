@@ -1,4 +1,4 @@
-"""Figures in one style, written atomically as .svg, .png or .pdf."""
+"""Figures in one style, written atomically as .svg, .png or .pdf, or as a page of HTML."""
 
 import io
 from base64 import b64encode
@@ -11,10 +11,12 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.files import write_atomically
+from kleene.pictures.hovering import with_values
+from kleene.pictures.pages import figure_page, is_page
 
 INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
 LETTERS = 12  # letters of a title per inch
-ENDINGS = (".svg", ".png", ".pdf")
+ENDINGS = (".svg", ".png", ".pdf", ".html")
 COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
 
 
@@ -60,8 +62,13 @@ class Picture:
         return ({} if self.path is None else {"file": str(self.path)}) | dict(self.facts)
 
     def save(self, path: Any) -> Path:
-        """Save the picture as .svg, .png or .pdf, as the name ends, and return the path; SVG without an ending."""
+        """Save the picture as the name ends: .svg, .png, .pdf or a page, .html; SVG without an ending.
+
+        Returns the path.
+        """
         check_picture(path)
+        if is_page(path):
+            return write_atomically(path, figure_page(self.svg, self.title))
         if Path(path).suffix.lower() in ("", ".svg"):
             return write_atomically(path, self.svg.encode())
         return save_figure(self.figure(), path)
@@ -82,6 +89,8 @@ def set_title(figure: Any, title: str) -> None:
 
 def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
     """Put a legend of named handles below all panels, where it covers no line."""
+    for name, handle in handles.items():
+        handle.set_label(name)  # for the values on hover
     if handles:
         columns = max(1, int(figure.get_figwidth() * LETTERS * 1.4 / (max(map(len, handles)) + 8)))
         look = {"fontsize": 7, "frameon": False, "handlelength": 3.5}  # long enough that dashes show
@@ -92,6 +101,8 @@ def save_figure(figure: Any, path: Any) -> Path:
     """Save the figure and return the path. The same figure gives the same file."""
     check_picture(path)
     path = Path(path)
+    if is_page(path):
+        return write_atomically(path, figure_page(figure_bytes(figure).decode(), _title_of(figure)))
     ending = path.suffix.lower().removeprefix(".") or "svg"
     try:
         content = figure_bytes(figure, ending)
@@ -109,4 +120,12 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "kleene"}):
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))
-    return stream.getvalue()
+    if ending != "svg":
+        return stream.getvalue()
+    return with_values(figure, stream.getvalue().decode()).encode()
+
+
+def _title_of(figure: Any) -> str:
+    """The title above all panels, or those of the panels."""
+    above = figure.get_suptitle()
+    return " ".join((above or ", ".join(filter(None, (ax.get_title() for ax in figure.axes)))).split())

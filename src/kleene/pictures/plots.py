@@ -97,6 +97,7 @@ def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> P
     for ax, (name, panel) in zip(axes, panels.items()):
         for label, line in panel.lines.items():
             handles[label] = _draw(ax, line, panel.marks)
+            handles[label].set_label(label)  # of this panel's line too, which the legend need not have
         _dress(ax, name, panel)
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
@@ -162,7 +163,10 @@ def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: A
         shown = np.asarray(write)[..., None] * white + np.asarray(read)[..., None] * orange
         steps, cells = shown.shape[:2]
         place = (first_cell - 0.5, first_cell + cells - 0.5, steps - 0.5, -0.5)
-        ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        image = ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        image.texts = [
+            [f"read {r:.3g}, write {w:.3g}" for r, w in zip(*rows)] for rows in zip(np.asarray(read), np.asarray(write))
+        ]
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.set_title(fill(title, int(2.2 * LETTERS)), fontsize=9)
