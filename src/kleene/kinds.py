@@ -238,6 +238,7 @@ TAUGHT_TRANSFORMERS, ENCODERS = (
         telling=late("kleene.programs.alta.console:telling"),
         streams=lambda network, words: network.residual_streams(words),
         untrained=lambda network, seed: network.untrained(seed),
+        watched=late("kleene.watching.transformers:taught_parts"),
     )
     for name, machine in {
         "taught Transformer": "kleene.machines.transformer.shared:SharedTransformer",
@@ -252,6 +253,7 @@ LEARNED_MLPS = Kind(
     telling=late("kleene.programs.alta.console:telling"),
     streams=late("kleene.machines.transformer.streams:learned_streams"),
     untrained=late("kleene.machines.transformer.streams:with_random_mlp"),
+    watched=late("kleene.watching.transformers:taught_parts"),
 )
 ENCODER_DECODERS = Kind(
     "encoder-decoder Transformer",

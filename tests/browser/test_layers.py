@@ -10,6 +10,7 @@ from kleene.traces import Trace
 from kleene.watching.cutting import Cut
 from kleene.watching.page import WatchPage
 from kleene.watching.watch import page_of
+from tests.machines.samples import shared
 
 pytestmark = pytest.mark.browser
 SIZES = {"phone": (390, 844), "laptop": (1366, 850), "wide": (2200, 1200)}
@@ -237,3 +238,11 @@ def test_a_notebook_shows_the_page_in_a_frame(tab, tmp_path):
     path.write_text(f"<!doctype html><html data-ready=true>{page._repr_html_()}</html>")
     tab.open(path)
     tab.wait("return document.querySelector('iframe').contentDocument.documentElement.dataset.ready === 'true'")
+
+
+def test_a_taught_transformer_shows_its_run_and_nothing_that_it_does_not_know(tab, tmp_path):
+    network = shared()
+    trace = network.run([0, 1, 2])
+    tab.open(kleene.watch(network, [0, 1, 2]).save(tmp_path / "taught.html"), "#step=2")
+    assert tab.table() == shown(trace, 2)
+    assert tab.texts("#inspector-title, .chips, .reveal") == []

@@ -40,7 +40,11 @@ def test_explaining_words_loads_no_programs_no_compiler_and_no_picture():
     [
         ("words", ("kleene.programs", "kleene.compiling", "kleene.explaining.automata", "kleene.explaining.programs")),
         ("automata", ("kleene.compiling.alta", "kleene.explaining.words", "kleene.explaining.programs")),
-        ("programs", ("kleene.machines", "kleene.explaining.words", "kleene.explaining.automata", "jax")),
+        (
+            "programs",
+            ("kleene.machines", *(f"kleene.explaining.{p}" for p in ("words", "automata", "networks")), "jax"),
+        ),
+        ("networks", ("kleene.compiling", "kleene.teaching", "kleene.explaining.words", "kleene.explaining.automata")),
     ],
 )
 def test_a_part_does_not_import_what_it_must_not_know(part, unknown):

@@ -162,3 +162,28 @@ def test_a_turing_machine_teaches_with_its_tape_head_and_state():
     assert set(examples.hints) >= {"state"}
     words = np.asarray(examples.inputs.tokens)[:, 0]
     assert set(words) == {3}  # START, after the symbols 1, 0 and the blank
+
+
+@pytest.mark.parametrize(("name", "longest"), [("reverse", 8), ("histogram", 8), ("parity_relative", 10)])
+def test_the_longest_words_are_by_default_half_of_what_a_program_takes(name, longest):
+    for machine in ("transformer", "mlp", "encoder"):
+        facts = lesson(name, machine, pool=2).facts()
+        assert (facts["longest"], max(facts["lengths"])) == (longest, 2 * longest)
+
+
+def test_a_policy_reveals_a_variable_at_some_layers_and_positions():
+    def early(trace):
+        layers, positions = trace.targets["parity"].shape
+        return {"parity": (np.arange(layers) <= 2)[:, None] & (np.arange(positions) < 2)}
+
+    hints = drawn(lesson("parity_relative", hints={"early": early}, **SMALL), "early").hints
+    assert set(hints) == {"parity"}
+    assert hints["parity"].weights[:, 3:].sum() == hints["parity"].weights[:, :, 2:].sum() == 0
+    assert (hints["parity"].weights[:, :2, :2] == 1).all()  # every word has two positions and a layer
+
+
+def test_a_number_is_a_share_of_all_entries():
+    taught = kleene.teach("parity_relative", hints=0.25, seeds=1, iterations=1, **SMALL)
+    assert taught.plan.settings == ({"kind": "scattered", "density": 0.25, "strength": 1.0},)
+    with pytest.raises(InputError, match=r"the density is 2\.0"):
+        kleene.teach("parity_relative", hints=2, seeds=1, iterations=1, **SMALL)

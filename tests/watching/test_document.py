@@ -13,6 +13,7 @@ from kleene.watching.columns import unpacked
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts, check_size, document, run_json, traces_of
 from kleene.watching.transformers import attention_of_program
+from tests.machines.samples import encoder, shared
 
 FEW = ["parity_relative", "addition", "histogram", "most_frequent_sort", "shuffle_dyck_1", "scan"]
 
@@ -189,3 +190,11 @@ def test_a_run_too_large_for_a_page_is_refused_with_how_to_cut_it():
     check_size([trace], Cut.read(steps="0-3"), most=400)
     with pytest.raises(InputError, match=r"1,764 entries .20 steps, 4 channels.*at most 400.*--steps.*--positions"):
         check_size([trace], Cut(), most=400)
+
+
+@pytest.mark.parametrize("made", [shared, lambda: encoder(2)], ids=["shared", "encoder"])
+def test_a_taught_transformer_shows_its_trace(made):
+    network = made()
+    content = json.loads(json.dumps(kleene.watch(network, [0, 1, 2]).document))
+    assert traces_of(content) == [network.run([0, 1, 2])]
+    assert (content["view"], content["positions"]) == ("layers", ["0", "1", "2"])

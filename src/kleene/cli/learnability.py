@@ -110,7 +110,7 @@ def explain_network(
     name: str | None, program: str, data: Mapping[str, Any], plot: str | None, *, as_json: bool
 ) -> None:
     """Print how a taught Transformer compares with a program on the test inputs, and draw it."""
-    from kleene.explaining.programs.compared import compare_with_program
+    from kleene.explaining.networks.compared import compare_with_program
     from kleene.explaining.programs.data_sets import InputSource, inputs_of
     from kleene.naming import find
     from kleene.pictures.figures import check_picture

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.automata.extraction import extraction as extraction
+    from kleene.explaining.networks.compared import compare_with_program as compare_with_program
     from kleene.explaining.programs import anatomy as anatomy
     from kleene.explaining.programs import learnable as learnable
     from kleene.explaining.programs import minimal as minimal
-    from kleene.explaining.programs.compared import compare_with_program as compare_with_program
     from kleene.explaining.words.decomposition import decompose as decompose
     from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
     from kleene.explaining.words.explanation import explain as explain
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Each name is imported on first use: words need jax, programs need the tracer, and neither needs the other.
 _LATE = {
     "anatomy": "kleene.explaining.programs",
-    "compare_with_program": "kleene.explaining.programs.compared",
+    "compare_with_program": "kleene.explaining.networks.compared",
     "decompose": "kleene.explaining.words.decomposition",
     "decompose_batch": "kleene.explaining.words.decomposition",
     "explain": "kleene.explaining.words.explanation",

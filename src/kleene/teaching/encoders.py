@@ -8,7 +8,7 @@ from kleene.programs.alta import Program
 from kleene.teaching.lesson import Lesson, perfect
 from kleene.teaching.optimisers import optimiser_of
 from kleene.teaching.parity_words import PROGRAMS, BalancedParity, balanced
-from kleene.teaching.program_words import Pool, Sample, check_longest, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_longest, readable, sample_of, usual_longest
 from kleene.teaching.transformers import (
     Encoder,
     ProgramTask,
@@ -26,7 +26,7 @@ def encoder_lesson(
     program: Program,
     *,
     inputs: Sample | None = None,
-    longest: int = 10,
+    longest: int | None = None,
     lengths: Sequence[int] | None = None,
     layers: int = 4,
     shared: bool = False,
@@ -51,6 +51,7 @@ def encoder_lesson(
     check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
     check_answer(answer)
     check_positions(positions)
+    longest = usual_longest(inputs or sample_of(program)) if longest is None else longest
     lengths = test_lengths(longest, lengths)
     is_parity = inputs is None and program.name in PROGRAMS
     samples = [balanced(program, most) for most in (longest, max(lengths))] if is_parity else 2 * [inputs]

@@ -29,9 +29,18 @@ from kleene.teaching.program_words import (
     pool_of,
     readable,
     sample_of,
+    usual_longest,
 )
 from kleene.teaching.trace_pairs import CompiledFrame, TracePairs, pairs_of
-from kleene.teaching.transformers import TEST_WORDS, WARM_UP, ProgramTask, layers_of
+from kleene.teaching.transformers import (
+    TEST_WORDS,
+    WARM_UP,
+    ProgramTask,
+    check_answer,
+    check_positive,
+    layers_of,
+    test_lengths,
+)
 from kleene.traces import Trace
 
 OPTIMISERS = ("adam", "adafactor")
@@ -159,7 +168,7 @@ def mlp_lesson(
     *,
     words: Sequence[Sequence[int]] | None = None,
     inputs: Sample | None = None,
-    longest: int = 10,
+    longest: int | None = None,
     lengths: Sequence[int] | None = None,
     depth: int = 2,
     hidden: int = 128,
@@ -181,15 +190,12 @@ def mlp_lesson(
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
     after the last layer is taught.
     """
-    lengths = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
-    given = {"longest": longest, "lengths": min(lengths), "depth": depth, "hidden": hidden, "batch": batch}
-    for what, number in (given | {"pool": pool}).items():
-        if number < 1:
-            raise InputError(f"{what} is {number}, which is too small; give 1 or more")
+    longest = usual_longest(inputs or sample_of(program)) if longest is None else longest
+    lengths = test_lengths(longest, lengths)
+    check_positive(depth=depth, hidden=hidden, batch=batch, pool=pool)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
-    if answer not in ("all", "last"):
-        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
+    check_answer(answer)
     readable(program)  # refuses an output that is a number
     frame, sample = CompiledFrame(program), ones_evenly(inputs or sample_of(program))
     if inputs is None:

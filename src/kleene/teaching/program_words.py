@@ -18,6 +18,7 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.alta.variables import Categorical
 
+USUAL = 10  # the size of the longest words in training
 BYTES = 16  # that an entry of a trace takes while a pool is made: in the interpreter's batch, held, and stretched
 Sample = Callable[[random.Random, int], Sequence[int]]  # (a source of randomness, a size) -> tokens
 
@@ -163,11 +164,33 @@ def _check_room(program: Program, longest: Sequence[int], words: int) -> None:
     check_memory(BYTES * words * entries_of_one, what, "give a smaller `longest` or `pool`")
 
 
-def check_longest(program: Program, sample: Sample, most: int) -> None:
-    """Refuse a size beyond the longest input, which the `sample` of an entry of the library would silently cut."""
+def largest_size(sample: Sample, most: int) -> int:
+    """The largest size up to `most` at which words still get longer.
+
+    The library cuts words to the longest input that a program takes.
+    """
     rng = random.Random(0)
-    longest, before = (max(len(sample(rng, size)) for _ in range(4)) for size in (most, most - 1))
-    if most > 3 and longest <= before:
-        while most > 1 and len(sample(rng, most - 1)) >= longest:
-            most -= 1
-        raise InputError(f"{program.name} takes inputs of at most size {most}; give a smaller `longest` and `lengths`")
+
+    def longest(size: int) -> int:
+        return max(len(sample(rng, size)) for _ in range(4))
+
+    whole = longest(most)
+    if most <= 3 or whole > longest(most - 1):
+        return most
+    while most > 1 and len(sample(rng, most - 1)) >= whole:
+        most -= 1
+    return most
+
+
+def check_longest(program: Program, sample: Sample, most: int) -> None:
+    """Refuse a size beyond the program's longest input."""
+    largest = largest_size(sample, most)
+    if largest < most:
+        raise InputError(
+            f"{program.name} takes inputs of at most size {largest}; give a smaller `longest` and `lengths`"
+        )
+
+
+def usual_longest(sample: Sample) -> int:
+    """The longest words in training where nobody says it: 10, or half of the longest input where that is shorter."""
+    return min(USUAL, largest_size(sample, 2 * USUAL) // 2)

@@ -105,10 +105,11 @@ def teach(
 ) -> Taught:
     """Teach every kind of hint with every density and strength, each with every seed, all at once.
 
-    The subject is a `Lesson`, a DFA, a circuit, a task, or a name as on the command line: "copy", "dfa:(ab)*",
-    "circuit:FILE.nram", "text:FILE", "FILE.py:NAME". `hints` are kinds of hints, or policies of your own: a function
-    from a program's trace to weights, or a dict of several by name. Other arguments default to the lesson's own.
-    `options` are those that the lesson declares, such as `rate`, `batch` and `hidden`.
+    The subject is a `Lesson`, a program, an automaton, a Turing machine, a circuit, a task, or a name as on the command
+    line: "copy", "dfa:(ab)*", "circuit:FILE.nram", "text:FILE", "FILE.py:NAME". `hints` are kinds of hints, or policies
+    of your own: a function from a program's trace to weights, or a dict of several by name; a number is the kind
+    "scattered" with that density. Other arguments default to the lesson's own. `options` are those that the lesson
+    declares, such as `rate`, `batch` and `hidden`.
 
     `checkpoint` is a file to continue from, `results` a folder for the measurements, `model` a file for the machine of
     the best run, and `heads` a file for the picture of an NTM's heads. All paths are checked before training. If one of
@@ -121,6 +122,8 @@ def teach(
     True
     """
     _check_numbers(options)
+    if isinstance(hints, (int, float)) and not isinstance(hints, bool):
+        hints, density = "scattered", float(hints)
     taught = lesson(subject, machine, **options)
     kinds = hint_kinds(taught.kinds[:1] if hints is None else hints, taught.kinds)
     taught = with_policies(taught, kinds)

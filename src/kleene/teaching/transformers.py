@@ -21,7 +21,7 @@ from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, sample_of
+from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, sample_of, usual_longest
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
@@ -145,7 +145,7 @@ def transformer_lesson(
     program: Program,
     *,
     inputs: Sample | None = None,
-    longest: int = 10,
+    longest: int | None = None,
     lengths: Sequence[int] | None = None,
     width: int = 32,
     attention: int = 2,
@@ -162,8 +162,9 @@ def transformer_lesson(
     """The lesson of a Transformer that learns a program from its outputs, and from hints on its trace.
 
     Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
-    by default up to twice the longest. `inputs` draws a word: a function of a `random.Random` and a size. The program's
-    output is asked for at all positions, or with `answer="last"` at the last.
+    by default up to twice the longest, which is 10, or half of the longest input that the program takes. `inputs` draws
+    a word: a function of a `random.Random` and a size. The program's output is asked for at all positions, or with
+    `answer="last"` at the last.
 
     The network has as many layers as the program needs: a fixed number if it has no halting condition, else a number
     that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
@@ -174,9 +175,10 @@ def transformer_lesson(
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
-    lengths = test_lengths(longest, lengths)
     variables, heads = readable(program)
     sample = inputs or sample_of(program)
+    longest = usual_longest(sample) if longest is None else longest
+    lengths = test_lengths(longest, lengths)
     if inputs is None:
         check_longest(program, sample, max(longest, *lengths))
     training, tests = pools_of(program, sample, longest, sample, lengths, pool)

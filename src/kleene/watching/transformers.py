@@ -46,6 +46,14 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
     )
 
 
+def taught_parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:
+    """The view of layers of a Transformer that was taught: what its trace has, and no more."""
+    described, given = outcomes[0].subject, outcomes[0].input
+    alphabet = getattr(getattr(described, "layout", described), "alphabet", None)
+    names = tuple(str(one) if isinstance(one, str) or alphabet is None else alphabet[one] for one in given)
+    return ViewParts(view="layers", step="layer", positions=names)
+
+
 def _position_names(outcome: Outcome) -> tuple[str, ...]:
     """Every input token as a person writes it."""
     described = getattr(outcome.subject, "layout", outcome.subject)  # a network is described by its layout

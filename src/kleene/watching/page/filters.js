@@ -1,11 +1,18 @@
-// Filters by channel, position and step, as far as a view has them, in the words of the command line: `token, ptr_*`, `0-39`, `10-20`.
+// Filters by channel, position and step, as far as a view has them, in the words of the command line:
+// `token, ptr_*`, `0-39`, `10-20`.
 
 import { el } from "./elements.js";
 import { between } from "./stage.js";
 
 export function filters(stage, content, wanted) {
   const field = (name, label, placeholder, apply) => {
-    const input = el("input", { type: "text", id: `filter-${name}`, placeholder, autocomplete: "off", spellcheck: false });
+    const input = el("input", {
+      type: "text",
+      id: `filter-${name}`,
+      placeholder,
+      autocomplete: "off",
+      spellcheck: false,
+    });
     input.addEventListener("input", () => {
       const understood = apply(input.value.trim());
       input.setAttribute("aria-invalid", String(!understood));

@@ -14,12 +14,23 @@ const KEYS = [
 
 export function helpDialog(choosesPositions) {
   const rows = KEYS.filter(([, , only]) => !only || choosesPositions).map(([keys, meaning]) =>
-    el("div", { className: "key" }, el("dt", {}, ...keys.split(" ").map((key) => el("kbd", { textContent: key }))),
-      el("dd", { textContent: meaning })));
-  const dialog = el("dialog", { className: "help", "aria-labelledby": "help-title" },
+    el(
+      "div",
+      { className: "key" },
+      el("dt", {}, ...keys.split(" ").map((key) => el("kbd", { textContent: key }))),
+      el("dd", { textContent: meaning }),
+    ),
+  );
+  const dialog = el(
+    "dialog",
+    { className: "help", "aria-labelledby": "help-title" },
     el("h2", { id: "help-title", textContent: "Keys" }),
     el("dl", {}, ...rows),
-    el("p", { className: "soft", textContent: "The address of the page is a link to the step and the position that it shows." }),
-    el("form", { method: "dialog" }, el("button", { className: "plain", textContent: "Close" })));
+    el("p", {
+      className: "soft",
+      textContent: "The address of the page is a link to the step and the position that it shows.",
+    }),
+    el("form", { method: "dialog" }, el("button", { className: "plain", textContent: "Close" })),
+  );
   return dialog;
 }

@@ -69,14 +69,23 @@ async function open() {
 }
 
 function drawTop(content, runs, stage, found, dialog) {
-  const says = el("p", { className: "says" }, el("span", { className: "input", textContent: content.input || "no input" }),
+  const says = el(
+    "p",
+    { className: "says" },
+    el("span", { className: "input", textContent: content.input || "no input" }),
     el("span", { className: "gives", textContent: "gives", "aria-hidden": "true" }),
-    el("strong", { textContent: content.answer }));
+    el("strong", { textContent: content.answer }),
+  );
   const facts = [content.kind, `${content.steps} ${content.step}${content.steps === 1 ? "" : "s"}`, ...content.facts];
   const about = el("p", { className: "facts" }, facts.join(" · "));
   if (runs.length > 1)
-    about.append(" ", el("span", { className: content.different ? "badge wrong" : "badge right",
-      textContent: content.different ? `≠ ${content.different}` : "✓ network equals program in every entry" }));
+    about.append(
+      " ",
+      el("span", {
+        className: content.different ? "badge wrong" : "badge right",
+        textContent: content.different ? `≠ ${content.different}` : "✓ network equals program in every entry",
+      }),
+    );
   const filter = iconButton("filter", "Filter", () => {
     found.hidden = !found.hidden;
     filter.setAttribute("aria-expanded", String(!found.hidden));
@@ -86,8 +95,14 @@ function drawTop(content, runs, stage, found, dialog) {
   filter.setAttribute("aria-controls", "filters");
   document.getElementById("top").append(
     el("div", { className: "name" }, el("h1", { textContent: content.title }), says, about),
-    el("div", { className: "tools" }, filter, themeSwitch(() => stage.set({ theme: stage.now.theme + 1 })),
-      iconButton("help", "Keys (?)", () => dialog.showModal())));
+    el(
+      "div",
+      { className: "tools" },
+      filter,
+      themeSwitch(() => stage.set({ theme: stage.now.theme + 1 })),
+      iconButton("help", "Keys (?)", () => dialog.showModal()),
+    ),
+  );
 }
 
 // Tell a screen reader what each step does, once it stands still.
@@ -102,6 +117,8 @@ function say(stage, page) {
 }
 
 open().catch((error) => {
-  document.getElementById("main").replaceChildren(el("p", { className: "card", textContent: `This page cannot be shown: ${error.message}` }));
+  document
+    .getElementById("main")
+    .replaceChildren(el("p", { className: "card", textContent: `This page cannot be shown: ${error.message}` }));
   throw error;
 });

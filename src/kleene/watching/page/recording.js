@@ -46,7 +46,11 @@ function vectorEntries(array, channel, steps) {
   return {
     row,
     longest: 12,
-    text: (step, position) => `[${row(step, position).slice(0, 4).map((x) => x.toFixed(2)).join(" ")}${size > 4 ? "…" : ""}]`,
+    text: (step, position) =>
+      `[${row(step, position)
+        .slice(0, 4)
+        .map((x) => x.toFixed(2))
+        .join(" ")}${size > 4 ? "…" : ""}]`,
     same: (a, b, position) => row(a, position).every((x, index) => Object.is(x, at(b, position, index))),
     isQuiet: () => false,
   };

@@ -21,6 +21,7 @@ export function themeSwitch(onSwitch) {
 const colours = new Map();
 
 export function colour(name) {
-  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  if (!colours.has(name))
+    colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   return colours.get(name);
 }

@@ -4,18 +4,35 @@ import { el, icon, iconButton } from "./elements.js";
 import { between } from "./stage.js";
 import { colour } from "./theme.js";
 
-const SPEEDS = [["0.5×", 1600], ["1×", 800], ["2×", 400], ["5×", 160], ["20×", 40]];
+const SPEEDS = [
+  ["0.5×", 1600],
+  ["1×", 800],
+  ["2×", 400],
+  ["5×", 160],
+  ["20×", 40],
+];
 const THUMB = 18; // pixels; the slider's style has the same
 
 export function transport(host, stage, page) {
   const { document: content, changesIn, describe } = page;
-  const slider = el("input", { type: "range", min: 0, max: content.steps - content.first, value: stage.now.step, step: 1,
-    className: "slider", "aria-label": capital(content.step), oninput: () => go(Number(slider.value)) });
+  const slider = el("input", {
+    type: "range",
+    min: 0,
+    max: content.steps - content.first,
+    value: stage.now.step,
+    step: 1,
+    className: "slider",
+    "aria-label": capital(content.step),
+    oninput: () => go(Number(slider.value)),
+  });
   const strip = el("canvas", { className: "strip", "aria-hidden": "true" });
   const label = el("output", { className: "where" });
   const play = el("button", { type: "button", className: "tool play", onclick: toggle });
-  const speed = el("select", { className: "speed", "aria-label": "Speed" },
-    ...SPEEDS.map(([name, pause]) => el("option", { value: pause, textContent: name, selected: pause === 800 })));
+  const speed = el(
+    "select",
+    { className: "speed", "aria-label": "Speed" },
+    ...SPEEDS.map(([name, pause]) => el("option", { value: pause, textContent: name, selected: pause === 800 })),
+  );
   let timer = 0;
 
   const range = () => [stage.now.least, stage.now.most];
@@ -28,16 +45,21 @@ export function transport(host, stage, page) {
   };
 
   host.append(
-    el("div", { className: "buttons" },
+    el(
+      "div",
+      { className: "buttons" },
       iconButton("first", "First step (Home)", () => go(range()[0])),
       iconButton("before", "Previous change (p)", () => change(-1)),
       iconButton("back", "Step back (←)", () => go(stage.now.step - 1)),
       play,
       iconButton("forward", "Step forward (→)", () => go(stage.now.step + 1)),
       iconButton("after", "Next change (n)", () => change(1)),
-      iconButton("last", "Last step (End)", () => go(range()[1]))),
+      iconButton("last", "Last step (End)", () => go(range()[1])),
+    ),
     el("div", { className: "track" }, strip, slider),
-    label, speed);
+    label,
+    speed,
+  );
 
   function toggle() {
     if (timer) return stop();
@@ -110,7 +132,9 @@ function drawStrip(strip, stage, changesIn) {
   counts.forEach((count, index) => {
     const x = THUMB / 2 + index * pitch - bar / 2;
     const height = count ? 3 + (tall - 6) * Math.sqrt(count / highest) : 2;
-    pen.fillStyle = colour(index + least === stage.now.step ? "accent" : index + least < stage.now.step ? "past" : "future");
+    pen.fillStyle = colour(
+      index + least === stage.now.step ? "accent" : index + least < stage.now.step ? "past" : "future",
+    );
     pen.fillRect(x, tall - height, bar, height);
   });
 }

@@ -10,25 +10,46 @@ export function arcs(stage, page, attention, table) {
   const heads = [...(attention[0]?.keys() ?? [])];
   const queried = heads.filter((name) => /where/.test(page.document.program?.heads?.[name] ?? ""));
   const on = new Set((queried.length ? queried : heads).slice(0, 4));
-  const drawing = svg("svg", { class: "arcs", role: "img", "aria-label": "Attention: arcs from each position to those that read it" });
+  const drawing = svg("svg", {
+    class: "arcs",
+    role: "img",
+    "aria-label": "Attention: arcs from each position to those that read it",
+  });
   const paths = new Map(heads.map((name, index) => [name, makePaths(index)]));
   for (const { all, own } of paths.values()) drawing.append(all, own);
-  const chips = el("div", { className: "chips", role: "group", "aria-label": "Heads whose arcs are drawn" },
-    ...heads.map((name, index) => chip(name, index)));
+  const chips = el(
+    "div",
+    { className: "chips", role: "group", "aria-label": "Heads whose arcs are drawn" },
+    ...heads.map((name, index) => chip(name, index)),
+  );
   let centres = new Map();
 
   function makePaths(index) {
-    const look = { "data-colour": index % COLOURS, "stroke-dasharray": DASHES[Math.floor(index / COLOURS) % DASHES.length] };
+    const look = {
+      "data-colour": index % COLOURS,
+      "stroke-dasharray": DASHES[Math.floor(index / COLOURS) % DASHES.length],
+    };
     return { all: svg("path", { class: "arc", ...look }), own: svg("path", { class: "arc own", ...look }) };
   }
 
   function chip(name, index) {
-    const button = el("button", { type: "button", className: "chip", "data-colour": index % COLOURS, title: page.document.program?.heads?.[name] ?? name,
-      "aria-pressed": String(on.has(name)), onclick: () => {
-        on.has(name) ? on.delete(name) : on.add(name);
-        button.setAttribute("aria-pressed", String(on.has(name)));
-        drawArcs();
-      } }, el("span", { className: "swatch" }), el("span", { textContent: name }));
+    const button = el(
+      "button",
+      {
+        type: "button",
+        className: "chip",
+        "data-colour": index % COLOURS,
+        title: page.document.program?.heads?.[name] ?? name,
+        "aria-pressed": String(on.has(name)),
+        onclick: () => {
+          on.has(name) ? on.delete(name) : on.add(name);
+          button.setAttribute("aria-pressed", String(on.has(name)));
+          drawArcs();
+        },
+      },
+      el("span", { className: "swatch" }),
+      el("span", { textContent: name }),
+    );
     return button;
   }
 
@@ -47,7 +68,8 @@ export function arcs(stage, page, attention, table) {
     let highest = 0;
     const bows = [];
     for (const name of heads) {
-      const all = [], own = [];
+      const all = [],
+        own = [];
       if (on.has(name))
         for (const [reader, x] of centres)
           for (const read of found.get(name)(step, reader) ?? []) {
@@ -75,7 +97,8 @@ export function arcs(stage, page, attention, table) {
       drawing.setAttribute("height", 26);
       measure();
     }
-    if (["all", "from", "to", "channels", "shown", "layout", "step", "position"].some((name) => changed.has(name))) drawArcs();
+    if (["all", "from", "to", "channels", "shown", "layout", "step", "position"].some((name) => changed.has(name)))
+      drawArcs();
   }
 
   addEventListener("resize", () => heads.length && (measure(), drawArcs()));
@@ -88,7 +111,8 @@ function heightOf(from, to) {
 }
 
 function pathOf({ from, to, height }, base) {
-  if (from === to) return `M${from - 6} ${base}C${from - 12} ${base - 24} ${from + 12} ${base - 24} ${from + 6} ${base}`;
+  if (from === to)
+    return `M${from - 6} ${base}C${from - 12} ${base - 24} ${from + 12} ${base - 24} ${from + 6} ${base}`;
   const lift = base - height * 1.3;
   return `M${from} ${base}C${from} ${lift} ${to} ${lift} ${to} ${base - 3}`;
 }

@@ -6,8 +6,17 @@ import { colour } from "../theme.js";
 const LARGEST = 4096; // pixels of a canvas on a side
 
 export function heatMap({ rows, columns, name, bands, tell }) {
-  const cell = Math.max(1, Math.min(14, Math.floor(640 / Math.max(columns, 1)), Math.floor(LARGEST / Math.max(rows, columns))));
-  const canvas = el("canvas", { className: "heat", width: columns * cell, height: rows * cell, role: "img", "aria-label": `${name}, ${rows} by ${columns}` });
+  const cell = Math.max(
+    1,
+    Math.min(14, Math.floor(640 / Math.max(columns, 1)), Math.floor(LARGEST / Math.max(rows, columns))),
+  );
+  const canvas = el("canvas", {
+    className: "heat",
+    width: columns * cell,
+    height: rows * cell,
+    role: "img",
+    "aria-label": `${name}, ${rows} by ${columns}`,
+  });
   const said = el("p", { className: "soft said", textContent: "Point at a cell to read it." });
   let valueAt = () => 0;
   canvas.style.width = `${columns * cell}px`;
@@ -28,7 +37,8 @@ export function heatMap({ rows, columns, name, bands, tell }) {
     pen.fillStyle = colour("cell");
     pen.fillRect(0, 0, canvas.width, canvas.height);
     const gap = cell > 5 ? 1 : 0;
-    const above = colour("above"), below = colour("below");
+    const above = colour("above"),
+      below = colour("below");
     for (let row = 0; row < rows; row++)
       for (let column = 0; column < columns; column++) {
         const found = value(row, column);
@@ -43,14 +53,19 @@ export function heatMap({ rows, columns, name, bands, tell }) {
     for (const [, start] of bands) if (start) pen.fillRect(0, start * cell - 0.5, canvas.width, 1);
   }
 
-  const names = bands.length && cell >= 6
-    ? el("div", { className: "bands", "aria-hidden": "true" }, ...bands.map(([band, start], index) => {
-        const stop = index + 1 < bands.length ? bands[index + 1][1] : rows;
-        const made = el("span", { textContent: (stop - start) * cell >= 12 ? band : "" });
-        made.style.height = `${(stop - start) * cell}px`;
-        return made;
-      }))
-    : null;
+  const names =
+    bands.length && cell >= 6
+      ? el(
+          "div",
+          { className: "bands", "aria-hidden": "true" },
+          ...bands.map(([band, start], index) => {
+            const stop = index + 1 < bands.length ? bands[index + 1][1] : rows;
+            const made = el("span", { textContent: (stop - start) * cell >= 12 ? band : "" });
+            made.style.height = `${(stop - start) * cell}px`;
+            return made;
+          }),
+        )
+      : null;
   const box = el("div", { className: "heatbox", tabIndex: 0, role: "group", "aria-label": name }, names, canvas);
   return { element: el("div", {}, box, said), paint };
 }

@@ -14,9 +14,13 @@ export function insides(stage, page) {
     return stop - start === 1 ? name : `${name} = ${index - start}`;
   };
   const stream = residualStream(stage, network, dimension, positions, firstPosition);
-  const element = el("section", { className: "card wide", "aria-labelledby": "inside-title" },
+  const element = el(
+    "section",
+    { className: "card wide", "aria-labelledby": "inside-title" },
     el("div", { className: "cardhead" }, el("h2", { id: "inside-title", textContent: "Inside the network" })),
-    stream.element, weights(network, dimension, page.document, stage));
+    stream.element,
+    weights(network, dimension, page.document, stage),
+  );
   return { element, draw: stream.draw };
 }
 
@@ -31,10 +35,17 @@ function residualStream(stage, network, dimension, positions, firstPosition) {
     bands: network.segments.map(([name, start]) => [name, start]),
     tell: (row, column, value) => `${dimension(row)} at position ${column + firstPosition}: ${shortNumber(value)}`,
   });
-  const box = el("details", { className: "reveal" },
+  const box = el(
+    "details",
+    { className: "reveal" },
     el("summary", { textContent: "Residual stream" }),
-    el("p", { className: "soft", textContent: "A column for each position, a row for each dimension: heads' dimensions as attention left them, the others as the MLP left them." }),
-    map.element);
+    el("p", {
+      className: "soft",
+      textContent:
+        "A column for each position, a row for each dimension: heads' dimensions as attention left them, the others as the MLP left them.",
+    }),
+    map.element,
+  );
   const paint = () => {
     if (!data || !box.open) return;
     const [, dims, steps] = data.shape;
@@ -49,17 +60,33 @@ function residualStream(stage, network, dimension, positions, firstPosition) {
 
 function weights(network, dimension, content, stage) {
   if (!network.weights) return tooLarge("The weights");
-  const called = (kind, index) => (kind === "residual" || kind === "feature" ? dimension(index) : kind ? `${kind} ${index}` : "");
+  const called = (kind, index) =>
+    kind === "residual" || kind === "feature" ? dimension(index) : kind ? `${kind} ${index}` : "";
   const parts = network.weights.map((matrix) => {
     const [columns, rows] = matrix.column.shape;
-    const box = el("details", { className: "reveal" },
-      el("summary", {}, el("span", { textContent: matrix.name }), el("span", { className: "soft", textContent: ` ${rows} × ${columns}` })));
+    const box = el(
+      "details",
+      { className: "reveal" },
+      el(
+        "summary",
+        {},
+        el("span", { textContent: matrix.name }),
+        el("span", { className: "soft", textContent: ` ${rows} × ${columns}` }),
+      ),
+    );
     let shown = null;
     box.addEventListener("toggle", async () => {
       if (!box.open || shown) return;
       const { array } = await unpack(matrix.column);
-      shown = heatMap({ rows, columns, name: matrix.name, bands: [],
-        tell: (row, column, value) => [called(matrix.rows, row), called(matrix.columns, column)].filter(Boolean).join(", ") + `: ${shortNumber(value)}` });
+      shown = heatMap({
+        rows,
+        columns,
+        name: matrix.name,
+        bands: [],
+        tell: (row, column, value) =>
+          [called(matrix.rows, row), called(matrix.columns, column)].filter(Boolean).join(", ") +
+          `: ${shortNumber(value)}`,
+      });
       box.append(shown.element);
       const paint = () => shown.paint((row, column) => matrix.values[array[column * rows + row]]);
       paint();
@@ -67,9 +94,17 @@ function weights(network, dimension, content, stage) {
     });
     return box;
   });
-  return el("details", { className: "reveal" }, el("summary", { textContent: "Weights" }), el("div", { className: "matrices" }, ...parts));
+  return el(
+    "details",
+    { className: "reveal" },
+    el("summary", { textContent: "Weights" }),
+    el("div", { className: "matrices" }, ...parts),
+  );
 }
 
 function tooLarge(what) {
-  return el("p", { className: "soft", textContent: `${what} of this run would make the page too large; show fewer steps or positions.` });
+  return el("p", {
+    className: "soft",
+    textContent: `${what} of this run would make the page too large; show fewer steps or positions.`,
+  });
 }

@@ -11,9 +11,14 @@ export function inspector(stage, page, attention, moments) {
   const reads = el("ul", { className: "reads" });
   const lines = new Map();
   const code = program?.blocks.length ? makeCode(program, lines) : null;
-  const element = el("section", { className: "card", "aria-labelledby": "inspector-title" },
+  const element = el(
+    "section",
+    { className: "card", "aria-labelledby": "inspector-title" },
     el("div", { className: "cardhead" }, title, note),
-    code, fired, reads);
+    code,
+    fired,
+    reads,
+  );
   let lit = [];
 
   function momentAt(step, position) {
@@ -36,13 +41,25 @@ export function inspector(stage, page, attention, moments) {
     const cases = (moment?.cases ?? []).map((number) => program.cases[number]);
     const told = cases.map((found) => [found, ...valuesOf(found.variable, step, position)]);
     told.sort((one, other) => Number(one[1] === one[2]) - Number(other[1] === other[2])); // first what changed
-    fired.replaceChildren(...told.map(([found, before, after]) => {
-      const effect = before === null ? "" : before === after ? `stays ${after}` : `${before} → ${after}`;
-      return el("li", {},
-        el("div", { className: "rule" }, el("code", { textContent: found.writes }),
-          el("span", { className: before === after ? "effect soft" : "effect hot", textContent: effect })),
-        el("div", { className: "soft", textContent: `where ${found.where}${at.get(found.variable) ? ` · line ${at.get(found.variable)}` : ""}` }));
-    }));
+    fired.replaceChildren(
+      ...told.map(([found, before, after]) => {
+        const effect = before === null ? "" : before === after ? `stays ${after}` : `${before} → ${after}`;
+        return el(
+          "li",
+          {},
+          el(
+            "div",
+            { className: "rule" },
+            el("code", { textContent: found.writes }),
+            el("span", { className: before === after ? "effect soft" : "effect hot", textContent: effect }),
+          ),
+          el("div", {
+            className: "soft",
+            textContent: `where ${found.where}${at.get(found.variable) ? ` · line ${at.get(found.variable)}` : ""}`,
+          }),
+        );
+      }),
+    );
   }
 
   function valuesOf(name, step, position) {
@@ -62,9 +79,20 @@ export function inspector(stage, page, attention, moments) {
       const from = read(step, position);
       const channel = runShown().byName.get(name);
       if (!channel || step + content.first === 0) continue;
-      const places = !from.length ? "nowhere" : from.length > 8 ? `${from.length} positions` : `position${from.length > 1 ? "s" : ""} ${from.join(", ")}`;
-      items.push(el("li", {}, el("code", { textContent: name }), el("b", { textContent: channel.text(step, position) }),
-        el("span", { className: "soft", textContent: `from ${places}` })));
+      const places = !from.length
+        ? "nowhere"
+        : from.length > 8
+          ? `${from.length} positions`
+          : `position${from.length > 1 ? "s" : ""} ${from.join(", ")}`;
+      items.push(
+        el(
+          "li",
+          {},
+          el("code", { textContent: name }),
+          el("b", { textContent: channel.text(step, position) }),
+          el("span", { className: "soft", textContent: `from ${places}` }),
+        ),
+      );
     }
     reads.replaceChildren(...items);
     reads.hidden = !items.length;
@@ -75,7 +103,14 @@ export function inspector(stage, page, attention, moments) {
     const { step, position } = stage.now;
     title.textContent = `Position ${position + content.firstPosition}`;
     const moment = momentAt(step, position);
-    const quiet = step + content.first === 0 ? "no layer has run yet" : !program ? "" : moment?.cases.length ? `${moment.cases.length} rule${moment.cases.length === 1 ? "" : "s"} fired` : "no rule fired";
+    const quiet =
+      step + content.first === 0
+        ? "no layer has run yet"
+        : !program
+          ? ""
+          : moment?.cases.length
+            ? `${moment.cases.length} rule${moment.cases.length === 1 ? "" : "s"} fired`
+            : "no rule fired";
     note.textContent = [content.positions[position], quiet].filter(Boolean).join(" · ");
     drawCode(moment);
     drawFired(moment, step, position);
@@ -89,7 +124,12 @@ function makeCode(program, lines) {
   const blocks = program.blocks.map((block) => {
     const rows = block.lines.map((text, index) => {
       const number = block.first + index;
-      const line = el("span", { className: "line", "data-line": number }, el("span", { className: "no", textContent: number, "aria-hidden": "true" }), `${text}\n`);
+      const line = el(
+        "span",
+        { className: "line", "data-line": number },
+        el("span", { className: "no", textContent: number, "aria-hidden": "true" }),
+        `${text}\n`,
+      );
       lines.set(number, line);
       return line;
     });

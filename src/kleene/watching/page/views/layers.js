@@ -20,17 +20,32 @@ export const layers = {
     const bows = arcs(stage, page, attention, table);
     const inspected = inspector(stage, page, attention, moments);
     const map = changeMap(stage, page);
+    const knows = Boolean(content.program) || attention.some((heads) => heads.size); // else there is nothing to tell
     const inside = content.network ? insides(stage, page) : null;
     const switcher = page.runs.length > 1 ? runSwitch(stage, page) : null;
     host.replaceChildren(
-      el("section", { className: "card stagecard", "aria-labelledby": "table-title" },
-        el("div", { className: "cardhead" }, el("h2", { id: "table-title", textContent: "Run" }), table.caption, switcher),
+      el(
+        "section",
+        { className: "card stagecard", "aria-labelledby": "table-title" },
+        el(
+          "div",
+          { className: "cardhead" },
+          el("h2", { id: "table-title", textContent: "Run" }),
+          table.caption,
+          switcher,
+        ),
         bows.chips,
-        el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Variables at every position" },
-          bows.svg, table.element),
-        table.folded),
-      el("div", { className: "side" }, inspected.element, map.element),
-      ...(inside ? [inside.element] : []));
+        el(
+          "div",
+          { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Variables at every position" },
+          bows.svg,
+          table.element,
+        ),
+        table.folded,
+      ),
+      el("div", { className: "side" }, knows ? inspected.element : null, map.element),
+      ...(inside ? [inside.element] : []),
+    );
     return {
       draw(changed) {
         table.draw(changed);
@@ -57,8 +72,10 @@ async function readAttention(run) {
 function runSwitch(stage, page) {
   const choices = [...page.runs.map((run, index) => [String(index), run.source]), ["both", "both"]];
   const buttons = choices.map(([value, name]) =>
-    el("button", { type: "button", textContent: name, onclick: () => stage.set({ shown: value }) }));
-  const draw = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(stage.now.shown === choices[i][0])));
+    el("button", { type: "button", textContent: name, onclick: () => stage.set({ shown: value }) }),
+  );
+  const draw = () =>
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(stage.now.shown === choices[i][0])));
   stage.onChange((changed) => changed.has("shown") && draw());
   draw();
   return el("div", { className: "switch", role: "group", "aria-label": "Which run" }, ...buttons);
@@ -73,7 +90,9 @@ function described(page, step) {
     if (channel.perStep) continue;
     for (let position = 0; position < page.width; position++)
       if (!channel.same(step, step - 1, position))
-        told.push(`${channel.name} at ${position + page.document.firstPosition} becomes ${channel.text(step, position)}`);
+        told.push(
+          `${channel.name} at ${position + page.document.firstPosition} becomes ${channel.text(step, position)}`,
+        );
   }
   if (!told.length) return "Nothing changes.";
   const more = told.length - MOST_TOLD;

@@ -7,11 +7,24 @@ import { colour } from "../theme.js";
 export function changeMap(stage, page) {
   const { steps, width, counts, document: content } = page;
   const canvas = el("canvas", { className: "map", "aria-hidden": "true" });
-  const element = el("section", { className: "card", "aria-labelledby": "map-title" },
-    el("div", { className: "cardhead" }, el("h2", { id: "map-title", textContent: "Where it happens" }),
-      el("p", { className: "soft cardnote", textContent: `a row for each ${content.step}, a column for each position` })),
-    canvas);
-  const most = Math.max(1, counts.reduce((a, b) => Math.max(a, b), 0));
+  const element = el(
+    "section",
+    { className: "card", "aria-labelledby": "map-title" },
+    el(
+      "div",
+      { className: "cardhead" },
+      el("h2", { id: "map-title", textContent: "Where it happens" }),
+      el("p", {
+        className: "soft cardnote",
+        textContent: `a row for each ${content.step}, a column for each position`,
+      }),
+    ),
+    canvas,
+  );
+  const most = Math.max(
+    1,
+    counts.reduce((a, b) => Math.max(a, b), 0),
+  );
   const row = between(Math.floor(220 / steps), 2, 12);
 
   function go(event) {

@@ -12,10 +12,21 @@ export function spaceTime(stage, page, run) {
   const content = page.document;
   const canvas = el("canvas", { className: "map", "aria-hidden": "true" });
   const legend = el("ul", { className: "legend" });
-  const element = el("section", { className: "card", "aria-labelledby": "time-title" },
-    el("div", { className: "cardhead" }, el("h2", { id: "time-title", textContent: "The whole run" }),
-      el("p", { className: "soft cardnote", textContent: "a row for each step, a column for each cell; the dark path is the head" })),
-    canvas, legend);
+  const element = el(
+    "section",
+    { className: "card", "aria-labelledby": "time-title" },
+    el(
+      "div",
+      { className: "cardhead" },
+      el("h2", { id: "time-title", textContent: "The whole run" }),
+      el("p", {
+        className: "soft cardnote",
+        textContent: "a row for each step, a column for each cell; the dark path is the head",
+      }),
+    ),
+    canvas,
+    legend,
+  );
   const steps = tape.steps;
   const width = tape.count;
   const row = between(Math.floor(TALLEST / steps), 1, 14);
@@ -24,7 +35,13 @@ export function spaceTime(stage, page, run) {
   let painted = null;
 
   const shade = (code) => colour(`s${code % 8}`);
-  legend.replaceChildren(...symbols.map((symbol, code) => code === content.blank ? null : el("li", {}, mark(code), el("span", { textContent: symbol }))).filter(Boolean));
+  legend.replaceChildren(
+    ...symbols
+      .map((symbol, code) =>
+        code === content.blank ? null : el("li", {}, mark(code), el("span", { textContent: symbol })),
+      )
+      .filter(Boolean),
+  );
 
   function mark(code) {
     const made = el("span", { className: "swatchbox" });
@@ -62,7 +79,12 @@ export function spaceTime(stage, page, run) {
       pen.fillStyle = colour("ink");
       const at = head.code(step, 0) - content.firstPosition;
       const size = Math.max(1.5, Math.min(pitch, line) * 0.45);
-      pen.fillRect((at + 0.5) * pitch - size / 2, (step + 0.5) * line - Math.max(size, line) / 2, size, Math.max(size, line));
+      pen.fillRect(
+        (at + 0.5) * pitch - size / 2,
+        (step + 0.5) * line - Math.max(size, line) / 2,
+        size,
+        Math.max(size, line),
+      );
     }
     return made;
   }

@@ -21,12 +21,26 @@ export const tape = {
     const describe = (step) => told(run, step, content);
     host.classList.add("taped");
     host.replaceChildren(
-      el("section", { className: "card wide", "aria-labelledby": "tape-title" },
+      el(
+        "section",
+        { className: "card wide", "aria-labelledby": "tape-title" },
         el("div", { className: "cardhead" }, el("h2", { id: "tape-title", textContent: "Tape" }), said),
-        ...(beneath ? [el("p", { className: "soft cardnote", textContent: run.source })] : []), cells.element, ...(beneath ? [el("p", { className: "soft cardnote under", textContent: other.source }), beneath.element] : [])),
-      ...(picture ? [el("section", { className: "card", "aria-labelledby": "diagram-title" },
-        el("div", { className: "cardhead" }, el("h2", { id: "diagram-title", textContent: "Diagram" })), picture.element)] : []),
-      el("div", { className: "side" }, map.element));
+        ...(beneath ? [el("p", { className: "soft cardnote", textContent: run.source })] : []),
+        cells.element,
+        ...(beneath ? [el("p", { className: "soft cardnote under", textContent: other.source }), beneath.element] : []),
+      ),
+      ...(picture
+        ? [
+            el(
+              "section",
+              { className: "card", "aria-labelledby": "diagram-title" },
+              el("div", { className: "cardhead" }, el("h2", { id: "diagram-title", textContent: "Diagram" })),
+              picture.element,
+            ),
+          ]
+        : []),
+      el("div", { className: "side" }, map.element),
+    );
     return {
       describe,
       draw(changed) {
@@ -47,13 +61,24 @@ function tapeTable(stage, page, run, compared = null) {
   const content = page.document;
   const numbers = el("tr");
   const symbols = el("tr");
-  const body = el("table", { className: "tape" },
-    el("caption", { className: "unseen", textContent: "The cells of the tape around the head" }), el("thead", {}, numbers), el("tbody", {}, symbols));
+  const body = el(
+    "table",
+    { className: "tape" },
+    el("caption", { className: "unseen", textContent: "The cells of the tape around the head" }),
+    el("thead", {}, numbers),
+    el("tbody", {}, symbols),
+  );
   const name = el("span", { className: "statechip" });
-  const element = el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Tape of the ${run.source}` }, body);
+  const element = el(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Tape of the ${run.source}` },
+    body,
+  );
   let first = -1;
-  let tds = [], ths = [];
-  let texts = [], looks = [];
+  let tds = [],
+    ths = [];
+  let texts = [],
+    looks = [];
   const [state, head, tape] = ["state", "head", "tape"].map((channel) => run.byName.get(channel));
   const differs = (channel, step, cell) => {
     const there = compared?.byName.get(channel.name);
@@ -89,7 +114,14 @@ function tapeTable(stage, page, run, compared = null) {
       const isBlank = tape.code(step, cell) === content.blank;
       const text = isBlank ? "" : tape.text(step, cell);
       const wrote = step > 0 && !tape.same(step, step - 1, cell);
-      const look = [cell === at ? "head" : "", wrote ? "lit" : "", isBlank ? "blank" : "", differs(tape, step, cell) ? "wrong" : ""].filter(Boolean).join(" ");
+      const look = [
+        cell === at ? "head" : "",
+        wrote ? "lit" : "",
+        isBlank ? "blank" : "",
+        differs(tape, step, cell) ? "wrong" : "",
+      ]
+        .filter(Boolean)
+        .join(" ");
       if (texts[index] !== text) tds[index].textContent = texts[index] = text;
       if (looks[index] !== look) {
         tds[index].className = looks[index] = look;
@@ -98,7 +130,8 @@ function tapeTable(stage, page, run, compared = null) {
     }
     const under = tds[at - first];
     if (under) {
-      if (state) name.textContent = `${state.text(step, 0)}${differs(state, step, 0) || differs(head, step, 0) ? " ≠" : ""}`;
+      if (state)
+        name.textContent = `${state.text(step, 0)}${differs(state, step, 0) || differs(head, step, 0) ? " ≠" : ""}`;
       if (name.parentElement !== under) under.append(name);
       keepCentred(element, under);
     }

@@ -12,18 +12,40 @@ export const word = {
   async build(stage, page, host) {
     const content = page.document;
     const [first, ...others] = page.runs.map((run) => rowsOf(run, page.runs.length > 1));
-    const rows = [...first, ...others.flatMap((found) => found.map((row, index) => ({ ...row, differs: (step) => row.at(step) !== first[index]?.at(step) })))];
+    const rows = [
+      ...first,
+      ...others.flatMap((found) =>
+        found.map((row, index) => ({ ...row, differs: (step) => row.at(step) !== first[index]?.at(step) })),
+      ),
+    ];
     const state = page.runs[0].byName.get("state");
     const picture = state ? diagram(content, (step) => state.text(step, 0)) : null;
     const { element, columns } = stepTable(rows, page, stage);
     const said = el("p", { className: "headline" });
-    const scroll = el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The word and what each symbol led to" }, element);
+    const scroll = el(
+      "div",
+      { className: "scroll", tabIndex: 0, role: "region", "aria-label": "The word and what each symbol led to" },
+      element,
+    );
     host.classList.add("single");
     host.replaceChildren(
-      el("section", { className: "card", "aria-labelledby": "word-title" },
-        el("div", { className: "cardhead" }, el("h2", { id: "word-title", textContent: "Word" }), said), scroll),
-      ...(picture ? [el("section", { className: "card", "aria-labelledby": "diagram-title" },
-        el("div", { className: "cardhead" }, el("h2", { id: "diagram-title", textContent: "Diagram" })), picture.element)] : []));
+      el(
+        "section",
+        { className: "card", "aria-labelledby": "word-title" },
+        el("div", { className: "cardhead" }, el("h2", { id: "word-title", textContent: "Word" }), said),
+        scroll,
+      ),
+      ...(picture
+        ? [
+            el(
+              "section",
+              { className: "card", "aria-labelledby": "diagram-title" },
+              el("div", { className: "cardhead" }, el("h2", { id: "diagram-title", textContent: "Diagram" })),
+              picture.element,
+            ),
+          ]
+        : []),
+    );
     const describe = (step) => told(page.runs[0], step + content.first, step);
     return {
       describe,
@@ -44,7 +66,14 @@ function rowsOf(run, several) {
   const name = (channel) => (several ? `${channel} (${run.source})` : channel);
   return run.channels.flatMap((channel) => {
     if (channel.name === "symbol") return [];
-    if (!channel.row) return [{ name: name(channel.name), at: (step) => (channel.name === "accepting" ? (channel.text(step, 0) === "1" ? "✓" : "–") : channel.text(step, 0)) }];
+    if (!channel.row)
+      return [
+        {
+          name: name(channel.name),
+          at: (step) =>
+            channel.name === "accepting" ? (channel.text(step, 0) === "1" ? "✓" : "–") : channel.text(step, 0),
+        },
+      ];
     return Array.from({ length: Math.min(channel.size, MOST_UNITS) }, (_, unit) => ({
       name: name(`${channel.name} ${unit}`),
       at: (step) => shortNumber(Number(channel.row(step, 0)[unit].toFixed(4))),
@@ -60,9 +89,21 @@ export function stepTable(rows, page, stage, input = "symbol") {
   for (let step = 0; step < page.steps; step++) {
     const number = step + page.document.first;
     const symbol = number === 0 ? "start" : symbols.text(step, 0);
-    const head = el("th", { scope: "col" }, el("button", { type: "button", className: "position", onclick: () => stage.set({ step }),
-      "aria-label": number === 0 ? "The start" : `${input} ${number}, ${symbol}` },
-      el("span", { className: symbol.length > 2 ? "token long" : "token", textContent: symbol }), el("span", { className: "number", textContent: number })));
+    const head = el(
+      "th",
+      { scope: "col" },
+      el(
+        "button",
+        {
+          type: "button",
+          className: "position",
+          onclick: () => stage.set({ step }),
+          "aria-label": number === 0 ? "The start" : `${input} ${number}, ${symbol}`,
+        },
+        el("span", { className: symbol.length > 2 ? "token long" : "token", textContent: symbol }),
+        el("span", { className: "number", textContent: number }),
+      ),
+    );
     columns.push([head]);
     top.append(head);
   }
@@ -70,23 +111,34 @@ export function stepTable(rows, page, stage, input = "symbol") {
     const line = el("tr", {}, el("th", { scope: "row", textContent: row.name }));
     for (let step = 0; step < page.steps; step++) {
       const text = row.differs?.(step) ? `≠ ${row.at(step)}` : row.at(step);
-      const cell = el("td", { textContent: text, "data-differs": row.differs?.(step), onclick: () => stage.set({ step }) });
+      const cell = el("td", {
+        textContent: text,
+        "data-differs": row.differs?.(step),
+        onclick: () => stage.set({ step }),
+      });
       columns[step].push(cell);
       line.append(cell);
     }
     return line;
   });
-  const element = el("table", { className: "grid plaincells" }, el("caption", { className: "unseen", textContent: "What each step led to" }),
-    el("thead", {}, top), el("tbody", {}, ...body));
+  const element = el(
+    "table",
+    { className: "grid plaincells" },
+    el("caption", { className: "unseen", textContent: "What each step led to" }),
+    el("thead", {}, top),
+    el("tbody", {}, ...body),
+  );
   return { element, columns };
 }
 
 // Light the column of a step, and dim those that are still to come.
 export function lightColumn(columns, step) {
-  columns.forEach((cells, number) => cells.forEach((cell) => {
-    const look = number === step ? (cell.tagName === "TD" ? "lit" : "now") : number > step ? "ahead" : "";
-    if (cell.className !== look) cell.className = look;
-  }));
+  columns.forEach((cells, number) =>
+    cells.forEach((cell) => {
+      const look = number === step ? (cell.tagName === "TD" ? "lit" : "now") : number > step ? "ahead" : "";
+      if (cell.className !== look) cell.className = look;
+    }),
+  );
 }
 
 function told(run, number, step) {
@@ -103,5 +155,6 @@ function told(run, number, step) {
 export function keepInView(box, cell) {
   if (!cell) return;
   const left = cell.offsetLeft - box.scrollLeft;
-  if (left < 120 || left + cell.offsetWidth > box.clientWidth - 40) box.scrollLeft = cell.offsetLeft - box.clientWidth / 2;
+  if (left < 120 || left + cell.offsetWidth > box.clientWidth - 40)
+    box.scrollLeft = cell.offsetLeft - box.clientWidth / 2;
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.explaining.programs.probes import Points, ProbeScores, halves, scores_of, spaced, whitened
+from kleene.explaining.networks.probes import Points, ProbeScores, halves, scores_of, spaced, whitened
 from kleene.machines.transformer.streams import ResidualStreams
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical

@@ -14,8 +14,8 @@ import numpy as np
 
 from kleene import kinds
 from kleene.errors import InputError
-from kleene.explaining.programs.agreement import TraceAgreement, TraceDifference, agreement_of, check_variables
-from kleene.explaining.programs.readings import StepReading, VariableReading, mean_of, readings_of
+from kleene.explaining.networks.agreement import TraceAgreement, TraceDifference, agreement_of, check_variables
+from kleene.explaining.networks.readings import StepReading, VariableReading, mean_of, readings_of
 from kleene.explaining.programs.watching import program_inputs
 from kleene.explaining.programs.wording import numbers_text
 from kleene.notation.words import Tokens

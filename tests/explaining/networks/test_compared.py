@@ -10,9 +10,9 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.explaining import compare_with_program
-from kleene.explaining.programs.agreement import agreement_of
-from kleene.explaining.programs.probes import Points, scores_of, whitened
-from kleene.explaining.programs.readings import readings_of
+from kleene.explaining.networks.agreement import agreement_of
+from kleene.explaining.networks.probes import Points, scores_of, whitened
+from kleene.explaining.networks.readings import readings_of
 from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer.streams import ResidualStreams
