@@ -1,5 +1,6 @@
 """Every object that a verb returns shows itself in a notebook, and its names never become markup."""
 
+import ast
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.markup import html_facts, html_of_rich, html_table
 
 EVIL = "<script>alert(1)</script>"
+# Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
+PARTS = {"Listed", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture"}
 
 
 def evil_program():
@@ -117,4 +120,39 @@ def test_a_report_is_a_page_with_its_picture_and_its_tables(tmp_path):
     page = Tags(report.draw(tmp_path / "report.html").read_text())
     assert {"svg", "table", "circle"} <= page.found
     assert "script" not in page.found
-    assert "minimal version: as the program: length 2, right, % " in page.text
+    assert "minimal version: as the program: length 2: " in page.text
+
+
+def classes() -> dict[str, ast.ClassDef]:
+    """Every class at the top of a module of the house."""
+    source = Path(kleene.__file__).parent
+    trees = (ast.parse(path.read_text()) for path in sorted(source.rglob("*.py")))
+    return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def test_what_is_plain_data_for_programs_is_shown_to_people_too():
+    known = classes()
+
+    def has(name: str, method: str) -> bool:
+        node = known.get(name)
+        if node is None:
+            return False
+        own = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+        bases = (ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases)
+        return method in own or any(has(base, method) for base in bases)
+
+    told = {name for name in known if has(name, "as_json")}
+    assert len(told) > 30
+    assert {name for name in told if not has(name, "_repr_html_")} == PARTS
+
+
+def test_a_program_is_shown_on_the_command_line_as_a_page(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("view", "parity_relative", "-o", "p.html").out == "wrote p.html\n"
+    assert run("view", "parity_relative").out == Path("p.html").read_text() + "\n"
+    assert run("view", "parity_relative", "--json").json == {"file": "program.html"}
+    asked = ("explain", "parity_sum_modulo", "--train", "length<=3", "--test", "length<=4", "-o", "l.html")
+    assert run(*asked).out.endswith("wrote l.html\n")
+    page = Tags(Path("l.html").read_text())
+    assert {"svg", "circle", "table"} <= page.found
+    assert "minimal version: as the program: length 4: 100 (right, %)" in page.text

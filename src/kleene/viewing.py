@@ -61,7 +61,7 @@ def view(
     read is refused unless you `force` it.
 
     >>> view("dfa:(a|b)*abb", "aabb"), view("addition")
-    (<Picture: DFA with 4 states>, <ObjectPage: Program addition: 11 variables, 6 heads, 26 cases>)
+    (<Picture: DFA with 4 states>, <ObjectPage: Program addition: 8 variables, 6 heads, 11 cases>)
     """
     if path is not None:
         check_picture(path)  # a bad path fails before the drawing starts

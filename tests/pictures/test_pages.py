@@ -37,9 +37,9 @@ def words(path):
 
 
 DRAWN = {
-    panels: {f"{EVIL}: length 1, right, % 10", f"{EVIL}: length 2, right, % 20", "b: length 1, right, % 7"},
+    panels: {f"{EVIL}: length 1: 10 (right, %)", f"{EVIL}: length 2: 20 (right, %)", "b: length 1: 7 (right, %)"},
     cells: {"hints r, density c: 1", f"hints {EVIL}, density c: 3", f"hints {EVIL}, density d: 4.5"},
-    bars: {"ours: one, nats 1", f"ours: {EVIL}, nats 2", "theirs: one, nats 3", f"theirs: {EVIL}, nats -4"},
+    bars: {"ours: one: 1 (nats)", f"ours: {EVIL}: 2 (nats)", "theirs: one: 3 (nats)", f"theirs: {EVIL}: -4 (nats)"},
     words: {f"{EVIL}, {EVIL}: 0", f"{EVIL}, b: 0.5", f"b, {EVIL}: 0.5"},
     heads: {f"step {s}, cell {c + 2}: read {s == c:d}, write {s == 2 - c:d}" for s in range(3) for c in range(3)},
 }

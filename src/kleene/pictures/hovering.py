@@ -29,19 +29,21 @@ def _shapes(ax: Any) -> Iterator[tuple[np.ndarray, str]]:
     if hasattr(ax, "_colorbar") or not ax.get_visible():
         return
     across, up = _named(ax.xaxis, ax.get_xlabel()), _named(ax.yaxis, ax.get_ylabel())
+    unit = " ".join(ax.get_ylabel().split())
+    unit = f" ({unit})" if unit else ""
     for line in ax.get_lines():
         if line.get_transform() != ax.transData:  # a rule across the panel, such as a zero line
             continue
         name = _label(line)
         for x, y in zip(*map(np.asarray, (line.get_xdata(), line.get_ydata()))):
             if _finite(x, y):
-                yield ax.transData.transform([(x, y)]), f"{name}{across(x)}, {up(y)}"
+                yield ax.transData.transform([(x, y)]), f"{name}{across(x)}: {_number(y)}{unit}"
     for bars in ax.containers:
         for bar in getattr(bars, "patches", ()):
             corners = [bar.get_xy(), (bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height())]
             if _finite(*np.ravel(corners)):
                 group = across(round(bar.get_x() + bar.get_width() / 2))
-                yield ax.transData.transform(corners), f"{_label(bars)}{group}, {up(bar.get_height())}"
+                yield ax.transData.transform(corners), f"{_label(bars)}{group}: {_number(bar.get_height())}{unit}"
     for image in ax.images:
         yield from _cells(ax, image, across, up)
 

@@ -30,7 +30,7 @@ table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular
 caption { text-align: left; color: var(--quiet); }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; }
 th:first-child, td:first-child { text-align: left; }
-pre { overflow-x: auto; }
+pre { overflow-x: auto; white-space: pre-wrap; }
 """
 
 
