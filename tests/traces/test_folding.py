@@ -128,3 +128,12 @@ def test_changes_are_coloured_where_there_are_colours():
     coloured = [line.plain[span.start : span.end] for line in lines for span in line.spans if span.style == "bold cyan"]
     assert coloured == ["0", "1"]
     assert not any("*" in line.plain for line in lines)
+
+
+@pytest.mark.parametrize("part", [{"steps": range(1)}, {"positions": range(9, 12)}])
+def test_of_a_part_it_is_not_said_that_something_never_changes(part):
+    trace = walking(10, 40)
+    lines = "\n".join(line.plain for line in window_lines(folded(trace, 20, **part), colours=False))
+    assert "never" not in lines
+    assert "1 channel does not change in this part: still 0" in lines
+    assert "never" in "\n".join(line.plain for line in window_lines(folded(trace, 20), colours=False))

@@ -50,6 +50,7 @@ class FoldedTrace:
     blocks: tuple[ColumnBlock, ...]
     constant: tuple[tuple[str, str], ...]
     unborn: tuple[str, ...] = ()  # channels without an entry at the only step that is shown
+    part: bool = False  # whether only some steps or positions are shown
 
 
 class _Part:
@@ -118,16 +119,22 @@ def folded(
 ) -> FoldedTrace:
     """The part of a trace in as few rows as show every change, in columns for a window of that width."""
     steps = range(trace.steps + 1) if steps is None else steps
+    part = len(steps) <= trace.steps or (positions is not None and len(positions) < _most_positions(trace))
     parts = [_Part(trace, c, positions, steps) for c in (trace.channels if channels is None else channels)]
     unborn = tuple(part.name for part in parts if part.first >= len(steps))
     parts = [part for part in parts if part.first < len(steps)]
     constant = tuple((part.name, text) for part in parts if (text := part.constant) is not None)
     moving = [part for part in parts if part.constant is None]
     if not moving:
-        return FoldedTrace((), constant, unborn)
+        return FoldedTrace((), constant, unborn, part)
     room = width - cell_len(str(steps.stop - 1)) * 2 - 1 - GAP  # a range of steps stands before the columns
     fold = _by_channel if len(trace.axes) == 1 else _by_position
-    return FoldedTrace(tuple(fold(moving, room, steps.start, positions)), constant, unborn)
+    return FoldedTrace(tuple(fold(moving, room, steps.start, positions)), constant, unborn, part)
+
+
+def _most_positions(trace: RecordedRun) -> int:
+    arrays = ((trace.data[c.name], len(c.entry_shape)) for c in trace.channels)
+    return max((array.shape[1] for array, inner in arrays if array.ndim - inner > 1), default=0)
 
 
 def _by_channel(parts: list[_Part], room: int, first: int, positions: range | None) -> list[ColumnBlock]:

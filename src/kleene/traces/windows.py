@@ -1,7 +1,5 @@
 """A folded trace as lines for a window: aligned columns, changed entries marked, and notes on what was folded."""
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.text import Text
 
@@ -15,14 +13,18 @@ def window_lines(shown: FoldedTrace, *, colours: bool) -> list[Text]:
     lines: list[Text] = []
     for block in shown.blocks:
         if block.still:
-            lines.append(Text(f"{_columns_text(block)} never change:", style="dim"))
+            never = "do not change in this part" if shown.part else "never change"
+            lines.append(Text(f"{_columns_text(block)} {never}:", style="dim"))
         lines += [*_block_lines(block, colours), Text()]
     marked = any(cell.changed for block in shown.blocks for row in block.rows for cell in row.cells)
     if marked and not colours:
         lines.append(Text(f"{MARK} changed since the step before", style="dim"))
     if shown.constant:
         told = ", ".join(f"{name} {text}" for name, text in shown.constant)
-        lines.append(Text(f"{_count(len(shown.constant), 'channel')} never change{_s(shown.constant)}: {told}"))
+        one = len(shown.constant) == 1
+        whole, part = ("never changes", "does not change") if one else ("never change", "do not change")
+        never = f"{part} in this part" if shown.part else whole
+        lines.append(Text(f"{_count(len(shown.constant), 'channel')} {never}: {told}"))
     if shown.unborn:
         told = ", ".join(shown.unborn)
         lines.append(Text(f"{_count(len(shown.unborn), 'channel')} without an entry before step 1: {told}"))
@@ -92,7 +94,3 @@ def range_text(low: int, high: int) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _s(things: Sequence) -> str:
-    return "s" if len(things) == 1 else ""
