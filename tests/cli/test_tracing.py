@@ -133,3 +133,15 @@ def test_a_plain_number_of_steps_is_what_a_circuit_takes(run):
     assert run("run", "increment", "3 1 2 0", "--steps", "1").out.splitlines()[0] == "0 1 2 0"
     assert split_steps("7") == (7, None)
     assert run("run", "increment", "3 1 2 0", "--steps", "99999999999999").status == 2
+
+
+def test_of_a_long_computation_only_the_tapes_that_are_shown_are_made():
+    outcome = kleene.run("tm:copy", "abb")
+    lines = [str(line) for line in trace_lines(outcome, Cut.read("state,tape", steps="26-28"), 80)]
+    assert "data" not in vars(outcome.trace)
+    found, _ = parsed(lines)
+    tape = outcome.trace["tape"]
+    for (channel, step, position), text in found.items():
+        if channel == "tape":
+            assert text == outcome.trace.channel("tape").show(tape[step, position])
+    assert {step for _, step, _ in found} == {26, 27, 28}

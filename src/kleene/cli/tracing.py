@@ -57,9 +57,14 @@ def trace_lines(outcome: Any, cut: Any, width: int, *, colours: bool = False) ->
     from kleene.traces.folding import folded
     from kleene.traces.windows import window_lines
 
+    steps = cut.step_range(trace.steps)
+    begins = 0
+    if telling.lines is not None and cut.steps is not None:  # tapes are made when they are asked for: these steps alone
+        trace, begins = type(cut)(steps=cut.steps).of(trace), steps.start
+        steps = range(len(steps))
     hidden = () if cut.channels is not None else telling.hidden
     channels = [c for c in cut.chosen(trace.channels) if c.name not in hidden]
-    shape = {"channels": channels, "positions": _positions(trace, cut), "steps": cut.step_range(trace.steps)}
+    shape = {"channels": channels, "positions": _positions(trace, cut), "steps": steps, "begins": begins}
     lines: list[Any] = window_lines(folded(trace, width, **shape), colours=colours)
     return lines + _left_out(trace, channels, hidden)
 

@@ -116,10 +116,16 @@ def folded(
     channels: Sequence[Channel] | None = None,
     positions: range | None = None,
     steps: range | None = None,
+    begins: int | None = None,
 ) -> FoldedTrace:
-    """The part of a trace in as few rows as show every change, in columns for a window of that width."""
+    """The part of a trace in as few rows as show every change, in columns for a window of that width.
+
+    `begins` is the number of the first step, where the trace itself is a part of a longer one.
+    """
     steps = range(trace.steps + 1) if steps is None else steps
-    part = len(steps) <= trace.steps or (positions is not None and len(positions) < _most_positions(trace))
+    part = (
+        begins > 0 or len(steps) <= trace.steps or (positions is not None and len(positions) < _most_positions(trace))
+    )
     parts = [_Part(trace, c, positions, steps) for c in (trace.channels if channels is None else channels)]
     unborn = tuple(part.name for part in parts if part.first >= len(steps))
     parts = [part for part in parts if part.first < len(steps)]
@@ -127,9 +133,9 @@ def folded(
     moving = [part for part in parts if part.constant is None]
     if not moving:
         return FoldedTrace((), constant, unborn, part)
-    room = width - cell_len(str(steps.stop - 1)) * 2 - 1 - GAP  # a range of steps stands before the columns
+    room = width - cell_len(str(begins + steps.stop - 1)) * 2 - 1 - GAP  # a range of steps stands before the columns
     fold = _by_channel if len(trace.axes) == 1 else _by_position
-    return FoldedTrace(tuple(fold(moving, room, steps.start, positions)), constant, unborn, part)
+    return FoldedTrace(tuple(fold(moving, room, begins + steps.start, positions)), constant, unborn, part)
 
 
 def _most_positions(trace: RecordedRun) -> int:
