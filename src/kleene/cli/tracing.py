@@ -58,7 +58,7 @@ def trace_lines(outcome: Any, cut: Any, width: int, *, colours: bool = False) ->
     from kleene.traces.windows import window_lines
 
     steps = cut.step_range(trace.steps)
-    begins = 0
+    begins = None
     if telling.lines is not None and cut.steps is not None:  # tapes are made when they are asked for: these steps alone
         trace, begins = type(cut)(steps=cut.steps).of(trace), steps.start
         steps = range(len(steps))

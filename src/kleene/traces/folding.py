@@ -123,19 +123,18 @@ def folded(
     `begins` is the number of the first step, where the trace itself is a part of a longer one.
     """
     steps = range(trace.steps + 1) if steps is None else steps
-    part = (
-        begins > 0 or len(steps) <= trace.steps or (positions is not None and len(positions) < _most_positions(trace))
-    )
+    cut = positions is not None and len(positions) < _most_positions(trace)
+    is_part, begins = cut or begins is not None or len(steps) <= trace.steps, begins or 0
     parts = [_Part(trace, c, positions, steps) for c in (trace.channels if channels is None else channels)]
     unborn = tuple(part.name for part in parts if part.first >= len(steps))
     parts = [part for part in parts if part.first < len(steps)]
     constant = tuple((part.name, text) for part in parts if (text := part.constant) is not None)
     moving = [part for part in parts if part.constant is None]
     if not moving:
-        return FoldedTrace((), constant, unborn, part)
+        return FoldedTrace((), constant, unborn, is_part)
     room = width - cell_len(str(begins + steps.stop - 1)) * 2 - 1 - GAP  # a range of steps stands before the columns
     fold = _by_channel if len(trace.axes) == 1 else _by_position
-    return FoldedTrace(tuple(fold(moving, room, begins + steps.start, positions)), constant, unborn, part)
+    return FoldedTrace(tuple(fold(moving, room, begins + steps.start, positions)), constant, unborn, is_part)
 
 
 def _most_positions(trace: RecordedRun) -> int:
