@@ -55,7 +55,7 @@ def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
     measured |= {"gradient_in": np.full((6, 10), 0.3), "iteration": np.array(4)}
     report = TeachingReport(experiment.plans[0], Progress(4, 1.0, [measured]))
     picture = draw_frequency(experiment, [report], tmp_path / "drawn.svg").read_text()
-    assert picture.count("<!-- n=6 -->") == picture.count("<!-- n=12 -->") == 1  # told once, in the first legend
+    assert picture.count(">n=6<") == picture.count(">n=12<") == 1  # told once, in the first legend
 
 
 def test_iterations_can_be_chosen_and_are_told():

@@ -8,13 +8,6 @@ import pytest
 from kleene.pictures.heat_maps import heat_map
 
 
-@pytest.fixture(autouse=True)
-def letters_as_text(monkeypatch):
-    import matplotlib
-
-    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
-
-
 def words(path) -> list[str]:
     return [text.strip() for text in ET.parse(path).getroot().itertext() if text.strip()]
 

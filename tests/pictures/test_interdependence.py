@@ -15,13 +15,6 @@ HEADS = [2, 0, 4, 2, 6, 2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(autouse=True)
-def letters_as_text(monkeypatch):
-    import matplotlib
-
-    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
-
-
 def texts(path) -> list[str]:
     return [text.strip() for text in ET.parse(path).getroot().itertext() if text.strip()]
 

@@ -7,13 +7,7 @@ import pytest
 
 from kleene.pictures import figures, plots
 from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, head_positions, until_reached
-
-
-@pytest.fixture(autouse=True)
-def letters_as_text(monkeypatch):
-    import matplotlib
-
-    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
+from kleene.pictures.style import PAPER
 
 
 def words(path) -> list[str]:
@@ -82,7 +76,7 @@ def test_runs_that_did_not_get_there_are_open_at_the_cap_and_never_data(figure_o
     assert np.array_equal(medians.get_ydata(), [20, np.nan, 2], equal_nan=True)
     at_cap = [line for line in lines if 100 in line.get_ydata()]
     assert [line.get_marker() for line in at_cap] == ["^", "^"]
-    hollow = [line.get_markerfacecolor() == "white" for line in at_cap]
+    hollow = [line.get_markerfacecolor() == PAPER for line in at_cap]
     assert hollow == [False, True]  # of "0" the interval is open, of "1" the median too
     spans = [path.vertices[:, 1].tolist() for bars in ax.collections for path in bars.get_paths()]
     assert spans == [[10, 100], [5, 100], [1, 4], [7, 7]]

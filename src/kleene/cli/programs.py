@@ -264,7 +264,7 @@ def view(
         str | None, typer.Option("--output", "-o", help="The .svg, .png, .pdf or .html to write.")
     ] = None,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Draw it even if it has too many states to be read.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Draw all states and arrows, even if many.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw an automaton or a Turing machine as a diagram; show any other program or network as tables in a page.

@@ -191,7 +191,8 @@ def draw_improvements(experiment: Experiment, reports: list[TeachingReport], pat
     for report in reports:
         share = {row["hints"]: 100 * row["generalised"] / row["seeds"] for row in report.settings()}
         bars[report.plan.lesson.name] = [share[kind] - share["none"] for kind in FIGURE_4]
-    return grouped_bars(FIGURE_4, bars, path, up="points above none", title=experiment.shows)
+    labels = {"across": "kind of hint", "up": "points above none"}
+    return grouped_bars(FIGURE_4, bars, path, title=experiment.shows, **labels)
 
 
 def nram_errors(task: str, size: Size = "quick", iterations: int | None = None) -> Experiment:

@@ -171,8 +171,8 @@ def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
         "P(ω), random scaffolds": over_time("omega_out", "P(ω)"),
         "P(ω) by α, random scaffolds": over_time("omega_by_prefix_out", "P(ω)", 0),
         "interdependence of α and scaffold": over_time("interdependence_in", "DI"),
-        f"by α and i tokens, epoch {epochs[early]:.1f}": at(early, longest, "omega_by_prefix_in", "i", "P(ω)"),
-        f"by α and i tokens, epoch {epochs[-1]:.1f}": at(-1, longest, "omega_by_prefix_in", "i", "P(ω)"),
+        f"by α and i tokens, epoch {epochs[early]:.1f}": at(early, longest, "omega_by_prefix_in", "i, tokens", "P(ω)"),
+        f"by α and i tokens, epoch {epochs[-1]:.1f}": at(-1, longest, "omega_by_prefix_in", "i, tokens", "P(ω)"),
         f"gradient, epoch {epochs[early]:.1f}": at(early, found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
         f"gradient, epoch {epochs[-1]:.1f}": at(-1, found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
     }
@@ -193,7 +193,7 @@ def frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
         for colour, count in enumerate(counts):
             last = np.array([_values(curves[f"k={length} n={count}"][measure], token)[-1] for length in LENGTHS])
             lines[f"n={count}"] = Line(LENGTHS, last.mean(1), last.min(1), last.max(1), colour)
-        panels[name] = Panel(lines, "k", "P(ω)", marks="o", log=True)
+        panels[name] = Panel(lines, "k, tokens of the scaffold", "P(ω)", marks="o", log=True)
     return panels
 
 

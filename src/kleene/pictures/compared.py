@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kleene.pictures.figures import COLOURS, GRID, INK, new_figure, save_figure, set_legend, set_title
+from kleene.pictures.figures import new_figure, save_figure, set_legend, set_title
+from kleene.pictures.lines import Line, Panel, draw_panel
+from kleene.pictures.style import HIGH, INK, LINE, PAGE, PALE_SHADES, SHADES, SMALL, WRONG, dress
 
-WIDTH, HEIGHT = 2.7, 2.3  # inches of a panel
-WRONG = "#c0392b"
-LETTERS = 150  # entries of a heat map up to which values are written into them
+MOST = (14, 24)  # layers and positions of a heat map up to which values are written into it
+PALE = 2.2  # how far the scale goes beyond the largest value, so that values can be read in every cell
+TICKS = 8  # of an axis of a heat map, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +34,13 @@ class VariablePanel:
 
 
 def compared_panels(panels: Sequence[VariablePanel], word: Sequence[int], path: Any, *, title: str = "") -> Path:
-    """Draw a row for each variable, and return the path.
+    """Draw two rows of panels for each variable, and return the path.
 
-    A row has the program's values, the network's with a red frame where they differ, the probes by layer and step, and
+    They are the program's values, the network's with a red frame where they differ, the probes by layer and step, and
     those for the step of the same number beside an untrained network.
     """
-    figure = new_figure(4 * WIDTH, HEIGHT * len(panels) + 0.6)
-    axes, handles = figure.subplots(len(panels), 4, squeeze=False), {}
+    figure = new_figure(PAGE, 2 * HIGH * len(panels) + 0.6)
+    axes, handles = figure.subplots(2 * len(panels), 2, squeeze=False).reshape(-1, 4), {}
     for row, panel in zip(axes, panels):
         _draw_values(row[0], panel.program, None, word, f"{panel.name}: program")
         _draw_values(row[1], panel.network, panel.program, word, f"{panel.name}: network")
@@ -54,51 +56,40 @@ def _draw_values(ax: Any, values: np.ndarray | None, wanted: np.ndarray | None, 
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Outline
 
-    ax.set_title(name, fontsize=8)
     if values is None:
         ax.set_axis_off()
         return
     shown = np.where(values < 0, np.nan, values).astype(float)
     defined = [array.max() for array in (values, wanted) if array is not None and array.size]
-    ax.imshow(shown, cmap="Blues", vmin=-0.5, vmax=1.4 * max(1, *defined), aspect="auto", interpolation="nearest")
-    if shown.size <= LETTERS:
+    ax.imshow(shown, cmap=PALE_SHADES, vmin=-0.5, vmax=PALE * max(1, *defined), aspect="auto", interpolation="nearest")
+    if all(size <= most for size, most in zip(shown.shape, MOST)):
         for (layer, position), value in np.ndenumerate(values):
             if value >= 0:
-                ax.text(position, layer, str(value), ha="center", va="center", fontsize=5, color=INK)
+                ax.text(position, layer, str(value), ha="center", va="center", fontsize=SMALL, color=INK)
     if wanted is not None:
         corners = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])
         places = np.argwhere((wanted >= 0) & (wanted != values))[:, ::-1]
         if len(places):  # all frames are one path, which keeps files small
             frames = Outline.make_compound_path(*(Outline(place + corners) for place in places))
-            ax.add_patch(PathPatch(frames, fill=False, edgecolor=WRONG, linewidth=0.9))
-    if len(word) <= 24:
+            ax.add_patch(PathPatch(frames, fill=False, edgecolor=WRONG, linewidth=LINE))
+    if len(word) <= MOST[1]:
         ax.set_xticks(range(len(word)), [str(token) for token in word])
-    _dress(ax, "token" if len(word) <= 24 else "position", "layer")
+    dress(ax, "token" if len(word) <= MOST[1] else "position", "layer", name=name, grid=False)
 
 
 def _draw_probes(ax: Any, panel: VariablePanel) -> None:
-    ax.imshow(panel.probes, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    ax.imshow(panel.probes, cmap=SHADES, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     for numbers, mark in ((panel.steps, ax.set_xticks), (panel.layers, ax.set_yticks)):
-        every = -(-len(numbers) // 8)
+        every = -(-len(numbers) // TICKS)
         mark(range(0, len(numbers), every), [str(number) for number in numbers[::every]])
-    ax.set_title(f"{panel.name}: probes (dark: 100%)", fontsize=8)
-    _dress(ax, "step of the program", "layer of the network")
+    dress(ax, "step of the program", "layer of the network", name=f"{panel.name}: probes (dark: 100%)", grid=False)
 
 
 def _draw_lines(ax: Any, panel: VariablePanel) -> dict[str, Any]:
-    drawn = {}
-    for number, (name, values) in enumerate(panel.lines.items()):
-        if values is not None:
-            shares, style = 100 * np.asarray(values, float), ("o-", "o--", ":")[number % 3]
-            (drawn[name],) = ax.plot(panel.layers, shares, style, color=COLOURS[number], markersize=2.5, linewidth=1.1)
-    ax.set_ylim(-4, 104)
-    ax.grid(color=GRID, linewidth=0.6)
-    ax.set_title(f"{panel.name}: same step, by layer", fontsize=8)
-    _dress(ax, "layer of the network", "read, %")
-    return drawn
-
-
-def _dress(ax: Any, across: str, up: str) -> None:
-    ax.set_xlabel(across, fontsize=7)
-    ax.set_ylabel(up, fontsize=7)
-    ax.tick_params(labelsize=6)
+    lines = {
+        name: Line(panel.layers, 100 * np.asarray(values, float), colour=number, dashed=number == 1)
+        for number, (name, values) in enumerate(panel.lines.items())
+        if values is not None
+    }
+    shown = Panel(lines, "layer of the network", "read, %", marks="o", limits=(-4, 104))
+    return draw_panel(ax, f"{panel.name}: same step, by layer", shown)

@@ -1,6 +1,7 @@
 """Figures in one style, written atomically as .svg, .png or .pdf, or as a page of HTML."""
 
 import io
+import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +12,14 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.files import write_atomically
+from kleene.pictures.fonts import OWN, SHOWN, families_for
 from kleene.pictures.hovering import with_values
 from kleene.pictures.pages import figure_page, is_page
+from kleene.pictures.style import COLOURS as COLOURS
+from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters
 
-INK, GRID, BLUE, ORANGE = "#1f2937", "#dddddd", "#0b6e99", "#d9730d"
-LETTERS = 12  # letters of a title per inch
 ENDINGS = (".svg", ".png", ".pdf", ".html")
-COLOURS = (BLUE, ORANGE, "#4d8b31", "#a3457e", "#6b5bd2", "#8a6d3b", "#c0392b", "#3f7f7f")
+ENTRY = 0.15  # inches that a row of the legend is high
 
 
 def check_picture(path: Any, name: str = "the picture's file") -> None:
@@ -84,16 +86,19 @@ def new_figure(width: float, height: float) -> Any:
 def set_title(figure: Any, title: str) -> None:
     """Write a title above all panels, wrapped to the figure's width."""
     if title:
-        figure.suptitle(fill(title, max(20, int(figure.get_figwidth() * LETTERS))), fontsize=10)
+        wrapped = fill(title, max(20, int(figure.get_figwidth() * PER_INCH)))
+        figure.suptitle(wrapped, fontsize=LARGE, color=INK)
 
 
 def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
-    """Put a legend of named handles below all panels, where it covers no line."""
+    """Put a legend of named handles below all panels, where it covers no line; the figure grows by its height."""
     for name, handle in handles.items():
         handle.set_label(name)  # for the values on hover
     if handles:
-        columns = max(1, int(figure.get_figwidth() * LETTERS * 1.4 / (max(map(len, handles)) + 8)))
-        look = {"fontsize": 7, "frameon": False, "handlelength": 3.5}  # long enough that dashes show
+        one = 0.06 * max(map(letters, handles)) + 0.55  # inches of an entry
+        columns = max(1, min(len(handles), int(figure.get_figwidth() / one)))
+        figure.set_figheight(figure.get_figheight() + ENTRY * -(-len(handles) // columns))
+        look = {"fontsize": SMALL, "frameon": False, "handlelength": 2.8, "labelcolor": INK}  # long enough for dashes
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns, **look)
 
 
@@ -112,13 +117,23 @@ def save_figure(figure: Any, path: Any) -> Path:
 
 
 def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
-    """The figure as a file of that kind: svg, png or pdf."""
+    """The figure as a file of that kind: svg, png or pdf. All its text has the fonts of `kleene.pictures.fonts`."""
     from matplotlib import rc_context
+    from matplotlib.text import Text
 
+    texts = figure.findobj(Text)
+    small = {text.get_text() for text in texts if text.get_fontsize() < SMALL} - {""}
+    assert not small, f"text is too small to read at half a page: {small}"
+    families = [*([OWN] if ending == "svg" else families_for(text.get_text() for text in texts)), "sans-serif"]
+    for text in texts:
+        text.set_fontfamily(families)
     stream = io.BytesIO()
     # Without a date and with a fixed salt, the same figure gives the same file.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with rc_context({"svg.hashsalt": "kleene"}):
+    style: Any = {"svg.hashsalt": "kleene", "svg.fonttype": "none", "font.sans-serif": SHOWN, "font.family": families}
+    with rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # `families_for` warned
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))
     if ending != "svg":
         return stream.getvalue()

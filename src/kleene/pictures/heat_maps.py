@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.pictures.figures import new_figure, save_figure, set_title
-
-DARK = 0.6  # share of the scale from which numbers are white
+from kleene.pictures.style import SHADES, dress, letters, write_number
 
 
 def heat_map(
@@ -28,26 +27,20 @@ def heat_map(
     """
     numbers = np.array([[np.nan if v is None else v for v in row] for row in values], dtype=float)
     low, high = limits or _range(numbers)
-    longest = max(map(len, columns), default=1)
-    figure = new_figure(
-        1.6 + max(0.52, 0.08 * longest) * len(columns) + 0.06 * max(map(len, rows), default=1), 1.1 + 0.3 * len(rows)
-    )
+    cell = max(0.42, 0.07 * max(map(letters, columns), default=1))
+    left = 1.2 + 0.06 * max(map(letters, rows), default=1)
+    figure = new_figure(left + cell * len(columns), 1.0 + 0.25 * len(rows))
     ax = figure.subplots()
-    ax.imshow(np.where(np.isfinite(numbers), numbers, np.nan), vmin=low, vmax=high, cmap="YlGnBu", aspect="auto")
+    ax.imshow(np.where(np.isfinite(numbers), numbers, np.nan), vmin=low, vmax=high, cmap=SHADES, aspect="auto")
     for (row, column), value in np.ndenumerate(numbers):
         if not np.isnan(value):
-            colour = "white" if high > low and np.isfinite(value) and (value - low) / (high - low) > DARK else "black"
-            ax.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7, color=colour)
-    ax.set_xticks(range(len(columns)), columns, fontsize=7)
-    ax.set_yticks(range(len(rows)), rows, fontsize=7)
-    ax.set_xlabel(across, fontsize=8)
-    ax.set_ylabel(up, fontsize=8)
+            share = (value - low) / (high - low) if high > low and np.isfinite(value) else 0.0
+            write_number(ax, column, row, f"{value:.3g}", float(share))
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    dress(ax, across, up, grid=False)
     set_title(figure, title)
     return save_figure(figure, path)
-
-
-def _longest(names: Sequence[str]) -> int:
-    return max(map(len, names), default=1)
 
 
 def _range(numbers: np.ndarray) -> tuple[float, float]:

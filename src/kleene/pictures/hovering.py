@@ -9,7 +9,7 @@ import numpy as np
 
 MOST = 3_000  # values of one figure that get a tooltip; of more, every second or third point has one
 RADIUS = 4.0  # points of the circle over a value
-STYLE = 'fill="#000000" fill-opacity="0" pointer-events="all"'
+STYLE = 'fill="black" fill-opacity="0" pointer-events="all"'
 
 
 def with_values(figure: Any, svg: str) -> str:
@@ -32,12 +32,13 @@ def _shapes(ax: Any) -> Iterator[tuple[np.ndarray, str]]:
     unit = " ".join(ax.get_ylabel().split())
     unit = f" ({unit})" if unit else ""
     for line in ax.get_lines():
-        if line.get_transform() != ax.transData:  # a rule across the panel, such as a zero line
+        placed = line.get_transform()  # perhaps beside its values, where lines coincide
+        if placed in (ax.get_xaxis_transform(), ax.get_yaxis_transform()):  # a rule across the panel, such as at zero
             continue
         name = _label(line)
         for x, y in zip(*map(np.asarray, (line.get_xdata(), line.get_ydata()))):
             if _finite(x, y):
-                yield ax.transData.transform([(x, y)]), f"{name}{across(x)}: {_number(y)}{unit}"
+                yield placed.transform([(x, y)]), f"{name}{across(x)}: {_number(y)}{unit}"
     for bars in ax.containers:
         for bar in getattr(bars, "patches", ()):
             corners = [bar.get_xy(), (bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height())]

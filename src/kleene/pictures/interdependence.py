@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.pictures.figures import INK, new_figure, save_figure
+from kleene.pictures.figures import new_figure, save_figure
+from kleene.pictures.style import INK, LARGE, PLAIN, QUIET, SHADES, SMALL, letters, write_number
 
 FEW = 12  # up to this many words, cells show their values and labels are horizontal
 CELL, LETTER = 0.27, 0.075  # inches
 WIDEST = 24.0  # the largest width of all cells in inches, because memory grows with the area
-LINE = 0.08  # inches that the smallest label needs; where cells are smaller, some words have no label
+LINE = 0.1  # inches that the smallest label needs; where cells are smaller, some words have no label
 LONGEST = 40  # longer words are cut
 LEVEL = 0.16  # inches that an arc rises above those that it spans
 ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several arcs stay distinct
@@ -38,7 +39,7 @@ def heat_map(
     if values.shape != (len(words), len(words)) or (heads is not None and len(heads) != len(words)):
         also = "" if heads is None else f", and {len(heads)} heads"
         raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{also}")
-    few, longest = len(words) <= FEW, min(max(map(len, words), default=0), LONGEST)
+    few, longest = len(words) <= FEW, min(max(map(letters, words), default=0), LONGEST)
     cell = max(2 * CELL, LETTER * (longest + 1)) if few else min(CELL, WIDEST / len(words))
     high = (CELL * 1.2 if few else cell) * len(words)
     above = 0.0 if heads is None else min(LEVEL * (max(arc_levels(heads), default=0) + 2), WIDEST / 4)
@@ -50,8 +51,8 @@ def heat_map(
         if heads is not None:
             _draw_arcs(rows[0], heads)
         if note:
-            rows[-1].set_xlabel(note, fontsize=7, color="#555555", loc="left")
-        figure.suptitle(title, fontsize=10)
+            rows[-1].set_xlabel(note, fontsize=SMALL, color=QUIET, loc="left")
+        figure.suptitle(title, fontsize=LARGE, color=INK)
         return save_figure(figure, path)
 
 
@@ -69,30 +70,29 @@ def _ratios(above: float, high: float) -> list[float]:
 def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) -> None:
     few, places = len(words) <= FEW, _labelled(len(words))
     shown_words = [words[n] if len(words[n]) <= LONGEST else words[n][: LONGEST - 1] + "…" for n in places]
-    font = float(np.clip(60 * WIDEST / len(words), 5, 8))
+    font = PLAIN if len(words) * LINE * 1.2 <= WIDEST else SMALL
     top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
     # Without interpolation an SVG keeps a pixel for each cell, and a PNG has the nearest.
-    shown = ax.imshow(values, cmap="YlGnBu", vmin=0, vmax=top or 1.0, aspect="auto", interpolation="none")
+    shown = ax.imshow(values, cmap=SHADES, vmin=0, vmax=top or 1.0, aspect="auto", interpolation="none")
     if few:
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
-                colour = "white" if value > 0.6 * top else "black"
-                ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
+                write_number(ax, column, row, f"{value:.2f}", float(value / (top or 1.0)))
     ax.set_xticks(places, shown_words, fontsize=font, rotation=0 if few else 90)
     ax.set_yticks(places, shown_words, fontsize=font)
     ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     for side in ax.spines.values():
         side.set_visible(False)
     bar = figure.colorbar(shown, ax=ax, pad=0.02, aspect=30)
-    bar.ax.tick_params(labelsize=7)
+    bar.ax.tick_params(labelsize=SMALL)
     bar.outline.set_visible(False)
 
 
 def _labelled(words: int) -> range:
     """The positions of the words that label the axes: all of them where there is room.
 
-    >>> _labelled(300), _labelled(450)
-    (range(0, 300), range(0, 450, 2))
+    >>> _labelled(240), _labelled(450)
+    (range(0, 240), range(0, 450, 2))
     """
     return range(0, words, math.ceil(LINE * words / WIDEST))
 

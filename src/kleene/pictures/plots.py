@@ -5,15 +5,34 @@ A plot of teaching shows where heads stood, which settings generalise, or errors
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.pictures.figures import BLUE, COLOURS, GRID, LETTERS, new_figure, save_figure, set_legend, set_title
+from kleene.pictures.figures import new_figure, save_figure, set_legend, set_title
+from kleene.pictures.lines import Line as Line
+from kleene.pictures.lines import Panel as Panel
+from kleene.pictures.lines import draw_panel, plain_numbers
+from kleene.pictures.style import (
+    BLUE,
+    HIGH,
+    INK,
+    LINE,
+    MARK,
+    PAGE,
+    PANEL,
+    PAPER,
+    QUIET,
+    SHADES,
+    colour_of,
+    dress,
+    mark_of,
+    write_number,
+)
+
+COLUMNS = 2  # panels in a row
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
@@ -21,7 +40,7 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
 
     Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator
+    from matplotlib.ticker import LogLocator
 
     panels: dict[str, list[tuple[float, float]]] = {}
     unit = ""
@@ -31,18 +50,16 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
             unit = "seconds" if row["unit"] == "s" else row["unit"]
     if not panels:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")
-    figure = new_figure(3.2 * len(panels), 3)
+    figure = new_figure(max(PANEL, PAGE / 3 * len(panels)), HIGH)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for ax, (against, points) in zip(axes, panels.items()):
         sizes, costs = zip(*points)
-        ax.loglog(sizes, costs, "o-", color=BLUE, markersize=4, linewidth=1.2)
+        ax.loglog(sizes, costs, "o-", color=BLUE, markersize=MARK, linewidth=LINE)
         ax.set_xticks(sizes, [f"{s:g}" for s in sizes])
         ax.minorticks_off()
-        ax.set_xlabel(against)
-        ax.grid(color=GRID, linewidth=0.6)
-        ax.set_title(f"slope at the end {_slope(points):.2f}", fontsize=8, color="#555555")
-    axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes[0].yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,g}"))
+        dress(ax, against, "", name=f"slope at the end {_slope(points):.2f}")
+    axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    plain_numbers(axes[0].yaxis)
     axes[0].set_ylabel(unit)
     set_title(figure, title)
     return save_figure(figure, path)
@@ -56,96 +73,25 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
     return math.log(y2 / y) / math.log(x2 / x)
 
 
-COLUMNS = 3  # panels in a row
-WIDTH = 3.6  # inches of a panel
-Numbers = Sequence[float] | np.ndarray
-
-
-@dataclass(frozen=True)
-class Line:
-    """Values against sizes, with a band from `low` to `high`. Lines that belong together share a colour number."""
-
-    across: Numbers
-    values: Numbers
-    low: Numbers = ()
-    high: Numbers = ()
-    colour: int = 0
-    dashed: bool = False
-    joined: bool = True  # or points alone, with the panel's marks
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One plot: its lines by name, and the labels of its axes."""
-
-    lines: Mapping[str, Line]
-    across: str
-    up: str
-    marks: str = ""  # matplotlib's marker for the points
-    log: bool = False  # logarithmic values
-    log_across: bool = False  # logarithmic sizes
-    limits: tuple[float, float] | None = None
-
-
 def line_panels(panels: Mapping[str, Panel], path: Any, *, title: str = "") -> Path:
     """Draw a panel for each title, with one legend for all lines below, and return the path."""
     rows = -(-len(panels) // COLUMNS)
     columns = min(COLUMNS, len(panels))
-    figure = new_figure(WIDTH * columns, 2.9 * rows + 0.3)
+    figure = new_figure(PANEL * columns, HIGH * rows + 0.2)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     handles: dict[str, Any] = {}
     for ax, (name, panel) in zip(axes, panels.items()):
-        for label, line in panel.lines.items():
-            handles[label] = _draw(ax, line, panel.marks)
-            handles[label].set_label(label)  # of this panel's line too, which the legend need not have
-        _dress(ax, name, panel)
+        handles = draw_panel(ax, name, panel) | handles
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
-    set_legend(figure, handles)
+    set_legend(figure, dict(sorted(handles.items(), key=lambda named: _order(panels, named[0]))))
     set_title(figure, title)
     return save_figure(figure, path)
 
 
-def _draw(ax: Any, line: Line, marks: str) -> Any:
-    colour = COLOURS[line.colour % len(COLOURS)]
-    style = "" if not line.joined else "--" if line.dashed else "-"
-    (drawn,) = ax.plot(line.across, line.values, marks + style, color=colour, markersize=3, linewidth=1.2)
-    if len(line.low):
-        low, high = (np.asarray(side, float) for side in (line.low, line.high))
-        ax.fill_between(line.across, low, high, color=colour, alpha=0.12, linewidth=0)
-    return drawn
-
-
-def _dress(ax: Any, name: str, panel: Panel) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if panel.log_across:
-        ax.set_xscale("log")
-        ax.set_xticks(sorted({size for line in panel.lines.values() for size in line.across}))
-        _plain_numbers(ax.xaxis)
-    else:
-        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))  # words, edges, epochs
-    if panel.log:
-        ax.set_yscale("log")
-        _plain_numbers(ax.yaxis)
-    if panel.limits is not None:
-        ax.set_ylim(*panel.limits)
-    ax.set_xlabel(panel.across, fontsize=8)
-    ax.set_ylabel(panel.up, fontsize=8)
-    ax.tick_params(labelsize=7, which="both")
-    ax.grid(color=GRID, linewidth=0.6)
-    ax.set_title(fill(name, int(WIDTH * LETTERS)), fontsize=9)
-
-
-def _plain_numbers(axis: Any) -> None:
-    """Write 100 in place of a power of ten, which needs fonts that not every machine has."""
-    from matplotlib.ticker import NullFormatter
-
-    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    axis.set_minor_formatter(NullFormatter())
-
-
-QUIET = "#555555"  # the colour of legend entries that belong to no series
+def _order(panels: Mapping[str, Panel], label: str) -> int:
+    """Where a line's name first occurs."""
+    return list(dict.fromkeys(name for panel in panels.values() for name in panel.lines)).index(label)
 
 
 def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: Any, *, first_cell: int = 0) -> Path:
@@ -157,7 +103,7 @@ def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: A
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure = new_figure(0.8 + 2.4 * len(panels), 3.6)
+    figure = new_figure(max(PANEL, PAGE / 3 * len(panels)), PANEL)
     for ax, (title, read, write) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
         orange, white = np.array([1.0, 0.6, 0.1]), np.ones(3)
         shown = np.asarray(write)[..., None] * white + np.asarray(read)[..., None] * orange
@@ -169,10 +115,8 @@ def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: A
         ]
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(8, integer=True))
-        ax.set_title(fill(title, int(2.2 * LETTERS)), fontsize=9)
-        ax.set_xlabel("cell", fontsize=8)
-        ax.tick_params(labelsize=7)
-    figure.axes[0].set_ylabel("step", fontsize=8)
+        dress(ax, "cell", "", name=title, grid=False)
+    figure.axes[0].set_ylabel("step")
     return save_figure(figure, path)
 
 
@@ -182,20 +126,23 @@ def generalisation_grids(
     tables: Mapping[str, Sequence[Sequence[float | None]]],
     path: Any,
     *,
+    across: str = "density of the hints, and their weight λ",
+    up: str = "kind of hint",
     title: str = "",
 ) -> Path:
     """Draw tables of percentages, such as the paper's and ours, as heat maps below each other; None is left white."""
-    figure = new_figure(2 + 0.52 * len(columns), (0.7 + 0.3 * len(rows)) * len(tables) + 0.4)
-    for ax, (name, table) in zip(figure.subplots(len(tables), 1, squeeze=False)[:, 0], tables.items()):
+    wide = 1.0 + 0.37 * len(columns)
+    figure = new_figure(max(PANEL, wide), (0.75 + 0.22 * len(rows)) * len(tables) + 0.4)
+    axes = figure.subplots(len(tables), 1, squeeze=False)[:, 0]
+    for ax, (name, table) in zip(axes, tables.items()):
         values = np.array([[np.nan if v is None else v for v in row] for row in table], dtype=float)
-        ax.imshow(values, vmin=0, vmax=100, cmap="YlGnBu", aspect="auto")
+        ax.imshow(values, vmin=0, vmax=100, cmap=SHADES, aspect="auto")
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
-                colour = "white" if value > 60 else "black"
-                ax.text(column, row, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
-        ax.set_xticks(range(len(columns)), columns, fontsize=6)
-        ax.set_yticks(range(len(rows)), rows, fontsize=7)
-        ax.set_title(name, fontsize=8, loc="left")
+                write_number(ax, column, row, f"{value:.0f}", value / 100)
+        ax.set_xticks(range(len(columns)), columns)
+        ax.set_yticks(range(len(rows)), rows)
+        dress(ax, across if ax is axes[-1] else "", up, name=name, grid=False)
     set_title(figure, title)
     return save_figure(figure, path)
 
@@ -209,13 +156,9 @@ def against_size(
     title: str = "",
 ) -> Path:
     """Draw values against sizes with their intervals; `series` has (sizes, values, low, high) by name."""
-    figure = new_figure(5, 3.6)
-    ax, drawn = figure.subplots(), {}
-    for colour, (name, (sizes, values, low, high)) in zip(COLOURS * 4, series.items()):
-        (drawn[name],) = ax.plot(sizes, values, "o-", color=colour, markersize=3, linewidth=1.2)
-        ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
-    _dress_axes(ax, across, up)
-    set_legend(figure, drawn)
+    lines = {name: Line(*found, colour=number) for number, (name, found) in enumerate(series.items())}
+    figure = new_figure(PANEL, HIGH + 0.2)
+    set_legend(figure, draw_panel(figure.subplots(), "", Panel(lines, across, up, marks="o")))
     set_title(figure, title)
     return save_figure(figure, path)
 
@@ -235,13 +178,14 @@ def until_reached(
     did not reach its goal within the `cap`, and counts as more than any number. A median that was not reached is a
     hollow triangle at the cap, without a line to it; a bar whose upper end was not reached ends there in an arrow.
     """
-    figure = new_figure(5, 3.8)
+    figure = new_figure(PANEL, HIGH + 0.2)
     ax, drawn, names = figure.subplots(), {}, list(dict.fromkeys(c for found in series.values() for c in found))
-    for number, (colour, (name, found)) in enumerate(zip(COLOURS * 4, series.items())):
+    for number, (name, found) in enumerate(series.items()):
+        colour = colour_of(number)
         places = [names.index(c) + 0.5 * ((number + 1) / (len(series) + 1) - 0.5) for c in found]
         low, middle, high = ([_reached_by(share, runs) for runs in found.values()] for share in (0.1, 0.5, 0.9))
         kept = [math.nan if value is None else value for value in middle]
-        (drawn[name],) = ax.plot(places, kept, "o-", color=colour, markersize=4, linewidth=1.2)
+        (drawn[name],) = ax.plot(places, kept, mark_of(number) + "-", color=colour, markersize=MARK, linewidth=LINE)
         for place, bottom, median, top in zip(places, low, middle, high):
             _open_bar(ax, place, bottom, median, top, cap, colour)
     runs_of_all = [runs for found in series.values() for runs in found.values()]
@@ -250,7 +194,7 @@ def until_reached(
     if any(_reached_by(0.9, runs) is None for runs in runs_of_all):
         drawn[f"90% not reached within {cap:,g}"] = _arrow(ax, [], [], QUIET)
     ax.set_xticks(range(len(names)), names)
-    _dress_axes(ax, across, up)
+    dress(ax, across, up)
     ax.set_ylim(0, cap * 1.08)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     set_legend(figure, drawn)
@@ -285,30 +229,26 @@ def _arrow(ax: Any, places: Sequence[float], values: Sequence[float], colour: st
 
 
 def _hollow(ax: Any, places: Sequence[float], values: Sequence[float], colour: str) -> Any:
-    look = {"marker": "^", "markersize": 6, "markerfacecolor": "white", "linestyle": "none", "color": colour}
+    look = {"marker": "^", "markersize": 6, "markerfacecolor": PAPER, "linestyle": "none", "color": colour}
     return ax.plot(places, values, **look)[0]
 
 
+HATCHES = ("", "////", "\\\\\\\\", "....")  # of bars, beside their colours
+
+
 def grouped_bars(
-    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Any, *, up: str, title: str = ""
+    groups: Sequence[str], bars: Mapping[str, Sequence[float]], path: Any, *, across: str = "", up: str, title: str = ""
 ) -> Path:
     """Draw bars side by side in groups: every name has one bar in each group."""
-    figure = new_figure(6, 3.5)
+    figure = new_figure(PANEL, HIGH + 0.2)
     ax, width, drawn = figure.subplots(), 0.8 / len(bars), {}
-    for number, (colour, (name, heights)) in enumerate(zip(COLOURS * 4, bars.items())):
-        drawn[name] = ax.bar(np.arange(len(groups)) + (number + 0.5) * width - 0.4, heights, width, color=colour)
-    ax.axhline(0, color="black", linewidth=0.8)
+    for number, (name, heights) in enumerate(bars.items()):
+        look = {"color": colour_of(number), "hatch": HATCHES[number % len(HATCHES)], "edgecolor": PAPER, "linewidth": 0}
+        drawn[name] = ax.bar(np.arange(len(groups)) + (number + 0.5) * width - 0.4, heights, width, **look)
+    ax.axhline(0, color=INK, linewidth=LINE / 2)
     ax.set_xticks(range(len(groups)), groups)
-    _dress_axes(ax, "", up)
+    dress(ax, across, up)
     ax.grid(visible=False, axis="x")
-    ax.set_axisbelow(True)
     set_legend(figure, drawn)
     set_title(figure, title)
     return save_figure(figure, path)
-
-
-def _dress_axes(ax: Any, across: str, up: str) -> None:
-    ax.set_xlabel(across, fontsize=9)
-    ax.set_ylabel(up, fontsize=9)
-    ax.tick_params(labelsize=8)
-    ax.grid(color=GRID, linewidth=0.6)

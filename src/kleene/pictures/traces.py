@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.pictures.figures import INK, Picture, figure_bytes, new_figure
+from kleene.pictures.figures import Picture, figure_bytes, new_figure
+from kleene.pictures.style import CHANGED, GROUND, INK, PLAIN, QUIET, letters
 from kleene.traces import Channel, Trace
 
 MOST_CELLS = 2_000  # a larger table cannot be read
 LETTER, ROW, GAP = 0.085, 0.22, 1.5  # inches of a letter and of a row; letters between two channels
-GROUND, CHANGED, QUIET = "#f1f5f9", "#fed7aa", "#64748b"
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        return max(map(len, (self.head, *self.cells))) + 2
+        return max(map(letters, (self.head, *self.cells))) + 2
 
 
 def trace_picture(trace: Trace, *, force: bool = False, most: int = MOST_CELLS) -> Picture:
@@ -68,11 +68,11 @@ def _columns(trace: Trace, channel: Channel, positions: int) -> list[Column]:
 def _painted(blocks: dict[str, list[Column]], rows: int) -> Any:
     """The figure of the columns of each channel, steps downwards."""
     first = len(str(rows)) + 3
-    letters = first + sum(max(len(n) + 1, sum(c.width for c in block)) + GAP for n, block in blocks.items())
-    figure = new_figure(letters * LETTER, (rows + 2.5) * ROW)
+    across = first + sum(max(len(n) + 1, sum(c.width for c in block)) + GAP for n, block in blocks.items())
+    figure = new_figure(across * LETTER, (rows + 2.5) * ROW)
     figure.set_layout_engine("none")
     ax = figure.add_axes((0, 0, 1, 1))
-    ax.set_xlim(0, letters)
+    ax.set_xlim(0, across)
     ax.set_ylim(rows + 0.2, -2.3)  # downwards, with room for two lines of headings
     ax.axis("off")
     for step in range(rows):
@@ -101,5 +101,5 @@ def _paint_column(ax: Any, column: Column, left: float) -> None:
 
 
 def _text(ax: Any, x: float, y: float, text: str, colour: str, *, weight: str = "normal") -> None:
-    look = {"fontsize": 8, "color": colour, "fontweight": weight, "parse_math": False}
+    look = {"fontsize": PLAIN, "color": colour, "fontweight": weight, "parse_math": False}
     ax.text(x, y, text, ha="center", va="center", **look)

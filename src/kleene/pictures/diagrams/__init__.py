@@ -1,6 +1,7 @@
 """The state diagram of a graph, as SVG and as the same matplotlib figure for .png and .pdf files.
 
-`layouts` places the states, `routing` draws arrows and labels between them, and `svg` writes the result.
+`thinning` leaves out what would hide the rest, `layouts` places the states, `routing` draws arrows and labels between
+them, and `svg` writes the result.
 """
 
 from functools import partial
@@ -10,9 +11,10 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.notation.graphs import Arrow, Node, StateGraph
-from kleene.pictures.diagrams.layouts import layouts
+from kleene.pictures.diagrams.layouts import STEP, layouts
 from kleene.pictures.diagrams.routing import LINE, RADIUS, Drawing, half_widths, label_sizes, routed
 from kleene.pictures.diagrams.svg import head_of, page_of, written
+from kleene.pictures.diagrams.thinning import near_walk, thinned
 from kleene.pictures.figures import Picture, new_figure
 
 MANY = 60  # a diagram of more states cannot be read
@@ -26,13 +28,15 @@ GREEN, RED = "#15803d", "#b91c1c"
 def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Picture:
     """The state diagram of a graph, the walk in it drawn bold. The same graph gives the same picture.
 
-    More than `most` states are refused unless you `force` it.
+    Of more than `most` states only those near the walk are drawn; where these are too many too, the graph is refused.
+    Arrows that crowd into one dead state are left out. `force` draws everything.
     """
+    graph = graph if force else thinned(near_walk(graph, most))
     if len(graph.nodes) > most and not force:
         raise InputError(
             f"a diagram of {len(graph.nodes)} states cannot be read, and {most} is the limit. Minimise the automaton, "
-            f"leave its dead state out (dead=False, or --no-dead), or draw it all the same (force=True, or --force), "
-            f"which may take minutes."
+            f"leave its dead state out (dead=False, or --no-dead), give a word whose run visits fewer of them, or draw "
+            f"it all the same (force=True, or --force), which may take minutes."
         )
     drawing = best_drawing(graph)
     caption = "\n".join(line for line in (graph.walk.caption, graph.note) if line)
@@ -42,8 +46,10 @@ def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Pict
 
 def best_drawing(graph: StateGraph) -> Drawing:
     """The easiest to read of several drawings of a graph; rows and columns are preferred, because people know them."""
-    widest = max((float(size[0]) for size in label_sizes(graph)), default=0.0)
-    gap = max(0.0, widest - 30) + 2 * max(0.0, float(half_widths(graph).max()) - RADIUS)
+    widths = label_sizes(graph)[:, 0]
+    loops = np.array([arrow.source == arrow.target for arrow in graph.arrows], dtype=bool)
+    between, above = (float(some.max(initial=0.0)) for some in (widths[~loops], widths[loops]))
+    gap = max(0.0, between - 30, above - STEP / 2) + 2 * max(0.0, float(half_widths(graph).max()) - RADIUS)
     first, *others = (routed(graph, places) for places in layouts(graph, gap))
     best = min(others, key=lambda drawing: drawing.cost, default=first)
     return first if first.cost * 0.75 <= best.cost else best

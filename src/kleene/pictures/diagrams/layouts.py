@@ -1,5 +1,6 @@
 """Where the states of a diagram stand. Several layouts are tried, and the drawing that is easiest to read is kept."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,6 +9,8 @@ from kleene.notation.graphs import StateGraph
 
 STEP = 126.0  # between two states that are joined, in pixels
 ROW = 100.0  # between two states in a column
+FOLD, AIR = 150.0, 1.2  # between two rows of columns; how much more room their states have, because loops are many
+LONG = 10  # columns beyond which they are folded into several rows
 WORTH = 0.1  # what a move must save, where a crossing costs 1, so that a nearly regular shape stays
 
 
@@ -17,6 +20,8 @@ def layouts(graph: StateGraph, gap: float) -> Iterator[np.ndarray]:
     `gap` is added between columns, so that wide names and labels fit.
     """
     columns = layered(graph, gap)
+    if np.unique(columns[:, 0]).size > LONG:
+        columns = folded(columns, STEP + gap)
     yield columns
     if len(graph.nodes) > 3:
         step = STEP + gap
@@ -65,6 +70,21 @@ def layered(graph: StateGraph, gap: float) -> np.ndarray:
         if cost == before:
             break
     return _placed(best, gap)
+
+
+def folded(places: np.ndarray, step: float) -> np.ndarray:
+    """Columns in several rows, as an ox ploughs: every second row runs from right to left."""
+    columns = np.rint((places[:, 0] - places[:, 0].min()) / step).astype(int)
+    count = int(columns.max()) + 1
+    across = math.ceil(count / math.ceil(count / LONG))
+    row, column = np.divmod(columns, across)
+    found = np.stack([np.where(row % 2 == 0, column, across - 1 - column) * step, AIR * places[:, 1]], axis=1)
+    bottom = float(found[row == 0, 1].max())
+    for number in range(1, int(row.max()) + 1):
+        here = row == number
+        found[here, 1] += bottom + FOLD - found[here, 1].min()
+        bottom = float(found[here, 1].max())
+    return found
 
 
 def _sorted_by_neighbours(columns: list[list[int]], tangle: "Tangle", gap: float) -> list[list[int]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.notation.graphs import StateGraph
+from kleene.pictures.style import letters
 
 RADIUS = 23.0  # of a state
 HEAD = 9.0  # the length of an arrow's head
@@ -19,12 +20,12 @@ LEAVING, ENTERING = 1.5, 3.5  # how far from its states an arrow begins and ends
 
 def half_widths(graph: StateGraph) -> np.ndarray:
     """Half the width of each state; a state with a long name is wider than high."""
-    return np.array([max(RADIUS, len(node.label) * 4.2 + 9) for node in graph.nodes])
+    return np.array([max(RADIUS, letters(node.label) * 4.2 + 9) for node in graph.nodes])
 
 
 def label_sizes(graph: StateGraph) -> np.ndarray:
     """The widths and heights of all arrows' labels."""
-    sizes = [(max(map(len, arrow.lines)) * LETTER + 8, len(arrow.lines) * LINE + 2) for arrow in graph.arrows]
+    sizes = [(max(map(letters, arrow.lines)) * LETTER + 8, len(arrow.lines) * LINE + 2) for arrow in graph.arrows]
     return np.array(sizes).reshape(-1, 2)
 
 

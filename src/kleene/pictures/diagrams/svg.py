@@ -12,6 +12,7 @@ import numpy as np
 
 from kleene.notation.graphs import Arrow, Node, StateGraph
 from kleene.pictures.diagrams.routing import HEAD, LINE, RADIUS, Drawing, label_sizes, points_at
+from kleene.pictures.style import letters
 
 MARGIN = 24.0
 NARROWEST = 48  # characters in a line of the caption, at the least
@@ -36,7 +37,7 @@ def page_of(graph: StateGraph, drawing: Drawing) -> Page:
     lines = [
         part for text in (graph.walk.caption, graph.note) for part in wrap(text, max(NARROWEST, int(width / LETTER)))
     ]
-    wide = max([width, *(len(line) * LETTER + 2 * MARGIN for line in lines)])
+    wide = max([width, *(letters(line) * LETTER + 2 * MARGIN for line in lines)])
     left, top = float(low[0]) - (wide - width) / 2, float(low[1])
     caption = tuple((left + wide / 2, top + height + ROW * k, line) for k, line in enumerate(lines))
     return Page(left, top, wide, height + ROW * len(lines), caption)

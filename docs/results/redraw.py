@@ -1,0 +1,102 @@
+"""Draw the pictures of this folder again from the numbers in its JSON files; nothing is measured.
+
+    python docs/results/redraw.py [NAME ...] [--folder FOLDER]
+
+The pictures of figure 12 are not among them, because their files keep the mean over the seeds but not the spread.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from kleene.experiments import english, hinted_transformers, minimal_programs, partial_traces, rule_corpora, simplicity
+from kleene.experiments import parity_end_to_end as parity
+from kleene.experiments import trace_supervision as supervision
+from kleene.pictures.plots import cost_curves, line_panels
+
+HERE = Path(__file__).parent
+TABLES = ("figure-9a-copy", "figure-9b-repeat_copy_twice", "figure-9c-dyck_words", "figure-9d-flip_3rd")
+LANGUAGES = {"tomita_3": "rnn", "tomita_4": "rnn", "tomita_5": "rnn", "tomita_7": "rnn", "tomita_5 ": "lstm"}
+
+
+def content_of(name: str) -> Any:
+    return json.loads((HERE / f"{name}.json").read_text())
+
+
+def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
+    """The name of each picture, and a function that draws it."""
+    for name in ("english", "english-grammar"):
+        yield name, partial(english.draw, content_of(name))
+    for name in ("rules", "rules-quick"):
+        yield name, partial(rules, content_of(name), rule_corpora.familiarity_panels)
+    for name in ("rule-frequency", "rule-frequency-quick"):
+        yield name, partial(rules, content_of(name), rule_corpora.frequency_panels)
+    yield "minimal-programs", partial(minimal_programs.draw, content_of("minimal-programs"))
+    yield "simplicity-bias", partial(simplicity.draw, content_of("simplicity-bias"))
+    found = content_of("parity-trace-supervision")
+    yield "parity-trace-supervision", partial(supervision.draw, found["rows"], title=found["shows"])
+    found = content_of("hints-for-transformers")
+    judged = found["generalisation"], found["minimal_generalises"]
+    yield "hints-for-transformers", partial(hinted_transformers.draw_panels, *judged, title=found["shows"])
+    for name in TABLES:
+        yield name, partial(reported, partial_traces.draw_table, content_of(name))
+    yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
+    yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
+    yield "state-hints", state_hints
+    for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
+        title = f"addition in the network, {machine}"
+        yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)
+
+
+def rules(content: Any, panels: Callable, path: Path) -> Path:
+    return line_panels(panels(content["curves"]), path, title=content["shows"])
+
+
+def reported(draw: Callable, content: Any, path: Path) -> Path:
+    """Draw from the settings in a file, in place of the reports of the runs."""
+    reports = [
+        SimpleNamespace(settings=list(rows).copy, plan=SimpleNamespace(lesson=SimpleNamespace(name=task)))
+        for task, rows in groupby(content["settings"], key=lambda row: row.get("task", ""))
+    ]
+    return draw(SimpleNamespace(paper=content["paper"], shows=content["shows"]), reports, path)
+
+
+def parity_by_length(content: Any, path: Path) -> Path:
+    """Draw the parity networks, each of one seed, so that the last test is all there is."""
+    variants, reports = [], []
+    for plan, row in zip(content["plans"], content["settings"]):
+        assert row["seeds"] == 1
+        lesson, test = plan["lesson"], {name: [row[name]] for name in ("accuracy_by_ones", "prediction_by_ones")}
+        test["accuracy_by_length"] = [[*row["accuracy_by_length"].values()]]
+        taught = SimpleNamespace(lengths=lesson["lengths"], facts=partial(dict, lesson))
+        reports.append(SimpleNamespace(plan=SimpleNamespace(lesson=taught), progress=SimpleNamespace(tests=[test])))
+        given = lesson["arguments"]
+        positions = "relative" if given["places"] is None else "absolute"
+        variants.append(SimpleNamespace(layers=given["layers"], shared=given["shared"], positions=positions))
+    shows: Any = SimpleNamespace(shows=content["shows"])
+    return parity.draw_parity(variants, shows, reports, path)  # pyright: ignore
+
+
+def state_hints(path: Path) -> Path:
+    series, most = {}, 0
+    for language, machine in LANGUAGES.items():
+        found = content_of(f"state-hints-{language.strip()}-{machine}")
+        series[f"{language.strip()}, {machine.upper()}"] = found["examples"]
+        (plan,) = found["plans"]
+        most = plan["iterations"] * plan["lesson"]["batch"]
+    return partial_traces.draw_shares(series, most, path, title="examples until all tests are right")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="the pictures to draw; all of them if none is named")
+    parser.add_argument("--folder", type=Path, default=HERE, help="where to write them")
+    given = parser.parse_args()
+    for name, draw in pictures():
+        if not given.names or name in given.names:
+            print(draw(given.folder / f"{name}.svg"))
