@@ -90,7 +90,7 @@ def test_a_page_loads_nothing_and_is_light_and_dark(tmp_path):
 
 def test_the_place_of_a_tooltip_is_that_of_its_point(tmp_path):
     svg = plots.line_panels(
-        {"": plots.Panel({"a": plots.Line([0, 1], [0, 1])}, "x", "y", marks="o")}, tmp_path / "a.svg"
+        {"": plots.Panel({"a": plots.Line([0, 1], [0, 1])}, "x", "y", marks="o")}, tmp_path / "a.html"
     )
     text = svg.read_text()
     drawn = {

@@ -107,7 +107,8 @@ def save_figure(figure: Any, path: Any) -> Path:
     check_picture(path)
     path = Path(path)
     if is_page(path):
-        return write_atomically(path, figure_page(figure_bytes(figure).decode(), _title_of(figure)))
+        svg = with_values(figure, figure_bytes(figure).decode())
+        return write_atomically(path, figure_page(svg, _title_of(figure)))
     ending = path.suffix.lower().removeprefix(".") or "svg"
     try:
         content = figure_bytes(figure, ending)
@@ -135,9 +136,7 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # `families_for` warned
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))
-    if ending != "svg":
-        return stream.getvalue()
-    return with_values(figure, stream.getvalue().decode()).encode()
+    return stream.getvalue()
 
 
 def _title_of(figure: Any) -> str:

@@ -66,12 +66,13 @@ def is_page(path: Any) -> bool:
     return Path(path).suffix.lower() == ".html"
 
 
-def svg_of(draw: Callable[[Path], Any]) -> str:
-    """The SVG that a function which draws into a file writes."""
+def figure_of(draw: Callable[[Path], Any]) -> str:
+    """The picture that a function which draws into a file writes, as part of a page, its values on hover."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "picture.svg"
+        path = Path(folder) / "picture.html"
         draw(path)
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+    return text[text.index("<figure>") : text.index("</figure>")] + "</figure>"
 
 
 def drawn_with_tables(draw: Callable[..., Path]) -> Callable[..., Path]:
@@ -81,8 +82,7 @@ def drawn_with_tables(draw: Callable[..., Path]) -> Callable[..., Path]:
     def drawn(self: Any, path: Any, *more: Any, **options: Any) -> Path:
         if not is_page(path):
             return draw(self, path, *more, **options)
-        title = self.page_title
-        svg = svg_of(lambda file: draw(self, file, *more, **options))
-        return write_atomically(path, page(title, inline(svg, title), f"<section>{self.html_tables()}</section>"))
+        figure = figure_of(lambda file: draw(self, file, *more, **options))
+        return write_atomically(path, page(self.page_title, figure, f"<section>{self.html_tables()}</section>"))
 
     return drawn

@@ -19,7 +19,7 @@ from kleene.explaining.networks.readings import StepReading, VariableReading, me
 from kleene.explaining.programs.watching import program_inputs
 from kleene.explaining.programs.wording import numbers_text
 from kleene.notation.words import Tokens
-from kleene.pictures.pages import drawn_with_tables, inline, svg_of
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
 from kleene.traces.markup import html_table, html_text
@@ -97,7 +97,7 @@ class ProgramComparison:
         return lines
 
     def _repr_html_(self) -> str:
-        return inline(svg_of(self.draw), self.page_title) + self.html_tables()
+        return figure_of(self.draw) + self.html_tables()
 
     @property
     def page_title(self) -> str:

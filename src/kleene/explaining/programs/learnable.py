@@ -15,7 +15,7 @@ from kleene.explaining.programs.minimal import Minimal, minimal
 from kleene.explaining.programs.taught import TaughtOutputs
 from kleene.explaining.programs.watching import Outputs, program_inputs, watch
 from kleene.notation.words import Tokens
-from kleene.pictures.pages import drawn_with_tables, inline, svg_of
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
 from kleene.traces import Trace
 from kleene.traces.markup import html_table, html_text
@@ -188,7 +188,7 @@ class Learnability:
         return {"taught": counts | shares}
 
     def _repr_html_(self) -> str:
-        return inline(svg_of(self.draw), self.page_title) + self.html_tables()
+        return figure_of(self.draw) + self.html_tables()
 
     @property
     def page_title(self) -> str:

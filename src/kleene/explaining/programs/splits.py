@@ -9,7 +9,7 @@ from kleene.explaining.programs.data_sets import InputSource
 from kleene.explaining.programs.learnable import Learnability, learnable
 from kleene.naming import find
 from kleene.notation.console import Entry
-from kleene.pictures.pages import drawn_with_tables, inline, svg_of
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.library.scan_language import interpret
 from kleene.programs.alta.program import Program
 from kleene.tasks.scan_splits import ScanSplit, scan_split
@@ -45,7 +45,7 @@ class SplitLearnability:
         return f"{self.split}\n{failing}{self.report}"
 
     def _repr_html_(self) -> str:
-        return inline(svg_of(self.draw), self.page_title) + self.html_tables()
+        return figure_of(self.draw) + self.html_tables()
 
     @property
     def page_title(self) -> str:
