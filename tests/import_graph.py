@@ -28,8 +28,8 @@ LINES = (
     ("teaching",),
     ("sweeping",),
     ("explaining",),
-    ("viewing",),
     ("watching",),
+    ("viewing",),
     ("experiments",),
     ("cli",),
 )

@@ -65,10 +65,36 @@ def test_a_bad_ending_is_refused_before_anything_is_looked_for():
         kleene.view("dfa:no such thing|(", path="a.jpg")
 
 
-@pytest.mark.parametrize(("subject", "called"), [("addition", "'addition' is a Program"), (7, "the subject is a int")])
-def test_what_cannot_be_drawn_is_refused_with_what_can(subject, called):
-    with pytest.raises(InputError, match=f"{called}; kleene view draws automata and Turing machines"):
-        kleene.view(subject)
+def test_what_cannot_be_shown_is_refused_with_what_can():
+    with pytest.raises(InputError, match="the subject is a int; kleene view shows programs, machines, runs"):
+        kleene.view(7)
+    with pytest.raises(InputError, match="has no states, so that no path of a word can be drawn"):
+        kleene.view("addition", "1 2")
+    with pytest.raises(InputError, match="has no picture for"):
+        kleene.view("addition", path="a.png")
+
+
+def test_a_program_is_a_page_of_its_variables_heads_and_rules(tmp_path):
+    found = kleene.view("parity_relative", path=tmp_path / "parity.html")
+    text = found.path.read_text()
+    assert repr(found) == "<ObjectPage: Program parity_relative: 2 variables, 2 heads, 2 cases>"
+    assert found.as_json() == {"file": str(tmp_path / "parity.html")}
+    assert "<td>done := 1</td><td>done = 0 and done_left = 1</td>" in text
+    assert text.startswith("<!doctype html>")
+    assert found._repr_html_() in text
+
+
+def test_a_run_is_a_page_that_steps_through_it_and_a_picture_by_its_name(tmp_path):
+    outcome = kleene.run("parity_relative", "101")
+    assert repr(kleene.view(outcome)) == "<WatchPage of parity_relative: 3 layers>"
+    kleene.view(outcome, path=tmp_path / "run.html")
+    assert "kleene watch" in (tmp_path / "run.html").read_text()
+    assert kleene.view(outcome, path=tmp_path / "run.svg").svg == kleene.view(outcome.trace).svg
+
+
+def test_what_is_shown_is_shown_again():
+    for found in (kleene.view("dfa:parity"), kleene.view("addition")):
+        assert kleene.view(found) is found
 
 
 def shown(svg: str) -> str:

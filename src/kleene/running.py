@@ -13,6 +13,7 @@ from kleene.kinds import Kind
 from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
 from kleene.traces import Trace
+from kleene.traces.markup import html_facts, html_text
 from kleene.traces.storage import as_json
 
 
@@ -61,7 +62,10 @@ class Outcome:
         """The trace as a table for the terminal, or as lines of text."""
         from kleene.traces.tables import as_table  # rich takes time to import
 
-        return as_table(self.trace) if self.telling.table is None else self.telling.table()
+        if self.telling.lines is not None:
+            return "\n".join(self.telling.lines(200, None))
+        shown = tuple(c for c in self.trace.channels if c.name not in self.telling.hidden)
+        return as_table(replace(self.trace, channels=shown) if self.telling.hidden else self.trace)
 
     def as_json(self, *, with_trace: bool = False) -> dict[str, Any]:
         typed = list(self.input) if isinstance(self.input, tuple) else self.input
@@ -78,7 +82,7 @@ class Outcome:
         return f"<Outcome of {self.name}: {self.answer}>"
 
     def _repr_html_(self) -> str:
-        return self.trace._repr_html_()
+        return html_text(self) + self.trace._repr_html_()
 
 
 def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any) -> Outcome:
@@ -138,6 +142,9 @@ class Compiled:
     def __str__(self) -> str:
         facts = self.facts.items()
         return "\n".join(f"{key:16} {value:,}" if type(value) is int else f"{key:16} {value}" for key, value in facts)
+
+    def _repr_html_(self) -> str:
+        return html_facts(self.facts)
 
     def __repr__(self) -> str:
         return f"<Compiled {self.facts['program']}: {self.network!r}>"

@@ -134,7 +134,7 @@ def test_a_picture_is_what_its_name_says(run, ending, start):
 
 def test_a_picture_of_another_kind_is_refused_before_anything_is_made(run):
     for words in (("view", EVEN, "-o", "even.jpg"), ("bench", "alta", "--plot", "costs.jpg")):
-        assert_refused(run(*words), ".jpg', and pictures are written as .svg, .png, .pdf; give such a name")
+        assert_refused(run(*words), ".jpg', and pictures are written as .svg, .png, .pdf, .html; give such a name")
     assert run("view", EVEN, "-o", "even").status == 0
     assert Path("even").read_text().startswith("<svg")
 
@@ -170,7 +170,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("extract", "rnn:majority_slu"), "needs integer weights, and recurrent"),
         (("extract", "rnn:dyck1", "--max-states", "50"), "max_states"),
         (("extract", EVEN, "--method", "guess"), "no extraction method 'guess'"),
-        (("view", "addition"), "draws automata and Turing machines"),
+        (("view", "addition", "-o", "a.svg"), "has no picture for 'a.svg'; give a name that ends in .html"),
         (("certify", EVEN), "takes a transformer program"),
         (("rules", "tm:sipser"), "takes a transformer program"),
         (("check", "rnn:dyck1"), "is a network"),
@@ -179,7 +179,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("check", "--all", "--form", "live"), "give it with a PROGRAM"),
         (("run", "dfa:parity", "11", "--form", "bogus"), "add --compiled"),
         (("run", "parity_relative", "1", "--rules", "paper"), "add --compiled"),
-        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv, .svg, .png or .pdf"),
+        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv, .svg, .png, .pdf or .html"),
         (("extract", "tm:bump"), "need not be a regular language"),
     ],
 )

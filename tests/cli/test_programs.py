@@ -49,8 +49,8 @@ def test_the_trace_is_shown_as_a_table(run):
     status, out, _ = run("run", "parity_relative", "1", "0", "1", "--trace")
     rows = [line.split() for line in out.splitlines()]
     assert status == 0
-    assert ["3", "parity", "0", "1", "1", "0"] in rows
-    assert ["done_left", "·", "1", "1", "1"] in rows
+    assert ["3", "parity", "0", "1", "1", "*0"] in rows
+    assert ["done_left", "·", "1", "1", "*1"] in rows
     assert rows[-2] == ["1", "1", "0"]
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,11 @@ def test_pictures_are_drawn_beside_the_table(run, sweep):
     assert Path("curves.svg").read_text().startswith("<?xml")
     assert run("results", sweep, "--pivot", "hints,density", "--value", "loss", "--plot", "map.png").status == 0
     assert Path("map.png").read_bytes()[1:4] == b"PNG"
+    assert run("results", sweep, "--plot", "curves.html").out.endswith("drawn in curves.html\n")
+    page = Path("curves.html").read_text()
+    told = "hints none: iterations 200: 25 (% of runs that generalise, 95% interval)"
+    assert told in re.findall("<title>(.*?)</title>", page)  # on hover
+    assert "<td>address</td>" in page  # and the table
     assert run("results", sweep, "--plot", "curves.svg", "--csv").out.startswith("hints,density")
 
 

@@ -56,7 +56,7 @@ def test_it_shows_itself_in_a_line_and_in_a_few(which):
     lines = str(machine).splitlines()
     assert lines[0] == type(machine).__name__
     assert f"{machine.size.nonzero:,} nonzero" in lines[-1]
-    assert machine._repr_html_().startswith("<pre>")
+    assert machine._repr_html_().startswith(f"<table><caption>{type(machine).__name__}</caption>")
     assert set(machine.as_json()) >= {"machine", "reads", "answers", "size"}
 
 

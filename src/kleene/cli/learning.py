@@ -96,7 +96,8 @@ def teach(
     ] = None,
     model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
     heads: Annotated[
-        str | None, typer.Option(help="NTM: draw the heads of program and machines into this .svg, .png or .pdf.")
+        str | None,
+        typer.Option(help="NTM: draw the heads of program and machines into this picture or .html."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Serve a page here on which the curves grow; its address goes to stderr.")
@@ -225,7 +226,8 @@ def results(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: JsonOption = False,
     plot: Annotated[
-        str | None, typer.Option(help="A .svg, .png or .pdf file for the curves, or with --pivot for a heat map.")
+        str | None,
+        typer.Option(help="A .svg, .png, .pdf or .html file for curves, or with --pivot for a heat map."),
     ] = None,
 ) -> None:
     """List, filter, group and draw what was taught."""

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,6 +36,7 @@ from kleene.cli.options import (
     TransformerArgument,
 )
 from kleene.cli.printing import new_console, print_json, rounds_shown
+from kleene.cli.tracing import ChannelsOption, PositionsOption, print_trace, read_cut, split_steps
 
 commands = typer.Typer()
 
@@ -80,8 +81,11 @@ def run(
         int | None,
         typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
     ] = None,
+    channels: ChannelsOption = None,
+    positions: PositionsOption = None,
     steps: Annotated[
-        int | None, typer.Option(help="Circuits: steps to take (default: the circuit's own number).", max=MANY)
+        str | None,
+        typer.Option(help="With --trace, the steps to show, such as 3-9. A number: steps that a circuit takes."),
     ] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
@@ -96,13 +100,15 @@ def run(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene run --help")
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
-    given |= {"form": form, "construction": construction, "steps": steps}
+    taken, span = split_steps(steps)
+    cut = read_cut(channels, positions, span, shown=trace and not as_json)
+    given |= {"form": form, "construction": construction, "steps": taken}
     outcome = kleene.run(program, words or (), compiled=compiled, **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
     console = new_console()
     if trace:
-        console.print(outcome.table(), highlight=False, markup=False)
+        print_trace(outcome, cut, console)
     console.print(outcome.answer, highlight=False, soft_wrap=True, markup=False)
     console.print(outcome.closing, style="dim")
 
@@ -216,7 +222,7 @@ def extract(
         typer.Option(
             "--output",
             "-o",
-            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png or .pdf.",
+            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png, .pdf or .html.",
         ),
     ] = None,
     method: Annotated[
@@ -254,24 +260,30 @@ def view(
         ),
     ],
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="The .svg, .png or .pdf file to write.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The .svg, .png, .pdf or .html to write.")
+    ] = None,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Draw all states and arrows, even if many.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw an automaton or a Turing machine as a diagram.
+    """Draw an automaton or a Turing machine as a diagram; show any other program or network as tables in a page.
 
-    It goes to a file, or as SVG to where the output is sent.
+    It goes to a file, or as SVG or HTML to where the output is sent.
     """
+    from kleene.viewing import ObjectPage
     from kleene.viewing import view as picture_of
 
     printed = output is None and not as_json and not sys.stdout.isatty()
-    picture = picture_of(program, word, None if printed else output or "diagram.svg", dead=dead, force=force)
+    shown: Any = picture_of(program, word, output, dead=dead, force=force)
+    is_page = isinstance(shown, ObjectPage)
     if printed:
-        return typer.echo(picture.svg)
+        return typer.echo(shown.html if is_page else shown.svg)
+    if output is None:
+        shown = picture_of(shown, path="program.html" if is_page else "diagram.svg")
     if as_json:
-        return print_json(picture.as_json())
-    typer.echo(f"wrote {picture.path}")
+        return print_json(shown.as_json())
+    typer.echo(f"wrote {shown.path}")
 
 
 @commands.command()
@@ -309,7 +321,9 @@ def explain(
     plot: Annotated[
         str | None,
         typer.Option(
-            "--plot", "-o", help="The .svg, .png or .pdf file to draw it into (of a sentence: interdependence.svg)."
+            "--plot",
+            "-o",
+            help="The .svg, .png, .pdf or .html to draw it into (of a sentence: interdependence.svg).",
         ),
     ] = None,
     train: TrainOption = None,

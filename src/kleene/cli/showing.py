@@ -22,7 +22,7 @@ def bench(
     ] = "alta",
     quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a quick look.")] = False,
     plot: Annotated[
-        str | None, typer.Option(help="Draw how the cost grows with the size into this .svg, .png or .pdf.")
+        str | None, typer.Option(help="Draw how the cost grows with the size into this .svg, .png, .pdf or .html.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

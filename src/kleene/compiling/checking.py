@@ -11,6 +11,7 @@ from kleene.compiling import check_options, compile
 from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
 from kleene.kinds import TRANSFORMERS
 from kleene.traces import Trace
+from kleene.traces.markup import html_facts
 
 REFERENCE = "reference"
 Ended = Trace | RunError  # how a run ended: with a trace, or with an error
@@ -47,6 +48,11 @@ class CheckReport:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        facts = {"agree": f"{self.agree:,} of {self.of:,}", "refused": self.refused}
+        facts |= {"compared": ", ".join(self.compared), "first disagreement": self.first_disagreement or "none"}
+        return html_facts(facts | {"seconds": round(self.seconds, 1)}, caption=self.program)
 
 
 def check(

@@ -20,7 +20,9 @@ from kleene.experiments import (
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
+from kleene.pictures.pages import inline
 from kleene.teaching.reports import as_text, table_of
+from kleene.traces.markup import html_of_rich, html_text
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,14 @@ class Reproduced:
     def __str__(self) -> str:
         table = [as_text(self.table())] if self.content["settings"] else []
         return "\n".join([self.content["shows"], *table, *self.lines()])
+
+    def _repr_html_(self) -> str:
+        shown = html_text(self.content["shows"])
+        table = html_of_rich(self.table()) if self.content["settings"] else ""
+        picture = ""
+        if self.picture.is_file():
+            picture = inline(self.picture.read_text(encoding="utf-8"), self.name)
+        return shown + table + html_text("\n".join(self.lines())) + picture
 
     def __repr__(self) -> str:
         return f"<Reproduced {self.name}: {len(self.content['settings'])} settings, in {str(self.folder)!r}>"

@@ -4,7 +4,6 @@
 class of a file in the table, so a new machine is a module with its weights as fields and a line here.
 """
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -16,6 +15,7 @@ from kleene.errors import ModelFileError
 from kleene.machines.weights import declared
 from kleene.tensors import open_tensors
 from kleene.traces import Trace
+from kleene.traces.markup import html_facts
 
 # The class of each machine, by the kind in the header of its files.
 MACHINES = {
@@ -105,7 +105,8 @@ class Shown:
         return "\n".join([type(self).__name__, *(f"  {name:<8} {what}" for name, what in rows.items())])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        counts = {name.replace("_", " "): count for name, count in asdict(self.size).items()}
+        return html_facts(self.facts() | counts, caption=type(self).__name__)
 
     def as_json(self) -> dict[str, Any]:
         """The machine's name, what it reads and answers, and its size; not its weights."""

@@ -4,7 +4,6 @@ A run may have millions of steps, so configurations (state, head and tape betwee
 rebuilt from the state and the head after every step and the symbol that each step wrote: a few bytes a step.
 """
 
-import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 from kleene.errors import RunError
 from kleene.limits import check_memory
 from kleene.traces.channels import Channel
+from kleene.traces.markup import html_text
 from kleene.traces.trace import Trace
 
 Tape = str | tuple[str, ...]
@@ -297,7 +297,7 @@ class Computation(Trace):
         return "\n".join([*self.lines(), f"{self.verdict} after {self.steps} steps"])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return html_text(self)
 
     def lines(self, most: int = 40) -> list[str]:
         """A line for each configuration, the cell under the head in brackets; the middle of a long run is left out."""
@@ -306,14 +306,40 @@ class Computation(Trace):
             return self._lines(self.steps + 1 - len(all_of_them), all_of_them)
         return [*self._lines(0, all_of_them[:half]), "…", *self._lines(self.steps + 1 - half, all_of_them[-half:])]
 
+    def window_lines(self, width: int, steps: range | None = None, *, most: int = 200) -> list[str]:
+        """Lines of at most that width: of these steps, or of the first and last where there are more than `most`.
+
+        A last line says which steps and cells were left out.
+        """
+        before = max(len(name) for name in self.states) + len(str(self.steps)) + 4
+        gap = 0 if isinstance(self.last.tape, str) else 1
+        letters = max(len(symbol) for symbol in self.symbols) + gap
+        cells = max(4, (width - before - 4 - 2 * gap) // letters)  # two brackets, and … at both ends
+        first = self.steps + 1 - len(self.configurations)
+        shown = [*range(first, self.steps + 1)] if steps is None else [s for s in steps if s >= first]
+        left_out = range(0)
+        if steps is None and len(shown) > most:
+            left_out = range(shown[most // 2], shown[-(most // 2)])
+            shown = shown[: most // 2] + shown[-(most // 2) :]
+        lines = [self._line(step, self.configurations[step - first], cells) for step in shown]
+        notes = []
+        if left_out:
+            lines.insert(most // 2, "…")
+            span = f"{left_out.start}-{left_out.stop - 1}"
+            notes.append(f"{len(left_out):,} steps are left out: --steps {span} shows them")
+        if any(max(len(c.tape), c.head + 1) > cells for c in (self.configurations[step - first] for step in shown)):
+            notes.append("… stands for cells far from the head: --channels tape --positions 0-99 shows cells")
+        return lines + notes
+
     def _lines(self, first: int, configurations: Sequence[Configuration]) -> list[str]:
         return [self._line(step, configuration) for step, configuration in enumerate(configurations, start=first)]
 
-    def _line(self, step: int, configuration: Configuration) -> str:
+    def _line(self, step: int, configuration: Configuration, widest: int = WIDEST) -> str:
         head, wide = configuration.head, max(len(name) for name in self.states)
         cells = list(configuration.tape) + [self.blank] * (head + 1 - len(configuration.tape))
         cells[head] = f"[{cells[head]}]"
-        first, last = max(0, head - WIDEST // 2), max(WIDEST, head + WIDEST // 2)
+        first = max(0, min(head - widest // 2, len(cells) - widest))  # as near to the head as the window allows
+        last = first + widest
         gap = "" if isinstance(configuration.tape, str) else " "
         shown = gap.join(["…"] * (first > 0) + cells[first:last] + ["…"] * (len(cells) > last))
         return f"{step:>{len(str(self.steps))}}  {configuration.state:<{wide}}  {shown}"

@@ -60,7 +60,9 @@ class Telling:
     answer: str
     deed: str
     remark: str = ""  # what else a person should know
-    table: Callable[[], Any] | None = None  # the trace for the terminal, if not as a table of all channels
+    hidden: tuple[str, ...] = ()  # channels that the terminal shows only where a person asks for them
+    # The trace as lines of at most a width for some steps (None: those that are worth a look), if not as a table.
+    lines: Callable[[int, range | None], list[str]] | None = None
     stored: Callable[[], dict[str, Any]] | None = None  # the trace for JSON, if not as `kleene.Trace` stores it
 
 

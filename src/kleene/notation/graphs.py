@@ -3,14 +3,12 @@
 Pictures draw any `StateGraph`, so that programs and pictures do not import each other.
 """
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
 LONGEST = 16  # characters of a state's name that are drawn; the whole name is in its tooltip
-MOST_ROWS = 60  # of a table in a notebook, and also the most columns
 DRAWN = 16  # states, or symbols, of an automaton that a notebook draws; it takes less than a second
 SHOWN = 14  # states of a walk in its caption
 
@@ -110,21 +108,3 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     """
     wide = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, wide)).rstrip() for row in rows)
-
-
-def html_table(rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """The rows as an HTML table, the first being its head; beyond `most` rows or columns the rest is left out.
-
-    >>> html_table([["a"], ["1"], ["2"]], most=1)
-    '<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>… 1 more</td></tr></table>'
-    """
-    head, *body = rows
-    lines = [_row(head, "th", most), *(_row(row, "td", most) for row in body[:most])]
-    if len(body) > most:
-        lines.append(_row([f"… {len(body) - most:,} more"], "td", most))
-    return f"<table>{''.join(lines)}</table>"
-
-
-def _row(cells: Sequence[str], tag: str, most: int) -> str:
-    shown = cells if len(cells) <= most else [*cells[:most], "…"]
-    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in shown)}</tr>"

@@ -1,4 +1,4 @@
-"""Figures in one style, written atomically as .svg, .png or .pdf."""
+"""Figures in one style, written atomically as .svg, .png or .pdf, or as a page of HTML."""
 
 import io
 import warnings
@@ -13,10 +13,12 @@ from typing import Any
 from kleene.errors import InputError
 from kleene.files import write_atomically
 from kleene.pictures.fonts import OWN, SHOWN, families_for
+from kleene.pictures.hovering import with_values
+from kleene.pictures.pages import figure_page, is_page
 from kleene.pictures.style import COLOURS as COLOURS
 from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters
 
-ENDINGS = (".svg", ".png", ".pdf")
+ENDINGS = (".svg", ".png", ".pdf", ".html")
 ENTRY = 0.15  # inches that a row of the legend is high
 
 
@@ -62,8 +64,13 @@ class Picture:
         return ({} if self.path is None else {"file": str(self.path)}) | dict(self.facts)
 
     def save(self, path: Any) -> Path:
-        """Save the picture as .svg, .png or .pdf, as the name ends, and return the path; SVG without an ending."""
+        """Save the picture as the name ends: .svg, .png, .pdf or a page, .html; SVG without an ending.
+
+        Returns the path.
+        """
         check_picture(path)
+        if is_page(path):
+            return write_atomically(path, figure_page(self.svg, self.title))
         if Path(path).suffix.lower() in ("", ".svg"):
             return write_atomically(path, self.svg.encode())
         return save_figure(self.figure(), path)
@@ -85,6 +92,8 @@ def set_title(figure: Any, title: str) -> None:
 
 def set_legend(figure: Any, handles: Mapping[str, Any]) -> None:
     """Put a legend of named handles below all panels, where it covers no line; the figure grows by its height."""
+    for name, handle in handles.items():
+        handle.set_label(name)  # for the values on hover
     if handles:
         one = 0.06 * max(map(letters, handles)) + 0.55  # inches of an entry
         columns = max(1, min(len(handles), int(figure.get_figwidth() / one)))
@@ -97,6 +106,9 @@ def save_figure(figure: Any, path: Any) -> Path:
     """Save the figure and return the path. The same figure gives the same file."""
     check_picture(path)
     path = Path(path)
+    if is_page(path):
+        svg = with_values(figure, figure_bytes(figure).decode())
+        return write_atomically(path, figure_page(svg, _title_of(figure)))
     ending = path.suffix.lower().removeprefix(".") or "svg"
     try:
         content = figure_bytes(figure, ending)
@@ -125,3 +137,9 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))
     return stream.getvalue()
+
+
+def _title_of(figure: Any) -> str:
+    """The title above all panels, or those of the panels."""
+    above = figure.get_suptitle()
+    return " ".join((above or ", ".join(filter(None, (ax.get_title() for ax in figure.axes)))).split())

@@ -60,6 +60,7 @@ def draw_panel(ax: Any, name: str, panel: Panel) -> dict[str, Any]:
         every = None if panel.marks and len(line.across) <= MANY else _some(len(line.across), number, len(lines))
         mark = mark_of(line.colour) if marked else ""
         handles[label] = _draw(ax, line, mark, every, width=LINE + HEAVY * above[number], aside=aside)
+        ax.get_lines()[-1].set_label(label)  # for the values on hover
     _scale(ax, panel, sizes)
     dress(ax, panel.across, panel.up, name=name)
     return handles

@@ -109,7 +109,10 @@ def head_positions(panels: Sequence[tuple[str, np.ndarray, np.ndarray]], path: A
         shown = np.asarray(write)[..., None] * white + np.asarray(read)[..., None] * orange
         steps, cells = shown.shape[:2]
         place = (first_cell - 0.5, first_cell + cells - 0.5, steps - 0.5, -0.5)
-        ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        image = ax.imshow(np.clip(shown, 0, 1), aspect="auto", interpolation="nearest", extent=place)
+        image.texts = [
+            [f"read {r:.3g}, write {w:.3g}" for r, w in zip(*rows)] for rows in zip(np.asarray(read), np.asarray(write))
+        ]
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(8, integer=True))
         dress(ax, "cell", "", name=title, grid=False)

@@ -3,7 +3,6 @@
 The same call again goes on where the last one stopped, however that was.
 """
 
-import html
 import itertools
 import tempfile
 import time
@@ -26,6 +25,7 @@ from kleene.sweeping.store import CellStore, Row, is_store
 from kleene.sweeping.worker import set_aside
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
+from kleene.traces.markup import html_text
 
 EVERY = 0.5  # seconds between two looks at the store for the table of a sweep
 SMALL = 256  # cells of one program that are packed without a probe
@@ -89,6 +89,9 @@ class SweepPlan:
             "seconds": self.seconds,
             "probes": {program: vars(probe) | {"most": probe.most} for program, probe in self.probes.items()},
         }
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -172,7 +175,7 @@ class Swept:
         return f"<Swept {self.name}: {self.done} of {len(self.cells)} cells, {len(self.aside)} set aside>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return html_text(self)
 
 
 def sweep(

@@ -17,6 +17,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.tasks.compounds import CommandParts
+from kleene.traces.markup import html_text
 
 ATOM_ALPHA = 0.5
 COMPOUND_ALPHA = 0.1
@@ -37,6 +38,9 @@ class Divergences:
 
     atom: float
     compound: float
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         return f"atom divergence {self.atom:.4f}, compound divergence {self.compound:.4f}"

@@ -21,6 +21,7 @@ from kleene.programs.alta.library.scan_language import commands
 from kleene.tasks.compounds import CommandParts, command_parts
 from kleene.tasks.divergence import Divergences, divergences, most_divergent
 from kleene.tasks.scan import SPLITS, Split, load, load_mcd
+from kleene.traces.markup import html_text
 
 PUBLISHED = tuple(split for split in SPLITS if split != "all")
 SIZES = {"train": 8_365, "dev": 1_045, "test": 1_045}  # of the published splits of maximum compound divergence
@@ -42,6 +43,9 @@ class ScanSplit:
         """How far the test commands differ from the training commands in their atoms and compounds."""
         parts = scan_parts()
         return divergences(parts, parts.lines(self.train), parts.lines(self.test))
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         sizes = f"{len(self.train):,} training and {len(self.test):,} test commands"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kleene.teaching.plan import Plan, Progress
+from kleene.traces.markup import html_of_rich, html_text
 
 Z = 1.96  # standard errors in a 95% interval
 Row = dict[str, Any]
@@ -101,6 +102,9 @@ class TeachingReport:
 
     def __str__(self) -> str:
         return f"{as_text(self.table())}\n{self.speed}"
+
+    def _repr_html_(self) -> str:
+        return html_of_rich(self.table()) + html_text(self.speed)
 
     def __repr__(self) -> str:
         name, done = self.plan.lesson.name, self.progress.iteration

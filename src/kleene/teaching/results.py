@@ -21,6 +21,7 @@ from kleene import __version__
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MOST_TEXT, check_seal, make_folder, read_bytes, sealed_json, write_atomically
 from kleene.teaching.reports import TeachingReport, as_text, table_of
+from kleene.traces.markup import html_of_rich
 
 FORMAT = "kleene.results/1"
 EXPERIMENT = {"name", "paper", "plans", "settings"}  # keys of a file of `kleene reproduce`
@@ -113,6 +114,9 @@ class Results:
 
     def __str__(self) -> str:
         return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return html_of_rich(self.table())
 
     def table(self) -> Any:
         """A rich table: a row for every setting of every file."""

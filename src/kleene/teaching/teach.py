@@ -1,7 +1,6 @@
 """`kleene.teach`: teach a machine a task with any amount of hints, many seeds and settings at once."""
 
 import dataclasses
-import html
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from kleene.teaching.plan import Learner, Plan, Progress
 from kleene.teaching.reports import TeachingReport
 from kleene.teaching.results import check_targets, store
 from kleene.traces import Trace
+from kleene.traces.markup import html_text
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,7 +75,8 @@ class Taught:
         return str(self.report) + ("" if self.stored is None else f"; kept in {self.stored}")
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        kept = "" if self.stored is None else html_text(f"kept in {self.stored}")
+        return self.report._repr_html_() + kept
 
     def __repr__(self) -> str:
         generalised = int(self.report.progress.tests[-1]["generalises"].sum())

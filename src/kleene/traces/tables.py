@@ -1,6 +1,5 @@
 """Traces as tables: for the terminal, for plain text, for a notebook."""
 
-import html
 import io
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kleene.traces.channels import Channel, RecordedRun
+from kleene.traces.markup import html_table
 
 WIDEST = 24  # positions shown; a longer trace is cut in the middle
 
@@ -70,15 +70,12 @@ def as_text(trace: RecordedRun) -> str:
 def as_html(trace: RecordedRun) -> str:
     """The table for a notebook."""
     positions = _columns(trace)
-    head = "".join(f"<th>{'…' if p is None else p}</th>" for p in positions)
-    rows = []
+    rows: list[list[str]] = [["step", "channel", *("…" if p is None else str(p) for p in positions)]]
     for step in range(trace.steps + 1):
         for channel in _channels_at(trace, step):
-            cells = "".join(
-                f"<td>{html.escape(_cell(trace, trace, channel.name, step, p).plain)}</td>" for p in positions
-            )
-            rows.append(f"<tr><td>{step}</td><th>{html.escape(channel.name)}</th>{cells}</tr>")
-    return f"<table><tr><th>step</th><th>channel</th>{head}</tr>{''.join(rows)}</table>"
+            cells = (_cell(trace, trace, channel.name, step, p).plain for p in positions)
+            rows.append([str(step), channel.name, *cells])
+    return html_table(rows, most=None)
 
 
 def _channels_at(trace: RecordedRun, step: int) -> list[Channel]:

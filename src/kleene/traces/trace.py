@@ -15,6 +15,7 @@ import numpy as np
 
 from kleene.traces import storage
 from kleene.traces.channels import Channel
+from kleene.traces.markup import html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +209,11 @@ class TraceBatch:
     def __repr__(self) -> str:
         names = ", ".join(channel.name for channel in self.channels)
         return f"<TraceBatch of {len(self)} runs: {names}{'' if self.recorded else ', outputs alone'}>"
+
+    def _repr_html_(self) -> str:
+        facts = zip(self.steps.tolist(), self.halted.tolist(), self.outputs)
+        rows = [(n, steps, "yes" if halted else "no", output) for n, (steps, halted, output) in enumerate(facts)]
+        return html_table([("run", "steps", "halted", "output"), *rows], caption=repr(self)[1:-1])
 
     def as_json(self) -> list[dict[str, Any]]:
         """Each run as plain data."""

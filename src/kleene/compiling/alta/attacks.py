@@ -22,6 +22,7 @@ from kleene.machines.transformer.universal_transformer import UniversalTransform
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import BLUR, Numeric
 from kleene.traces import Trace
+from kleene.traces.markup import html_text
 
 LONGEST = 512  # positions: softmax compares all pairs of them
 BATCH, FIRST, WAITING = 8, 16, 200  # inputs in a block, tokens in the first blocks, most inputs that wait
@@ -58,6 +59,9 @@ class Attack:
             return shown + f"{', '.join(self.executions)} agree on all"
         found = self.first_difference
         return shown + f"program and {found['execution']} differ on {found['input']}: {found['what']}"
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"inputs": self.inputs, "stood": bool(self)}

@@ -28,6 +28,7 @@ from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.validation import validate
+from kleene.traces.markup import html_table
 
 REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments to replay: all, up to this many, or a sample
 
@@ -62,6 +63,10 @@ class Certificate:
         if not self.valid:
             verdict = f"{self.program} in {self.dtype}: NOT certified for length {self.length:,}"
         return "\n".join([verdict, *(f"  {'✓' if c.holds else '✗'} {c.name}: {c.detail}" for c in self.conditions)])
+
+    def _repr_html_(self) -> str:
+        rows = [("✓" if c.holds else "✗", c.name, c.detail) for c in self.conditions]
+        return html_table([("", "condition", "why"), *rows], caption=str(self).partition("\n")[0])
 
     def as_json(self) -> dict[str, Any]:
         first = self.first_failure

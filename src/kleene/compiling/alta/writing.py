@@ -11,6 +11,7 @@ from kleene.errors import InputError
 from kleene.kinds import TRANSFORMERS
 from kleene.programs.alta.console import labelled
 from kleene.programs.alta.library import get_decoder
+from kleene.traces.markup import html_facts
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Written:
 
     def __str__(self) -> str:
         return " ".join(map(str, self.output)) if isinstance(self.output, list) else str(self.output)
+
+    def _repr_html_(self) -> str:
+        facts = self.as_json()
+        return html_facts({name: facts[name] for name in ("program", "prompt", "output", "layers", "compiled")})
 
     def as_json(self) -> dict[str, Any]:
         facts = {"program": self.name, "prompt": self.prompt, "output": self.output, "output_tokens": self.tokens}

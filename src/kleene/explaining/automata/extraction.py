@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from kleene.explaining.automata.reachable import NOT_REGULAR, reachable_automato
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 from kleene.pictures.figures import ENDINGS as PICTURES
 from kleene.programs.automata.storage import ENDINGS, check_ending
+from kleene.traces.markup import html_text
 
 MOST_SHOWN = 40  # states; the table of a larger automaton is not printed
 
@@ -74,7 +74,7 @@ class Extracted:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return self.dfa._repr_html_() + html_text(self)
 
     def as_json(self) -> dict[str, Any]:
         facts = {"report": None if self.report is None else self.report.as_json(), "file": self.file, "note": self.note}

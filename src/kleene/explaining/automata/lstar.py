@@ -16,6 +16,7 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.limits import checked_count
 from kleene.programs.automata import DFA
+from kleene.traces.markup import html_text
 
 Word = str | tuple[str, ...]  # a string if every symbol is one character
 Places = tuple[int, ...]  # a word as the places of its symbols in the alphabet
@@ -212,6 +213,9 @@ class LearningReport:
     def equivalent(self, other: Any) -> bool:
         """Whether the automaton learned accepts the same words as another one, or as another extraction's."""
         return self.dfa.equivalent(other.dfa if isinstance(other, LearningReport) else other)
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         """The report in a few lines."""

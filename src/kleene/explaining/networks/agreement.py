@@ -11,6 +11,7 @@ from kleene.errors import InputError
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
 from kleene.traces import TraceBatch
+from kleene.traces.markup import html_text
 
 SHOWN = 24  # tokens of a word that are printed
 
@@ -25,6 +26,9 @@ class TraceDifference:
     variable: str
     program: int
     network: int
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         word = " ".join([*map(str, self.tokens[:SHOWN]), *["…"] * (len(self.tokens) > SHOWN)])

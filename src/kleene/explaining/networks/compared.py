@@ -7,7 +7,6 @@ program lie in its residual stream, whether or not the network was taught to say
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,10 @@ from kleene.explaining.networks.readings import StepReading, VariableReading, me
 from kleene.explaining.programs.watching import program_inputs
 from kleene.explaining.programs.wording import numbers_text
 from kleene.notation.words import Tokens
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
+from kleene.traces.markup import html_table, html_text
 
 READ = 0.99  # of the tested entries, from which a variable counts as read
 PROBED = 512  # words whose residual streams are kept for the probes
@@ -75,7 +76,7 @@ class ProgramComparison:
         lines.append(f"first difference: {found.first or 'none'}")
         return lines
 
-    def _probe_lines(self) -> list[str]:
+    def _probe_rows(self) -> list[tuple[str, ...]]:
         heading = ("", "its own reading", "probe, same layer", "best layer", "untrained", "most frequent value")
         rows: list[tuple[str, ...]] = [heading]
         for reading in self.readings:
@@ -83,6 +84,10 @@ class ProgramComparison:
             shares = [float("nan") if own is None else own, mean_of(reading.same, "accuracy"), reading.accuracy]
             shares += [mean_of(reading.best, what) for what in ("untrained", "majority")]
             rows.append((reading.name + " (head)" * reading.is_head, *map(_percent, shares)))
+        return rows
+
+    def _probe_lines(self) -> list[str]:
+        rows = self._probe_rows()
         widths = [max(map(len, column)) for column in zip(*rows)]
         lines = [f"linear probes of the residual stream, on {self.probed:,} words, half of them to fit:"]
         lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
@@ -92,7 +97,18 @@ class ProgramComparison:
         return lines
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return figure_of(self.draw) + self.html_tables()
+
+    @property
+    def page_title(self) -> str:
+        """What a page about this is called."""
+        return f"A network compared with {self.program}"
+
+    def html_tables(self) -> str:
+        """The traces in words, and the probes as a table."""
+        left_out = f"not compared, because they are numbers or sets: {', '.join(self.left_out)}"
+        parts = [html_text("\n".join(self._trace_lines())), html_table(self._probe_rows(), most=None)]
+        return "".join(parts + ([html_text(left_out)] if self.left_out else []))
 
     def as_json(self) -> dict[str, Any]:
         first = self.first
@@ -107,6 +123,7 @@ class ProgramComparison:
             "left_out": list(self.left_out),
         }
 
+    @drawn_with_tables
     def draw(self, path: Any) -> Path:
         """Draw program and network side by side on one word, and the probes of each variable; returns the path.
 

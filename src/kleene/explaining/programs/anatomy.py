@@ -4,17 +4,17 @@ import linecache
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from kleene.compiling.alta.units import compact_units
-from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, View
+from kleene.programs.alta.cases import Case, View
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.variables import Numeric, SetValued
+from kleene.programs.alta.wording import action_text, condition_text
 from kleene.traces import Trace
+from kleene.traces.markup import html_table
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,14 @@ class Anatomy:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        costs = [(c.variable, c.residual_dims, c.hidden_units, c.rules) for c in self.costs]
+        cases = [(c.line, c.writes, c.where, *([c.fired] if self.inputs else [])) for c in self.cases]
+        heads = ("line", "writes", "where", *(["fired"] if self.inputs else []))
+        return html_table(
+            [("variable", "residual dims", "hidden units", "the paper's rules"), *costs], caption=self.program
+        ) + html_table([heads, *cases], caption="cases")
 
 
 def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
@@ -115,65 +123,6 @@ def _codes(program: Program, name: str, entries: np.ndarray) -> np.ndarray:
     if isinstance(variable, SetValued):
         return np.array([variable.values.index(frozenset(np.flatnonzero(row).tolist())) for row in entries])
     return entries
-
-
-def condition_text(program: Program, c: Case) -> str:
-    """The conditions of a case as a person would write them."""
-    return " and ".join(_feature_text(program, f, allowed) for f, allowed in c.where) or "always"
-
-
-def _feature_text(program: Program, feature: Feature, allowed: frozenset[int]) -> str:
-    if isinstance(feature, Sum):
-        return f"{_sum_text(feature)} in {_set_text(sorted(allowed))}"
-    domain = program.domains[feature].domain
-    values = [domain[i] for i in sorted(allowed)]
-    if len(values) == 1:
-        return f"{feature} = {_value_text(values[0])}"
-    if len(domain) - len(values) == 1:
-        missing = next(v for i, v in enumerate(domain) if i not in allowed)
-        return f"{feature} ≠ {_value_text(missing)}"
-    return f"{feature} in {_set_text(values)}"
-
-
-def _value_text(value: Any) -> str:
-    return (
-        f"{value:.4g}"
-        if isinstance(value, float)
-        else (str(set(value) or "{}") if isinstance(value, frozenset) else str(value))
-    )
-
-
-def _set_text(values: list[Any]) -> str:
-    whole = all(isinstance(v, int) for v in values)
-    if whole and len(values) > 2 and values == list(range(values[0], values[-1] + 1)):
-        return f"{values[0]}..{values[-1]}"
-    shown = [_value_text(v) for v in values[:8]] + (["…"] if len(values) > 8 else [])
-    return "{" + ", ".join(shown) + "}"
-
-
-def _sum_text(total: Sum) -> str:
-    parts = []
-    for name, term in total.terms:
-        slope = term[1] - term[0] if len(term) > 1 else 0
-        straight = all(b - a == slope for a, b in pairwise(term))
-        parts.append(
-            f"{'-' if slope < 0 else '+'} {'' if abs(slope) == 1 else f'{abs(slope)}·'}{name}"
-            if straight and slope
-            else f"+ f({name})"
-        )
-    return " ".join(parts).removeprefix("+ ")
-
-
-def action_text(program: Program, target: str, c: Case) -> str:
-    """What a case writes, in words."""
-    domain = program.domains[target].domain
-    if isinstance(c.action, Constant):
-        return f"{target} := {_value_text(domain[c.action.code])}"
-    if isinstance(c.action, Lookup):
-        of = c.action.feature if isinstance(c.action.feature, str) else _sum_text(c.action.feature)
-        same = isinstance(c.action.feature, str) and all(a == b for a, b in c.action.codes)
-        return f"{target} := {of}" if same else f"{target} := f({of})"
-    return f"{target} := f({', '.join(c.action.support)})"
 
 
 def _source(program: Program, c: Case) -> str:

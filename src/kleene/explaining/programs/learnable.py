@@ -7,7 +7,6 @@ trace is given to the pupil (ALTA, section 3).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,10 @@ from kleene.explaining.programs.minimal import Minimal, minimal
 from kleene.explaining.programs.taught import TaughtOutputs
 from kleene.explaining.programs.watching import Outputs, program_inputs, watch
 from kleene.notation.words import Tokens
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
 from kleene.traces import Trace
+from kleene.traces.markup import html_table, html_text
 
 Share = tuple[int, int]  # how many of how many
 SHOWN = 24  # tokens of a counterexample that are printed
@@ -34,6 +35,9 @@ class Counterexample:
     expected: list[Any]
     found: list[Any] | None
     difference: str
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         given = "an error" if self.found is None else _row(self.found)
@@ -184,7 +188,18 @@ class Learnability:
         return {"taught": counts | shares}
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return figure_of(self.draw) + self.html_tables()
+
+    @property
+    def page_title(self) -> str:
+        """What a page about this is called."""
+        return f"Is {self.minimal.original.name} learned from its training inputs?"
+
+    def html_tables(self) -> str:
+        """The report, and how often program and minimal version agree by length, as tables."""
+        tables = [html_text(self), _share_table("length", self.by_length, self.taught_by(self._lengths))]
+        tables += [_share_table("number of ones", self.by_ones, self.taught_by(self._ones))] if self.by_ones else []
+        return "".join(tables)
 
     def as_json(self) -> dict[str, Any]:
         example = self.counterexample
@@ -203,6 +218,7 @@ class Learnability:
             "by_ones": {str(n): list(share) for n, share in self.by_ones.items()},
         } | self._taught_json()
 
+    @drawn_with_tables
     def draw(self, path: Any) -> Path:
         """Draw how often the minimal version agrees with the program, by length and by number of ones.
 
@@ -222,6 +238,15 @@ class Learnability:
                 panels[f"By {across}"] = Panel(lines, across, "right, %", marks="o", limits=(-4, 104))
         kept = f"{len(self.minimal.rules):,} of {len(self.minimal.log.rules):,} rules"
         return line_panels(panels, path, title=f"{self.minimal.original.name}: {kept}")
+
+
+def _share_table(across: str, found: dict[int, Share], taught: dict[int, Share]) -> str:
+    heads = (across, "test inputs", "minimal version agrees", *(["taught agrees"] if taught else []))
+    rows = []
+    for key, (right, of) in found.items():
+        again = [f"{taught[key][0]:,} of {taught[key][1]:,}" if key in taught else "·"] if taught else []
+        rows.append((key, of, f"{right:,} of {of:,}", *again))
+    return html_table([heads, *rows], most=None)
 
 
 def _line(found: dict[int, Share], colour: int) -> Any:

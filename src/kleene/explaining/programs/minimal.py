@@ -8,7 +8,6 @@ Definition 1. What no rule covers leaves a variable as it is.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from kleene.notation.words import Tokens
 from kleene.programs.alta.program import Program, program_spec_from_rules
 from kleene.programs.alta.rules import Rule, RuleSet
 from kleene.programs.alta.variables import Variable
+from kleene.traces.markup import html_text
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +126,7 @@ class Minimal:
         return found
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return html_text(self)
 
     def as_json(self) -> dict[str, Any]:
         counts, first = self.fired.tolist(), self.first.tolist()

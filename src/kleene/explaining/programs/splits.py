@@ -1,7 +1,6 @@
 """Learnability on a split of SCAN: does a program's minimal version for the training commands do the test commands?"""
 
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,11 @@ from kleene.explaining.programs.data_sets import InputSource
 from kleene.explaining.programs.learnable import Learnability, learnable
 from kleene.naming import find
 from kleene.notation.console import Entry
+from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.library.scan_language import interpret
 from kleene.programs.alta.program import Program
 from kleene.tasks.scan_splits import ScanSplit, scan_split
+from kleene.traces.markup import html_text
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,12 +45,23 @@ class SplitLearnability:
         return f"{self.split}\n{failing}{self.report}"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return figure_of(self.draw) + self.html_tables()
+
+    @property
+    def page_title(self) -> str:
+        """What a page about this is called."""
+        return f"{self.report.page_title} SCAN, split {self.split.name}"
+
+    def html_tables(self) -> str:
+        """The split, and the tables of the report."""
+        failing = "" if self.command is None else f"\nshortest command on which it fails: {self.command}"
+        return html_text(f"{self.split}{failing}") + self.report.html_tables()
 
     def as_json(self) -> dict[str, Any]:
         facts = {"split": self.split.name, "divergences": self.split.divergences.as_json(), "command": self.command}
         return self.report.as_json() | facts
 
+    @drawn_with_tables
     def draw(self, path: Any) -> Path:
         """Draw how often the minimal version agrees with the program, by the number of words, and return the path."""
         return self.report.draw(path)

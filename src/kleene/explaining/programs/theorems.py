@@ -27,6 +27,7 @@ from kleene.explaining.programs.pairs import Assignment, MLPPairs
 from kleene.explaining.programs.slopes import AllSlopes, all_slopes
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule, RuleSet
+from kleene.traces.markup import html_text
 
 PENALTIES = ("l1", "l2")
 SHOWN = 5  # how many entries of each list a report prints
@@ -113,6 +114,9 @@ class MinimalityCheck:
             f"<MinimalityCheck: minimal {self.minimal}, coordinate optimum {self.coordinate_optimum}, "
             f"joint optimum {self.joint_optimum}>"
         )
+
+    def _repr_html_(self) -> str:
+        return html_text(self)
 
     def __str__(self) -> str:
         rules, pairs = len(self.form.rules), len(self.form.pairs)

@@ -26,6 +26,7 @@ from kleene.limits import read_count
 from kleene.machines.pretrained import grammar_model
 from kleene.machines.protocol import load
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.pictures.pages import drawn_with_tables
 
 NUMBER = 4  # characters that a number takes in the table, with the space after it
 WIDTH = 120  # characters of a line where there is no terminal
@@ -95,6 +96,14 @@ class Explained:
         """A warning if the model does not know most of the words, else None."""
         return unknown_warning(self.words, self.unknown)
 
+    @property
+    def page_title(self) -> str:
+        """What a page about this is called."""
+        return f"{self.title}: {' '.join(self.words)}"
+
+    html_tables = _repr_html_
+
+    @drawn_with_tables
     def draw(self, path: Any) -> Path:
         """Draw a heat map, with the arcs of the tree above it if there is one, and return the path."""
         from kleene.pictures.interdependence import heat_map  # matplotlib is loaded for pictures only

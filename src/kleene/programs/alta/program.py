@@ -19,6 +19,7 @@ from kleene.programs.alta.rules import Rule, cases_from_rules
 from kleene.programs.alta.trees import cases_of
 from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Categorical, Head, Variable
+from kleene.programs.alta.wording import program_html
 from kleene.traces import Trace, TraceBatch
 
 Cases = Mapping[str, Sequence[Case]]
@@ -31,6 +32,9 @@ class Program(Definition):
     def __repr__(self) -> str:
         cases = sum(map(len, self.updates.values()))
         return f"<Program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads, {cases} cases>"
+
+    def _repr_html_(self) -> str:
+        return program_html(self)
 
     def run(self, sequence: Tokens, *, max_layers: int | None = None) -> Trace:
         """The trace of the program on one input: tokens, or a string or symbols if the program has an alphabet.

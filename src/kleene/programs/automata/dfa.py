@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kleene.notation.graphs import DRAWN, StateGraph, aligned, html_table
+from kleene.notation.graphs import DRAWN, StateGraph, aligned
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata import operations, storage
 from kleene.programs.automata.regex import from_regex
 from kleene.programs.automata.table import State, TransitionTable, check_hashable, rows_as_transitions
 from kleene.traces import Channel, Trace, TraceBatch
+from kleene.traces.markup import html_table
 
 
 class DFA(TransitionTable):

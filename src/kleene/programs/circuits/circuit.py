@@ -1,6 +1,5 @@
 """A circuit: a program for an NRAM, run on integers, many memories at once; and a plain interpreter to check it."""
 
-import html
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from kleene.files import SEAL, sealed, write_atomically
 from kleene.notation.wiring import OPERATIONS, check_run, check_steps
 from kleene.programs.circuits.blocks import BlockTable, as_text, load, parse
 from kleene.traces import Channel, Trace
+from kleene.traces.markup import html_text
 
 Run = tuple[np.ndarray, np.ndarray, np.ndarray]  # memory [step, cell], registers [step, register], choices of each step
 
@@ -43,7 +43,7 @@ class Circuit(BlockTable):
         return self.text
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
+        return html_text(self.text)
 
     @classmethod
     def load(cls, path: Any) -> "Circuit":

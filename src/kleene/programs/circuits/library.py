@@ -186,15 +186,8 @@ def telling(outcome: Any) -> Telling:
     facts = {"output": trace.output, "steps": trace.steps}
     facts["registers"] = [int(trace[register][-1]) for register in registers]
     answer = " ".join(map(str, trace.output))
-    return Telling(facts, answer, f"took {trace.steps} steps", table=lambda: table(trace))
-
-
-def table(trace: Trace) -> Any:
-    """Memory and registers alone, because the connections of a step would fill a screen. JSON has them."""
-    from kleene.traces.tables import as_table  # rich takes time to import
-
-    kept = tuple(channel for channel in trace.channels if not channel.per_step)
-    return as_table(Trace(kept, {c.name: trace[c.name] for c in kept}, trace.output_name, source=trace.source))
+    connections = tuple(c.name for c in trace.channels if c.per_step)  # they would fill a screen
+    return Telling(facts, answer, f"took {trace.steps} steps", hidden=connections)
 
 
 def sizes(network: Any) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def telling(outcome: Any) -> Telling:
         f"{done.verdict}  tape: {left}",
         f"took {done.steps} steps",
         remark,
-        table=lambda: "\n".join(done.lines(most=200)),
+        lines=done.window_lines,
         stored=lambda: {"configurations": [asdict(configuration) for configuration in done.configurations]},
     )
 

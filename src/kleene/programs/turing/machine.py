@@ -16,9 +16,10 @@ from kleene.errors import InputError
 from kleene.files import SEAL, sealed, write_atomically
 from kleene.limits import checked_count
 from kleene.notation.computations import Computation, Configurations, Verdict, accepted, continued
-from kleene.notation.graphs import DRAWN, Arrow, Node, StateGraph, aligned, html_table, marks
+from kleene.notation.graphs import DRAWN, Arrow, Node, StateGraph, aligned, marks
 from kleene.notation.words import Word, whole_word, word_codes
 from kleene.programs.turing.table import TuringTable, as_text, load, parse
+from kleene.traces.markup import html_table
 
 
 class TuringMachine(TuringTable):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.teaching.reports import as_text
+from kleene.traces.markup import html_table
 
 
 class Listing(ABC):
@@ -62,13 +63,20 @@ class Listing(ABC):
     def __str__(self) -> str:
         return "\n".join(part for part in (self.heading, as_text(self.table())) if part)
 
-    def _repr_html_(self) -> str:
+    @property
+    def page_title(self) -> str:
+        """What a page about this is called."""
+        return self.heading or "Results"
+
+    def html_tables(self) -> str:
+        """The rows as a table."""
         rows = self.words()
         columns = columns_of(rows)
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-        lines = ["".join(f"<td>{html.escape(row.get(name, '·'))}</td>" for name in columns) for row in rows]
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<p>{html.escape(self.heading)}</p><table><tr>{head}</tr>{body}</table>"
+        lines = [[row.get(name, "·") for name in columns] for row in rows]
+        return f"<p>{html.escape(self.heading)}</p>{html_table([columns, *lines], most=None)}"
+
+    def _repr_html_(self) -> str:
+        return self.html_tables()
 
 
 def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:

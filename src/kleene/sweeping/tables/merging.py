@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.curves import draw_curves
 from kleene.sweeping.tables.filters import as_word
 from kleene.sweeping.tables.groups import UNSHOWN, Group, mean_word, settings_line
@@ -28,6 +29,7 @@ class MergedTable(Listing):
         runs = sum(len(group.runs) for group in self.groups)
         return f"<MergedTable: {runs} runs in {len(self.groups)} groups by {', '.join(self.by) or 'nothing'}>"
 
+    @drawn_with_tables
     def draw(self, path: Any, value: str = "generalises", *, title: str = "") -> Path:
         """Draw the curve of a measurement over the iterations, with a line and a band for each group."""
         return draw_curves(self.groups, path, value, title=title or settings_line(self.fixed, SETTINGS))

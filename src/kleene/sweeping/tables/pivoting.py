@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.pictures.heat_maps import heat_map
+from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.filters import as_word
 from kleene.sweeping.tables.groups import PERCENT, Group
 from kleene.sweeping.tables.listing import Listing, plain
@@ -65,6 +66,7 @@ class Pivot(Listing):
         """Whether a person reads the numbers in percent."""
         return self.value in (*SHARES, *PERCENT)
 
+    @drawn_with_tables
     def draw(self, path: Any, *, title: str = "") -> Path:
         """Draw the numbers as a heat map, shares in percent, and return the path; cells without runs stay empty."""
         scale = 100 if self.percent else 1

@@ -1,6 +1,5 @@
 """`kleene.results`: what a folder holds, of `kleene teach --results`, of experiments, or of a sweep."""
 
-import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ from kleene.sweeping.tables.merging import MergedTable
 from kleene.sweeping.tables.pivoting import Pivot
 from kleene.sweeping.tables.table import Table
 from kleene.teaching import results as files
-from kleene.teaching.reports import as_text
+from kleene.teaching.reports import as_text, table_of
+from kleene.traces.markup import html_of_rich, html_text
 
 MOST_NAMED = 5  # cells in the line about those set aside
 RUN = "run"  # `by` that merges nothing
@@ -113,7 +113,12 @@ class FoundResults(files.Results):
         return "\n".join(part for part in (self.line, self.heading, as_text(self.table())) if part)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return html_text(self.line) * bool(self.line) + self.html_tables()
+
+    def html_tables(self) -> str:
+        """A table with a row for each setting of the runs, and one for what other files hold."""
+        merged = self.merged().html_tables() if self.cells is not None and len(self.runs) else ""
+        return merged + (html_of_rich(table_of(self.rows)) if self.rows else "")
 
     def __repr__(self) -> str:
         return super().__repr__() if self.cells is None else f"<Results of a sweep: {self.line}>"

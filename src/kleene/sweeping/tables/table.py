@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
+from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.filters import as_word, check_name, filtered
 from kleene.sweeping.tables.groups import UNSHOWN, grouped, settings_line
 from kleene.sweeping.tables.listing import Listing, plain
@@ -130,6 +131,7 @@ class Table(Listing):
         most = {name: max(len(group.values(name)) for group in groups) for name in self.differing}
         return Pivot(rows, columns, value, groups, {name: count for name, count in most.items() if count > 1})
 
+    @drawn_with_tables
     def draw(self, path: Any, value: str = "generalises", *, title: str = "") -> Path:
         """Draw the curve of a measurement over the iterations: a line for each setting, with a band over its seeds."""
         return self.merged().draw(path, value, title=title)
