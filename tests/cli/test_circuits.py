@@ -96,7 +96,6 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
         (("check", "circuit:mine.nram"), "does not say how many steps"),
         (("compile", "increment", "--dtype", "float64"), "--dtype has no meaning"),
         (("certify", "increment"), "takes a transformer program"),
-        (("view", "increment"), "draws automata and Turing machines"),
         (("extract", "increment"), "this is a NRAM"),
     ],
 )

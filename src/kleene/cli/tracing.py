@@ -7,6 +7,7 @@ import typer
 from kleene.cli.options import MANY
 from kleene.errors import InputError
 
+LONGEST_NUMBER = 18  # digits
 ChannelsOption = Annotated[
     str | None, typer.Option(help="With --trace, the channels to show: names or patterns, such as token,ptr_*.")
 ]
@@ -21,10 +22,9 @@ def split_steps(typed: str | None) -> tuple[int | None, str | None]:
     """
     if typed is None or not typed.strip().lstrip("-").isdecimal():
         return None, typed
-    number = int(typed)
-    if number > MANY:
-        raise typer.BadParameter(f"{number} is not in the range x<={MANY}.", param_hint="'--steps'")
-    return number, None
+    if len(typed) > LONGEST_NUMBER or int(typed) > MANY:
+        raise typer.BadParameter(f"{typed[:LONGEST_NUMBER]} is not in the range x<={MANY}.", param_hint="'--steps'")
+    return int(typed), None
 
 
 def read_cut(channels: str | None, positions: str | None, steps: str | None, *, shown: bool) -> Any:
