@@ -102,3 +102,10 @@ def test_memories_that_a_circuit_has_no_block_for_are_counted_as_refused(run):
 def test_bad_input_is_refused_in_words(run, words, message):
     Path("mine.nram").write_text(STEPLESS)
     assert_refused(run(*words), message)
+
+
+def test_a_circuit_is_viewed_as_a_page_with_its_text(run):
+    assert run("view", "increment", "-o", "circuit.html").status == 0
+    page = Path("circuit.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "WRITE(r0, READ1)" in page
