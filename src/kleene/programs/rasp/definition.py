@@ -109,9 +109,7 @@ def vocabulary(given: Any) -> tuple:
             twice = token in seen
             seen.add(token)
         except TypeError:
-            raise ProgramError(
-                f"the vocabulary has the token {token!r}, which cannot be compared; use a tuple"
-            ) from None
+            raise ProgramError(f"the vocabulary has {token!r}, which has no hash; a tuple can be a token") from None
         if token is None or twice:
             why = "None is no token" if token is None else f"{token!r} is in it twice (1, 1.0 and True are equal)"
             raise ProgramError(f"the vocabulary {shown_vocabulary(tokens)} is refused: {why}")

@@ -20,24 +20,24 @@ def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> tuple[Callable,
 
     def method(self: "SOp", other: Any) -> "SOp":
         if isinstance(other, SOp):
-            return SequenceMap(_worded(lambda x, y: function(x, y), f"x {symbol} y"), self, other)
+            return SequenceMap(shown_as(lambda x, y: function(x, y), lambda x, y: f"{x} {symbol} {y}"), self, other)
         _refuse_selector(self, symbol, other)
-        return Map(_worded(lambda x: function(x, other), f"x {symbol} {other!r}"), self)
+        return Map(shown_as(lambda x: function(x, other), lambda x: f"{x} {symbol} {other!r}"), self)
 
     def reflected(self: "SOp", other: Any) -> "SOp":
         _refuse_selector(self, symbol, other)
-        return Map(_worded(lambda x: function(other, x), f"{other!r} {symbol} x"), self)
+        return Map(shown_as(lambda x: function(other, x), lambda x: f"{other!r} {symbol} {x}"), self)
 
     return method, reflected
 
 
-def _unary(text: str, function: Callable[[Any], Any]) -> Callable:
-    return lambda self: Map(_worded(lambda x: function(x), text), self)
+def _unary(function: Callable[[Any], Any], words: Callable[[str], str]) -> Callable:
+    return lambda self: Map(shown_as(lambda x: function(x), words), self)
 
 
-def _worded(function: Callable, text: str) -> Callable:
-    """The function, which shows itself as that text."""
-    function.__name__ = text
+def shown_as(function: Callable, words: Callable[..., str]) -> Callable:
+    """The function, which `kleene.programs.rasp.wording` shows in these words of its arguments."""
+    function.words = words  # type: ignore[attr-defined]
     return function
 
 
@@ -62,10 +62,10 @@ class SOp(RASPExpr):
     __floordiv__, __rfloordiv__ = _binary("//", operator.floordiv)
     __mod__, __rmod__ = _binary("%", operator.mod)
     __pow__, __rpow__ = _binary("**", operator.pow)
-    __and__, __rand__ = _binary("and", lambda x, y: x and y)
-    __or__, __ror__ = _binary("or", lambda x, y: x or y)
-    __invert__, __neg__ = _unary("not x", operator.not_), _unary("-x", operator.neg)
-    __abs__ = _unary("abs(x)", abs)
+    __and__, __rand__ = _binary("&", lambda x, y: x and y)
+    __or__, __ror__ = _binary("|", lambda x, y: x or y)
+    __invert__, __neg__ = _unary(operator.not_, "~{}".format), _unary(operator.neg, "-{}".format)
+    __abs__ = _unary(abs, "abs({})".format)
     __hash__ = RASPExpr.__hash__
 
     def __bool__(self) -> bool:
@@ -195,7 +195,7 @@ class LinearSequenceMap(SequenceMap):
     def __init__(self, fst: SOp, snd: SOp, fst_fac: float, snd_fac: float):
         if not all(isinstance(factor, (int, float)) for factor in (fst_fac, snd_fac)):
             raise ProgramError(f"the factors of a LinearSequenceMap are numbers, not {fst_fac!r} and {snd_fac!r}")
-        super().__init__(_worded(lambda x, y: fst_fac * x + snd_fac * y, f"{fst_fac} * x + {snd_fac} * y"), fst, snd)
+        super().__init__(lambda x, y: fst_fac * x + snd_fac * y, fst, snd)
         self.fst_fac, self.snd_fac = fst_fac, snd_fac
 
 

@@ -79,6 +79,11 @@ class RASPExpr:
         """The name, for s-ops the encoding, and whatever `annotated` added."""
         return MappingProxyType({"name": self._default_name, **self._notes})
 
+    @property
+    def given_annotations(self) -> Mapping[str, Any]:
+        """The annotations that were given, without defaults."""
+        return MappingProxyType(self._notes)
+
     def named(self, name: str) -> Self:
         """The same expression with a name; `tokens`, `indices` and `length` are copied instead."""
         return self.annotated(name=name)

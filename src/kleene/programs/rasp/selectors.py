@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.expressions import Full, SOp
+from kleene.programs.rasp.expressions import Full, SOp, is_numerical
 from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, needs, needs_function
 
 Predicate = Callable[[Any, Any], bool]  # (key, query) -> whether the query selects the key
@@ -223,7 +223,8 @@ class SelectorWidth(SOp):
 class Aggregate(SOp):
     """The mean of an s-op over the selected positions; `default` where none is selected.
 
-    One value, or several equal ones, need not be numbers: they give that value.
+    One value, or several equal ones, need not be numbers: they give that value, as a float if the aggregate is
+    numerical.
     """
 
     _default_name = "aggregate"
@@ -245,7 +246,7 @@ class Aggregate(SOp):
             return self.default
         first = values[0]
         if all(type(value) is type(first) and value == first for value in values[1:]):
-            return first
+            return float(first) if is_numerical(self) and isinstance(first, (int, float)) else first
         if not all(isinstance(value, (int, float)) for value in values):
             raise RaspError(f"{self.described} selects several values that have no mean: {_listed(values)}")
         if all(isinstance(value, int) for value in values):
