@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.words import Tokens, PrefixedVocabulary, checked_alphabet, checked_input
+from kleene.notation.words import PrefixedVocabulary, Tokens, checked_alphabet, checked_input
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.validation import Validation

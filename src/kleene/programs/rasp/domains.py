@@ -8,6 +8,7 @@ on a `Sample` of inputs, which holds every length, and so everything that follow
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -88,12 +89,17 @@ class Atom:
 
 @dataclass(frozen=True, eq=False)
 class ValueTable:
-    """The value of an s-op: for every combination of its atoms' codes an index into `values`, or FREE or FAULT."""
+    """The value of an s-op: for every combination of its atoms' codes an index into `values`, or FREE or FAULT.
+
+    `loose`: a whole number among its values may be an int or a float, because means are floats and single values are
+    not, and a network holds both as the same number.
+    """
 
     support: tuple[Atom, ...]
     codes: np.ndarray
     values: tuple[Any, ...]
     inside: np.ndarray = field(repr=False)
+    loose: bool = False
 
     @cached_property
     def seen(self) -> np.ndarray:
@@ -147,22 +153,42 @@ def combined(
     asked, places = np.unique(joint, return_inverse=True)
     results, values = np.empty(len(asked), dtype=np.int64), Interned(expr)
     for at, index in enumerate(asked.tolist()):
-        arguments = []
-        for table in reversed(tables):
-            index, which = divmod(index, len(table.values))
-            arguments.append(table.values[which])
+        arguments = _arguments(tables, index)
         try:
-            results[at] = values.code(function(*reversed(arguments)))
+            results[at] = values.code(function(*arguments))
         except RaspError:
             results[at] = FAULT
+            continue
+        if any(table.loose for table in tables):
+            _refuse_typed(expr, function, tables, arguments, list(values.found)[results[at]])
     codes = np.where(faulty, FAULT, FREE)
     codes[known] = results[places.reshape(-1)]
     if not values.found and len(asked):
-        function(*_first(tables, int(asked[0])))  # it has no value for anything: let it say why
-    return ValueTable(support, codes, tuple(values.found.values()), inside)
+        function(*_arguments(tables, int(asked[0])))  # it has no value for anything: let it say why
+    return ValueTable(support, codes, tuple(values.found.values()), inside, any(table.loose for table in tables))
 
 
-def _first(tables: Sequence[ValueTable], index: int) -> list[Any]:
+def _refuse_typed(
+    expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], arguments: list[Any], key: Any
+) -> None:
+    """Refuse a function that tells 1 from 1.0 where a network cannot."""
+    other = [float(x) if table.loose and type(x) is int else x for x, table in zip(arguments, tables)]
+    if all(type(x) is type(y) for x, y in zip(arguments, other)):
+        return
+    try:
+        same = value_key(function(*other)) == key
+    except RaspError:
+        same = False
+    if not same:
+        shown = ", ".join(map(repr, arguments)), ", ".join(map(repr, other))
+        raise DomainError(
+            f"{expr.described} has another value for {shown[1]} than for {shown[0]}. An aggregate gives a float for a "
+            f"mean and an int for a single value, and a network holds both as the same number; apply float() first"
+        )
+
+
+def _arguments(tables: Sequence[ValueTable], index: int) -> list[Any]:
+    """The values of the tables in the combination of that number."""
     arguments = []
     for table in reversed(tables):
         index, which = divmod(index, len(table.values))
@@ -176,6 +202,7 @@ class Interned:
     def __init__(self, expr: RASPExpr):
         self._expr = expr
         self.found: dict[Any, Any] = {}
+        self._codes: dict[Any, int] = {}
 
     def code(self, value: Any) -> int:
         """The index of the value, which is added if it is new; refuses one too many and what cannot be compared."""
@@ -194,19 +221,11 @@ class Interned:
                 f"{self._expr.described} takes more than {MOST_VALUES:,} values. Use a smaller vocabulary or "
                 f"max_length, or map its inputs to fewer values first"
             )
-        return list(self.found).index(key) if len(self.found) < 2 else self._places()[key]
-
-    def _places(self) -> dict[Any, int]:
-        cached = getattr(self, "_cache", None)
-        if cached is None or len(cached) != len(self.found):
-            cached = self._cache = {key: place for place, key in enumerate(self.found)}
-        return cached
+        return self._codes.setdefault(key, len(self._codes))
 
 
 def means(expr: RASPExpr, numbers: Sequence[float], most: int) -> list[float]:
     """Every mean of one to `most` of the numbers; a DomainError if they are too many."""
-    from fractions import Fraction
-
     exact = [Fraction(number).limit_denominator(10**6) for number in numbers]
     if any(abs(float(a) - b) > 1e-12 * max(1.0, abs(b)) for a, b in zip(exact, numbers)):
         raise DomainError(
