@@ -76,6 +76,8 @@ class Kind:
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
     compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
+    certifier: Callable[..., Any] | None = None  # (machine, program=…) -> why it equals its program
+    torch: Callable[[Any], Any] | None = None  # (machine) -> `TorchParts`, its weights and model in PyTorch's terms
     held: Callable[[Any, Any], Any] | None = None  # (machine, its program's trace) -> the part that the machine holds
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
     partial: bool = False  # whether a program may refuse an input, which is then not compared
@@ -133,6 +135,8 @@ TRANSFORMERS = Kind(
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
     streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    torch=late("kleene.machines.transformer.pytorch:shared_parts"),
+    certifier=late("kleene.compiling.alta.certificates:certify"),
     watched=late("kleene.watching.transformers:parts"),
 )
 UNROLLED = Kind(
@@ -144,6 +148,7 @@ UNROLLED = Kind(
     telling=late("kleene.programs.alta.console:telling"),
     run_options=("max_layers",),
     held=lambda network, trace: network.held_part(trace),
+    torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -165,6 +170,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(

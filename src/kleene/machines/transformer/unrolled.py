@@ -23,12 +23,12 @@ from kleene.machines.transformer.parameters import (
     Origin,
     Parameters,
     Probe,
-    Segment,
     check_layout,
     digest_of,
     pytree,
     static,
 )
+from kleene.machines.transformer.pytorch import unrolled_parts
 from kleene.machines.transformer.unrolled_execution import execute_unrolled
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
 from kleene.traces import Trace, TraceBatch
@@ -104,23 +104,6 @@ class UnrolledLayout:
         if step == 0:
             return self.held
         return self.layers[step - 1].held + self.layers[step - 1].heads if step <= len(self.layers) else ()
-
-    @cached_property
-    def meanings(self) -> tuple[str, ...]:
-        """What each dimension of the residual stream stands for, such as "parity=1"."""
-        names: dict[int, str] = {}
-        for segment in self.program.segments:
-            for dim in range(segment.start, segment.stop):
-                names[dim] = _meaning(segment, dim - segment.start)
-        return tuple(names[dim] for dim in self.dims)
-
-
-def _meaning(segment: Segment, index: int) -> str:
-    channel = segment.channel
-    if channel.kind == "number":
-        return channel.name
-    shown = channel.labels[index] if channel.labels is not None else str(index)
-    return f"{channel.name} has {shown}" if channel.kind == "set" else f"{channel.name}={shown}"
 
 
 @dataclass(frozen=True)
@@ -245,6 +228,10 @@ class UnrolledTransformer(Shown):
                 if channel.name not in self.layout.held_at(step):
                     data[channel.name][step] = channel.empty
         return replace(trace, data=data)
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
+        return unrolled_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""
