@@ -69,13 +69,16 @@ class Kind:
 
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of the compiler: values, default first
     stated: tuple[str, ...] = ()  # options that a report of compiling always names
     sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
     networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
     compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
+    certifier: Callable[..., Any] | None = None  # (machine, program=…) -> why it equals its program
+    torch: Callable[[Any], Any] | None = None  # (machine) -> `TorchParts`, its weights and model in PyTorch's terms
+    held: Callable[[Any, Any], Any] | None = None  # (machine, its program's trace) -> the part that the machine holds
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
     partial: bool = False  # whether a program may refuse an input, which is then not compared
     whole: Callable[[Any, Any], str | None] | None = None  # (program, machine) -> a difference that no input shows
@@ -122,13 +125,30 @@ TRANSFORMERS = Kind(
         "dtype": ("float32", "float64", "bfloat16"),
         "rules": ("compact", "paper"),
         "activation": ("clipped", "relu"),
+        "layers": ("shared", "unrolled"),
+        "max_length": (None,),
+        "causal": (False, True),
+        "depth": (None,),
     },
     stated=("dtype", "rules"),
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
     streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    torch=late("kleene.machines.transformer.pytorch:shared_parts"),
+    certifier=late("kleene.compiling.alta.certificates:certify"),
     watched=late("kleene.watching.transformers:parts"),
+)
+UNROLLED = Kind(
+    "unrolled Transformer",
+    machine="kleene.machines.transformer.unrolled:UnrolledTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    runner=late("kleene.programs.alta.console:run"),
+    telling=late("kleene.programs.alta.console:telling"),
+    run_options=("max_layers",),
+    held=lambda network, trace: network.held_part(trace),
+    torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -150,6 +170,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
@@ -274,6 +295,7 @@ NTMS = Kind(
 
 _ALL = (
     TRANSFORMERS,
+    UNROLLED,
     AUTOMATA,
     TURING_MACHINES,
     CIRCUITS,

@@ -14,10 +14,14 @@ from kleene.cli.options import (
     VERY_MANY,
     ActivationOption,
     AgainstOption,
+    CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
     FormOption,
     JsonOption,
+    LayersOption,
+    LengthOption,
     RulesOption,
     TransformerArgument,
 )
@@ -67,6 +71,8 @@ def check(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that program, network and a reference agree.
@@ -83,7 +89,7 @@ def check(
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
-    options |= {"form": form, "construction": construction}
+    options |= {"form": form, "construction": construction, "layers": layers, "depth": depth}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -175,6 +181,10 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    layers: LayersOption = None,
+    max_length: LengthOption = None,
+    causal: CausalOption = False,
+    depth: DepthOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say why a network equals its program, up to a length.
@@ -186,7 +196,8 @@ def certify(
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation}
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers}
+    options |= {"max_length": max_length, "causal": causal or None, "depth": depth}
     found = pair_of(program, against, options)
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:

@@ -96,3 +96,20 @@ ConstructionOption = Annotated[
     str | None,
     typer.Option(help="Turing machines: compact (the default) or merged (one tick a step, as in Chiang's notes)."),
 ]
+LayersOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Transformers: shared (one layer, repeated; the default) or unrolled (weights of its own for each layer)."
+    ),
+]
+LengthOption = Annotated[
+    int | None,
+    typer.Option("--max-length", help="With --layers unrolled: the most tokens of an input.", min=1, max=MANY),
+]
+CausalOption = Annotated[bool, typer.Option("--causal", help="With --layers unrolled: no position looks to its right.")]
+DepthOption = Annotated[
+    int | None,
+    typer.Option(
+        help="With --layers unrolled: how many layers, if that cannot be found; more are refused.", min=1, max=MANY
+    ),
+]

@@ -26,10 +26,14 @@ from kleene.cli.options import (
     MANY,
     ActivationOption,
     AgainstOption,
+    CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
     FormOption,
     JsonOption,
+    LayersOption,
+    LengthOption,
     ProgramArgument,
     RulesOption,
     SourceArgument,
@@ -124,16 +128,21 @@ def compile_command(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    max_length: LengthOption = None,
+    causal: CausalOption = False,
+    depth: DepthOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compile a program into the exact weights of a network.
 
-    A transformer program becomes a Universal Transformer, an automaton or a Turing machine a simple RNN, and a circuit
-    an NRAM.
+    A transformer program becomes a Universal Transformer, or with --layers unrolled an ordinary one; an automaton or a
+    Turing machine a simple RNN, and a circuit an NRAM.
     """
     from kleene.running import compiled
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
+    options |= {"layers": layers, "max_length": max_length, "causal": causal or None, "depth": depth}
     made = compiled(program, **options)
     if output is not None:
         made = made.saved(output)

@@ -22,6 +22,7 @@ from kleene.limits import read_fraction
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution
 from kleene.machines.rnn.execution import StateReading, activate
+from kleene.machines.rnn.pytorch import rnn_parts
 from kleene.machines.weights import BROKEN, check_version, declared
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
@@ -181,6 +182,10 @@ class SimpleRNN(Shown, eqx.Module):
         kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
         answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
         return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch with a `torch.nn.RNN`; refuses one that would not be exact there."""
+        return rnn_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path; exact weights as integers and denominators, never rounded."""
