@@ -66,6 +66,7 @@ class Kind:
     runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
     telling: Callable[[Any], Any] = _TELLING  # (Outcome) -> Telling
     run_options: tuple[str, ...] = ()
+    editable: bool = False  # whether runs take `edits`: see `kleene.notation.edits`
 
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
@@ -117,6 +118,7 @@ TRANSFORMERS = Kind(
     runner=late("kleene.programs.alta.console:run"),
     telling=late("kleene.programs.alta.console:telling"),
     run_options=("max_layers",),
+    editable=True,
     compiler=late("kleene.compiling.alta.compiler:compile_program"),
     options={
         "dtype": ("float32", "float64", "bfloat16"),

@@ -6,14 +6,17 @@ batch. `decode` uses softmax attention behind a causal mask, with keys and value
 computed anew for every token (`PlainNetworkDecoder`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import HaltError, InputError
 from kleene.machines.transformer.attention import Attended, attention_from, projected
+from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import (
+    LayerStep,
     Runnable,
     advance,
     all_clean,
@@ -33,6 +36,7 @@ from kleene.machines.transformer.layer import (
     with_faults,
 )
 from kleene.machines.transformer.parameters import Parameters, mapped
+from kleene.notation.edits import Edits
 from kleene.notation.words import Decoding, padded, write
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder
@@ -48,8 +52,9 @@ def execute(
     record: bool,
     attention: str,
     backend: str,
+    edits: Edits = (),
 ) -> TraceBatch:
-    """The traces of the network on a batch of inputs."""
+    """The traces of the network on a batch of inputs, under the edits."""
     layout = network.layout
     if attention not in ("select", "softmax") or backend not in ("auto", "numpy", "jax"):
         raise InputError(
@@ -65,14 +70,25 @@ def execute(
         state = state + network.positions[: tokens.shape[1]]
     if runnable.plan is not None:
         state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
+    editing = NetworkEdits(network, runnable, edits, lengths) if edits else None
+    if editing is not None:
+        state = editing.after(0, np.arange(len(lengths)), state)
     recorder.add(0, np.arange(len(lengths)), (kept_entries if record else outputs_of)(np, runnable, state))
+    run_layers: Callable[..., None] = run_in_numpy
     if _runs_in_jax(network, backend, tokens.size):
-        from kleene.machines.transformer.jax_execution import run_layers
-    else:
-        run_layers = run_in_numpy
+        from kleene.machines.transformer import jax_execution
+
+        run_layers = (
+            jax_execution.run_layers if editing is None else partial(run_in_numpy, step=jax_execution.one_layer)
+        )
     with np.errstate(over="ignore"):
-        run_layers(runnable, state, lengths, limit, recorder, record)
-    return recorder.batch()
+        if editing is None:
+            run_layers(runnable, state, lengths, limit, recorder, record)
+            return recorder.batch()
+        run_layers(runnable, state, lengths, limit, recorder, record, editing=editing)
+    batch = recorder.batch()
+    editing.plan.refuse_unreached(batch.steps)
+    return batch
 
 
 def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
@@ -86,10 +102,23 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
     return work > LARGE or jax.default_backend() != "cpu"
 
 
+def numpy_layer(runnable: Runnable, state: Any, lengths: np.ndarray, heads: Any) -> LayerStep:
+    """The batch after one layer."""
+    return advance(np, runnable, state, lengths, heads)
+
+
 def run_in_numpy(
-    runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
+    runnable: Runnable,
+    state: Any,
+    lengths: np.ndarray,
+    limit: int,
+    recorder: Recorder,
+    record: bool,
+    *,
+    editing: NetworkEdits | None = None,
+    step: Callable[..., LayerStep] = numpy_layer,
 ) -> None:
-    """Run all layers, one after the other."""
+    """Run all layers, one after the other; `step` is one layer."""
     rows = np.arange(len(lengths))
     layer = 0
     while True:
@@ -105,10 +134,13 @@ def run_in_numpy(
             break
         layer += 1
         state = state[:, : int(lengths[rows].max())]
-        step = advance(np, runnable, state, lengths[rows])
-        refuse_undefined(runnable, step, layer, rows)
-        state = step.state
-        recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
+        heads = None if editing is None else editing.attended(layer, rows, state)
+        after = step(runnable, state, lengths[rows], heads)
+        refuse_undefined(runnable, after, layer, rows)
+        if editing is not None:
+            after = after._replace(state=editing.after(layer, rows, after.state))
+        state = after.state
+        recorder.add(layer, rows, entries(np, runnable, after) if record else outputs_of(np, runnable, state))
     finish_rest(runnable, rows, layer, limit, recorder)
 
 
