@@ -142,6 +142,7 @@ AUTOMATA = Kind(
     noun="automaton",
     read=late("kleene.programs.automata.library:read"),
     telling=late("kleene.programs.automata.library:telling"),
+    editable=True,
     compiler=late("kleene.compiling.automata:compile_dfa"),
     options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
     stated=("form",),
@@ -165,6 +166,7 @@ TURING_MACHINES = Kind(
     read=late("kleene.programs.turing.library:read"),
     telling=late("kleene.programs.turing.library:telling"),
     run_options=("max_steps",),
+    editable=True,
     compiler=late("kleene.compiling.turing.compiler:compile_turing"),
     options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
     stated=("construction",),
@@ -190,6 +192,7 @@ CIRCUITS = Kind(
     runner=late("kleene.programs.circuits.library:run"),
     telling=late("kleene.programs.circuits.library:telling"),
     run_options=("steps",),
+    editable=True,
     compiler=late("kleene.compiling.circuits:compile_circuit"),
     sizes=late("kleene.programs.circuits.library:sizes"),
     inputs=late("kleene.compiling.circuits:inputs"),
@@ -224,6 +227,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        editable=name == "LSTM",
         watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {

@@ -42,3 +42,29 @@ def test_an_edit_that_cannot_be_made_is_one_line_on_stderr(run, edit, said):
         assert (status, out) == (2, "")
         assert said in err
         assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "edit"),
+    [
+        (("dfa:(a|b)*abb", "abb"), "state@2=q3"),
+        (("tm:copy", "abb"), "tape@2,1=a"),
+        (("tm:copy", "abb"), "state@2=from:b"),
+        (("increment", "3 1 2 0"), "r0@1=2"),
+    ],
+)
+def test_every_kind_of_program_takes_edits_as_its_network_does(run, words, edit):
+    ours, theirs = (run("run", *words, "--edit", edit, *way, "--json").json for way in ((), ("--compiled",)))
+    assert ours["output"] == theirs["output"]
+    assert run("run", *words, "--json").json != ours
+
+
+def test_a_machine_whose_runs_take_no_edits_says_so(run, tmp_path):
+    import jax
+
+    from kleene.machines.ntm.ntm import NTM
+
+    file = NTM.random(1, width=1, hidden=(1, 1), key=jax.random.key(0)).save(tmp_path / "ntm.safetensors")
+    status, _, err = run("run", str(file), "1", "--edit", "state@1=0")
+    assert status == 2
+    assert "is a Neural Turing Machine, whose runs take no edits" in err

@@ -3,7 +3,7 @@
 Programs and machines make a plan alike, so that both refuse the same edits, with the same words.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -89,12 +89,8 @@ class EditPlan:
                 )
 
     def _checked(self, edit: Edit, rows: np.ndarray) -> _Set:
-        if not isinstance(edit, Edit):
-            raise InputError(f"{self._subject}: an edit is {edit!r}; give kleene.Edit(name, layer=…, value=…)")
-        channel = self._channels.get(edit.name)
-        if channel is None:
-            hint = did_you_mean(edit.name, self._channels)
-            raise InputError(f"{self._subject}: the edit {edit} is of {edit.name!r}, which is not there; {hint}")
+        check_name(self._subject, edit, self._channels)
+        channel = self._channels[edit.name]
         if channel.per_step and edit.layer == 0:
             raise InputError(
                 f"{self._subject}: the edit {edit} is of {edit.name!r} at the start; a head reads in the layers from 1"
@@ -130,7 +126,7 @@ class EditPlan:
         if edit.name not in source:
             raise InputError(f"{self._subject}: the edit {edit} takes its values from a run that has no {edit.name!r}")
         theirs, shape = source.channel(edit.name), source[edit.name].shape
-        if (theirs.kind, theirs.size) != (channel.kind, channel.size):
+        if (theirs.kind, theirs.labels) != (channel.kind, channel.labels):
             raise InputError(f"{self._subject}: {edit.name!r} has other values in the run that the edit {edit} takes")
         if positions is not None and positions.max(initial=-1) >= shape[1]:
             raise InputError(
@@ -192,6 +188,24 @@ class EditPlan:
                 f"{channel.name!r}; it {takes(channel)}"
             )
         return declared if np.isclose(declared, entry, rtol=1e-9, atol=1e-12) else entry
+
+
+def check_name(subject: str, edit: Edit, names: Iterable[str]) -> None:
+    """Refuse what is no edit, and an edit of what is not there."""
+    if not isinstance(edit, Edit):
+        raise InputError(f"{subject}: an edit is {edit!r}; give kleene.Edit(name, layer=…, value=…)")
+    if edit.name not in names:
+        hint = did_you_mean(edit.name, names)
+        raise InputError(f"{subject}: the edit {edit} is of {edit.name!r}, which is not there; {hint}")
+
+
+def edits_of_rows(edits: Edits, count: int) -> list[list[Edit]]:
+    """The edits of each row of a batch."""
+    found: list[list[Edit]] = [[] for _ in range(count)]
+    for edit, rows in _by_rows(edits, count):
+        for row in rows.tolist():
+            found[row].append(edit)
+    return found
 
 
 def _by_rows(edits: Edits, count: int) -> Iterator[tuple[Edit, np.ndarray]]:

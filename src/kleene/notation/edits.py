@@ -57,7 +57,9 @@ class Edit:
             raise InputError(f"the edit of {self.name!r} needs a value, or a run to take it from, and not both")
 
     @classmethod
-    def from_run(cls, name: str, run: Trace, *, layer: Places = None, position: Places = None) -> "Edit":
+    def from_run(
+        cls, name: str, run: Trace, *, layer: Places = None, position: Places = None, step: Places = None
+    ) -> "Edit":
         """An interchange: the values that the channel had in another run, at the same layers and positions.
 
         >>> from kleene.programs.alta.library import parity
@@ -66,7 +68,7 @@ class Edit:
         >>> program.run([0, 0, 1], edits=[swapped]).output
         [1, 1, 0]
         """
-        return cls(name, layer=layer, position=position, source=run)
+        return cls(name, layer=layer, position=position, step=step, source=run)
 
     @classmethod
     def parse(cls, text: str) -> "Edit":
