@@ -65,12 +65,12 @@ class EditPlan:
         self._subject, self._lengths, self._unit, self._flat = subject, lengths, unit, flat
         self._channels = {channel.name: channel for channel in channels}
         self._grids, self._sets = grids, sets or {}
-        self._kept = [self._checked(edit, rows) for edit, rows in _by_rows(edits, len(lengths))]
+        self._kept = [self._checked(edit, rows) for edit, rows in by_rows(edits, len(lengths))]
 
     def at(self, layer: int, *, heads: bool = False) -> Iterator[Placed]:
         """What is set in the layer, in the order of the edits: heads' outputs, or everything else."""
         for one in self._kept:
-            if one.channel.per_step == heads and _includes(one.edit.layer, layer):
+            if one.channel.per_step == heads and includes(one.edit.layer, layer):
                 found = self._entries(one, layer)
                 if found is not None:
                     yield Placed(one.edit.name, one.rows, one.positions, found)
@@ -199,26 +199,27 @@ def check_name(subject: str, edit: Edit, names: Iterable[str]) -> None:
         raise InputError(f"{subject}: the edit {edit} is of {edit.name!r}, which is not there; {hint}")
 
 
-def edits_of_rows(edits: Edits, count: int) -> list[list[Edit]]:
+def edits_of_rows(edits: Sequence[Any], count: int) -> list[list[Any]]:
     """The edits of each row of a batch."""
-    found: list[list[Edit]] = [[] for _ in range(count)]
-    for edit, rows in _by_rows(edits, count):
+    found: list[list[Any]] = [[] for _ in range(count)]
+    for edit, rows in by_rows(edits, count):
         for row in rows.tolist():
             found[row].append(edit)
     return found
 
 
-def _by_rows(edits: Edits, count: int) -> Iterator[tuple[Edit, np.ndarray]]:
+def by_rows(edits: Sequence[Any], count: int) -> Iterator[tuple[Any, np.ndarray]]:
     """Each edit, and the rows of the batch that it is for."""
     given = list(edits)
     if not given or not any(isinstance(one, (list, tuple)) for one in given):
-        yield from ((edit, np.arange(count)) for edit in given)  # type: ignore[misc]
+        yield from ((edit, np.arange(count)) for edit in given)
         return
     if len(given) != count or not all(isinstance(one, (list, tuple)) for one in given):
         raise InputError(f"there are {len(given)} lists of edits for {count} inputs; give one list for each of them")
     for row, one in enumerate(given):
-        yield from ((edit, np.array([row])) for edit in one)  # type: ignore[union-attr]
+        yield from ((edit, np.array([row])) for edit in one)
 
 
-def _includes(places: Places, place: int) -> bool:
+def includes(places: Places, place: int) -> bool:
+    """Whether a place is among one, several or all."""
     return places is None or (place == places if isinstance(places, int) else place in tuple(places))

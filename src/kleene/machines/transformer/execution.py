@@ -7,6 +7,7 @@ computed anew for every token (`PlainNetworkDecoder`).
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -36,9 +37,13 @@ from kleene.machines.transformer.layer import (
     with_faults,
 )
 from kleene.machines.transformer.parameters import Parameters, mapped
-from kleene.notation.edits import Edits
+from kleene.machines.transformer.patched_execution import PatchedRun, Patches
+from kleene.machines.transformer.patching import Interventions, Patch
+from kleene.machines.transformer.patterns import patterns_of
+from kleene.notation.edit_plans import by_rows, edits_of_rows
 from kleene.notation.words import Decoding, padded, write
-from kleene.traces import TraceBatch
+from kleene.traces import Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.trace import Recorder
 
 LARGE = 1 << 27  # multiplications a layer, above which compiling in jax is worth its time
@@ -52,7 +57,7 @@ def execute(
     record: bool,
     attention: str,
     backend: str,
-    edits: Edits = (),
+    edits: Interventions = (),
 ) -> TraceBatch:
     """The traces of the network on a batch of inputs, under the edits."""
     layout = network.layout
@@ -64,13 +69,16 @@ def execute(
     tokens, lengths = padded(checked)
     limit = layout.max_layers if max_layers is None else max_layers
     recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
-    runnable = prepare(network, attention)
+    named, patches = split_patches(edits, len(lengths))
+    runnable = prepare(network, "softmax" if patches else attention)
     state = network.tokens[tokens]
     if network.positions is not None:
         state = state + network.positions[: tokens.shape[1]]
     if runnable.plan is not None:
         state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
-    editing = NetworkEdits(network, runnable, edits, lengths) if edits else None
+    editing = NetworkEdits(network, runnable, named, lengths) if named else None
+    if patches:
+        return PatchedRun(network, runnable, lengths, patches, editing).run(state, limit, recorder, record)
     if editing is not None:
         state = editing.after(0, np.arange(len(lengths)), state)
     recorder.add(0, np.arange(len(lengths)), (kept_entries if record else outputs_of)(np, runnable, state))
@@ -84,11 +92,24 @@ def execute(
     with np.errstate(over="ignore"):
         if editing is None:
             run_layers(runnable, state, lengths, limit, recorder, record)
-            return recorder.batch()
+            return replace(recorder.batch(), patterns=partial(_patterns, network))
         run_layers(runnable, state, lengths, limit, recorder, record, editing=editing)
     batch = recorder.batch()
     editing.plan.refuse_unreached(batch.steps)
-    return batch
+    return replace(batch, patterns=partial(_patterns, network))
+
+
+def split_patches(edits: Interventions, count: int) -> tuple[Any, Patches]:
+    """The edits of channels, and the patches with the rows of the batch that each is for."""
+    patches = [(edit, rows) for edit, rows in by_rows(edits, count) if isinstance(edit, Patch)] if edits else []
+    if not patches:
+        return edits, []
+    rest = [[edit for edit in own if not isinstance(edit, Patch)] for own in edits_of_rows(edits, count)]
+    return (rest if any(rest) else ()), patches
+
+
+def _patterns(network: Parameters, _: int, trace: Trace) -> AttentionPatterns:
+    return patterns_of(network, trace)
 
 
 def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
-from kleene.machines.transformer.attention import Attended, LookupPlan, plan_of, product, select, softmax
+from kleene.machines.transformer.attention import Attended, LookupPlan, Tap, plan_of, product, select, softmax
 from kleene.machines.transformer.parameters import (
     Array,
     Layout,
@@ -76,8 +76,13 @@ def prepare(network: Parameters, attention: str) -> Runnable:
     return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
 
 
-def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any, heads: Any = None) -> LayerStep:
-    """The whole batch after one layer. What the heads read may be replaced by `heads`: values, where, and which."""
+def advance(
+    xp: Any, runnable: Runnable, state: Any, lengths: Any, heads: Any = None, tap: Tap | None = None
+) -> LayerStep:
+    """The whole batch after one layer. What the heads read may be replaced by `heads`: values, where, and which.
+
+    A `tap` sees and changes what softmax attention and the MLP compute.
+    """
     layout, activation = runnable.layout, runnable.activation
     if runnable.plan is not None:
         plan = runnable.plan
@@ -87,7 +92,7 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any, heads: Any = 
     else:
         network = runnable.network
         assert network is not None
-        attended = softmax(xp, network, state, lengths)
+        attended = softmax(xp, network, state, lengths, tap)
         attended = replaced(xp, attended._replace(read=state + attended.read), heads)
         x = base = attended.read
         e = network.expansion
@@ -95,7 +100,7 @@ def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any, heads: Any = 
         mlp_out = network.mlp_out
     features, steps = features_of(xp, expansion, activation, x)
     reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
-    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out, tap)
     looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
     return LayerStep(base + change.astype(base.dtype), attended.read, reasons, looked)
 
@@ -143,10 +148,13 @@ def activate(xp: Any, activation: str, pre: Any) -> Any:
     return xp.clip(pre, 0, 1) if activation == "clipped" else xp.maximum(pre, 0)
 
 
-def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> tuple[Any, Any]:
+def mlp(
+    xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any, tap: Tap | None = None
+) -> tuple[Any, Any]:
     """What the MLP adds to the residual stream, and the pre-activations of the units that `mlp_out` lacks."""
     pre = product(xp, features, mlp_in) + mlp_bias
     hidden = activate(xp, activation, pre[..., : len(mlp_out)])
+    hidden = hidden if tap is None else tap.hidden(hidden)
     return product(xp, hidden.astype(features.dtype), mlp_out), pre[..., len(mlp_out) :]
 
 
