@@ -8,7 +8,7 @@ from typing import Any
 
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
-from kleene.errors import InputError
+from kleene.errors import EditError, InputError
 from kleene.kinds import Kind
 from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
@@ -119,13 +119,14 @@ def read_edits(
 ) -> tuple[Edit, ...]:
     """The edits as `Edit`s; typed ones may name another input, on which the subject is run for their values."""
     if edits and not found.kind.editable:
-        raise InputError(f"{name!r} is a {found.kind.name}, whose runs take no edits")
+        raise EditError(f"{name!r} is a {found.kind.name}, whose runs take no edits")
     read = [Edit.parse(edit) if isinstance(edit, str) else edit for edit in edits]
     for place, edit in enumerate(read):
         if isinstance(edit.value, str) and edit.value.startswith(FROM):
             other = typed_input([edit.value.removeprefix(FROM)], runner, found.entry)
             source = found.kind.runner(runner, other, name=name, **how)
-            read[place] = Edit.from_run(edit.name, source, layer=edit.layer, position=edit.position)
+            places = {"layer": edit.layer, "position": edit.position}
+            read[place] = Edit(edit.name, **places, source=source, origin=edit.value)
     return tuple(read)
 
 

@@ -4,12 +4,12 @@ Programs and machines make a plan alike, so that both refuse the same edits, wit
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.errors import InputError, did_you_mean
+from kleene.errors import EditError, did_you_mean
 from kleene.notation.edits import Edit, Edits, Places
 from kleene.notation.entries import entry_of, takes
 from kleene.traces import Channel, Trace
@@ -83,7 +83,7 @@ class EditPlan:
             short = one.rows[steps[one.rows] < last]
             if len(short):
                 row = int(short[0])
-                raise InputError(
+                raise EditError(
                     f"{self._subject}: the edit {one.edit} is for {self._unit} {last}, and the run on input {row} "
                     f"ended after {self._unit} {int(steps[row])}; {self._unit}s are counted from 0, the start"
                 )
@@ -92,7 +92,7 @@ class EditPlan:
         check_name(self._subject, edit, self._channels)
         channel = self._channels[edit.name]
         if channel.per_step and edit.layer == 0:
-            raise InputError(
+            raise EditError(
                 f"{self._subject}: the edit {edit} is of {edit.name!r} at the start; a head reads in the layers from 1"
             )
         rows, positions = self._cells(edit, rows)
@@ -107,7 +107,7 @@ class EditPlan:
         """The rows and the positions in them, side by side."""
         if edit.name in self._flat:
             if edit.position is not None:
-                raise InputError(f"{self._subject}: the edit {edit} has a position, and {edit.name!r} has none")
+                raise EditError(f"{self._subject}: the edit {edit} has a position, and {edit.name!r} has none")
             return rows, None
         if edit.position is None:
             lengths = self._lengths[rows]
@@ -116,7 +116,7 @@ class EditPlan:
         short = rows[self._lengths[rows] <= places.max(initial=-1)]
         if len(short):
             row = int(short[0])
-            raise InputError(
+            raise EditError(
                 f"{self._subject}: the edit {edit} is for position {int(places.max())}, and input {row} has "
                 f"{int(self._lengths[row])} positions, counted from 0"
             )
@@ -124,12 +124,12 @@ class EditPlan:
 
     def _check_source(self, edit: Edit, channel: Channel, source: Trace, positions: np.ndarray | None) -> None:
         if edit.name not in source:
-            raise InputError(f"{self._subject}: the edit {edit} takes its values from a run that has no {edit.name!r}")
+            raise EditError(f"{self._subject}: the edit {edit} takes its values from a run that has no {edit.name!r}")
         theirs, shape = source.channel(edit.name), source[edit.name].shape
         if (theirs.kind, theirs.labels) != (channel.kind, channel.labels):
-            raise InputError(f"{self._subject}: {edit.name!r} has other values in the run that the edit {edit} takes")
+            raise EditError(f"{self._subject}: {edit.name!r} has other values in the run that the edit {edit} takes")
         if positions is not None and positions.max(initial=-1) >= shape[1]:
-            raise InputError(
+            raise EditError(
                 f"{self._subject}: the edit {edit} is for position {int(positions.max())}, and the run that it takes "
                 f"its values from has {shape[1]}; name the positions to swap"
             )
@@ -141,7 +141,7 @@ class EditPlan:
         if layer > source.steps:
             if one.edit.layer is None:
                 return None
-            raise InputError(
+            raise EditError(
                 f"{self._subject}: the edit {one.edit} is for {self._unit} {layer}, and the run that it takes its "
                 f"values from ended after {source.steps}"
             )
@@ -151,15 +151,15 @@ class EditPlan:
 
     def _entry(self, edit: Edit, channel: Channel, value: Any, *, swapped: bool = False) -> Any:
         """The value as the trace holds it."""
-        entry = entry_of(channel, value)
+        entry = entry_of(replace(channel, meanings=None) if swapped else channel, value)  # a trace holds codes
         if entry is None:
             what = "undefined in the run that it takes its values from" if swapped else f"{value!r}"
-            raise InputError(f"{self._subject}: the edit {edit} is {what}, and {channel.name!r} {takes(channel)}")
+            raise EditError(f"{self._subject}: the edit {edit} is {what}, and {channel.name!r} {takes(channel)}")
         if channel.kind == "set":
             members = frozenset(np.flatnonzero(entry).tolist())
             if channel.name in self._sets and members not in self._sets[channel.name]:
                 shown = ", ".join(str(set(one) or "{}") for one in list(self._sets[channel.name])[:8])
-                raise InputError(
+                raise EditError(
                     f"{self._subject}: the edit {edit} is {set(members) or '{}'}, and {channel.name!r} takes one of "
                     f"its declared sets: {shown}"
                 )
@@ -178,12 +178,10 @@ class EditPlan:
         )
         if channel.name in self._grids:
             if not near:
-                raise InputError(
-                    f"{self._subject}: the edit {edit} is {entry:g}, and {channel.name!r} {takes(channel)}"
-                )
+                raise EditError(f"{self._subject}: the edit {edit} is {entry:g}, and {channel.name!r} {takes(channel)}")
             return declared
         if bool(blurred(values, entry)) or not (swapped or values[0] <= entry <= values[-1]):
-            raise InputError(
+            raise EditError(
                 f"{self._subject}: the edit {edit} is {entry:g}, which belongs to no declared value of "
                 f"{channel.name!r}; it {takes(channel)}"
             )
@@ -193,10 +191,10 @@ class EditPlan:
 def check_name(subject: str, edit: Edit, names: Iterable[str]) -> None:
     """Refuse what is no edit, and an edit of what is not there."""
     if not isinstance(edit, Edit):
-        raise InputError(f"{subject}: an edit is {edit!r}; give kleene.Edit(name, layer=…, value=…)")
+        raise EditError(f"{subject}: an edit is {edit!r}; give kleene.Edit(name, layer=…, value=…)")
     if edit.name not in names:
         hint = did_you_mean(edit.name, names)
-        raise InputError(f"{subject}: the edit {edit} is of {edit.name!r}, which is not there; {hint}")
+        raise EditError(f"{subject}: the edit {edit} is of {edit.name!r}, which is not there; {hint}")
 
 
 def edits_of_rows(edits: Sequence[Any], count: int) -> list[list[Any]]:
@@ -215,7 +213,7 @@ def by_rows(edits: Sequence[Any], count: int) -> Iterator[tuple[Any, np.ndarray]
         yield from ((edit, np.arange(count)) for edit in given)
         return
     if len(given) != count or not all(isinstance(one, (list, tuple)) for one in given):
-        raise InputError(f"there are {len(given)} lists of edits for {count} inputs; give one list for each of them")
+        raise EditError(f"there are {len(given)} lists of edits for {count} inputs; give one list for each of them")
     for row, one in enumerate(given):
         yield from ((edit, np.array([row])) for edit in one)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import EditError
 from kleene.notation.computations import Computation, Configuration, as_tape
 from kleene.notation.edit_plans import EditPlan, check_name
 from kleene.notation.edits import Edit
@@ -52,7 +52,7 @@ def joined(parts: Sequence[Trace]) -> Trace:
             data[channel.name] = np.concatenate([rows[0], *(array[1:] for array in rows[1:])])
         else:
             data[channel.name] = np.concatenate([*(array[:-1] for array in rows[:-1]), rows[-1]])
-    return Trace(last.channels, data, last.output_name, last.halted, last.axes, last.source)
+    return Trace(last.channels, data, last.output_name, last.halted, last.axes, last.source, last.prefix)
 
 
 def batch_of(traces: Sequence[Trace]) -> TraceBatch:
@@ -86,7 +86,7 @@ def edited_computation(
     kept: list[Configuration] = list(done.configurations)
     for stop, following in pairwise([*stops, max_steps]):
         if len(kept) - 1 < stop:
-            raise InputError(
+            raise EditError(
                 f"{subject}: an edit is for step {stop}, and the run ended after step {len(kept) - 1}; steps are "
                 f"counted from 0, the start"
             )
@@ -110,7 +110,7 @@ def _stops(subject: str, edits: Sequence[Edit]) -> list[int]:
         check_name(subject, edit, ("state", "head", "tape"))
         if edit.layer is None or (edit.name == "tape" and edit.position is None):
             what = "step" if edit.layer is None else "position"
-            raise InputError(f"{subject}: the edit {edit} has no {what}; name it, because a run may have any number")
+            raise EditError(f"{subject}: the edit {edit} has no {what}; name it, because a run may have any number")
     return sorted({step for edit in edits for step in _steps(edit)})
 
 

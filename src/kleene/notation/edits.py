@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import EditError
 from kleene.traces import Trace
 
 Places = int | Iterable[int] | None  # one, several, or all
@@ -46,15 +46,16 @@ class Edit:
     value: Any = field(default=UNSET, kw_only=True)
     source: Trace | None = field(default=None, kw_only=True)  # another run, which has the values
     step: Places = field(default=None, kw_only=True)
+    origin: str = field(default="…", kw_only=True)  # how a person would type where the other run comes from
 
     def __post_init__(self) -> None:
         if self.step is not None and self.layer is not None:
-            raise InputError(f"the edit of {self.name!r} has a layer and a step, which mean the same: give one of them")
+            raise EditError(f"the edit of {self.name!r} has a layer and a step, which mean the same: give one of them")
         object.__setattr__(self, "layer", _places(self.name, "layer", self.step if self.layer is None else self.layer))
         object.__setattr__(self, "position", _places(self.name, "position", self.position))
         object.__setattr__(self, "step", None)
         if (self.value is UNSET) == (self.source is None):
-            raise InputError(f"the edit of {self.name!r} needs a value, or a run to take it from, and not both")
+            raise EditError(f"the edit of {self.name!r} needs a value, or a run to take it from, and not both")
 
     @classmethod
     def from_run(
@@ -81,13 +82,13 @@ class Edit:
         name, _, places = place.partition("@")
         layer, _, position = places.partition(",")
         if not equals or not name.strip():
-            raise InputError(f"the edit {text!r} is not of the form NAME@LAYER,POSITION=VALUE, such as parity@3,5=1")
+            raise EditError(f"the edit {text!r} is not of the form NAME@LAYER,POSITION=VALUE, such as parity@3,5=1")
         return cls(name.strip(), layer=_typed(text, layer), position=_typed(text, position), value=value.strip())
 
     def __str__(self) -> str:
         places = [_shown(places) for places in (self.layer, self.position)]
         where = ",".join(places if places[1] != "*" else places[:1])
-        value = "…" if self.source is not None else self.value
+        value = self.origin if self.source is not None else self.value
         return f"{self.name}@{where}={value}"
 
     def __repr__(self) -> str:
@@ -108,12 +109,12 @@ def _places(name: str, what: str, given: Places) -> Places:
         try:
             found = tuple(int(place) for place in given)  # type: ignore[union-attr]
         except (TypeError, ValueError):
-            raise InputError(
+            raise EditError(
                 f"the edit of {name!r} has the {what} {given!r}; give a whole number, several, or None for all"
             ) from None
         least = min(found, default=0)
     if least < 0:
-        raise InputError(f"the edit of {name!r} has the {what} {least}; {what}s are counted from 0")
+        raise EditError(f"the edit of {name!r} has the {what} {least}; {what}s are counted from 0")
     return found
 
 
@@ -125,7 +126,7 @@ def _typed(text: str, places: str) -> Places:
     try:
         return range(int(first), int(last) + 1) if dash else int(first)
     except ValueError:
-        raise InputError(
+        raise EditError(
             f"the edit {text!r} has the place {places!r}; a layer or a position is a number, several such as 2-4, or *"
         ) from None
 

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from kleene.notation.words import value_key
 from kleene.traces import Channel
 
 
 def entry_of(channel: Channel, value: Any) -> Any:
     """The value as a trace holds it: a code, a number, or booleans for a set; None where the channel cannot take it.
+
+    Where the codes of a channel have meanings, a value is one of these.
 
     >>> entry_of(Channel("token", "category", 2, labels=("a", "b")), "b"), entry_of(Channel("x", "number"), "1/4")
     (1, 0.25)
@@ -28,6 +31,9 @@ def entry_of(channel: Channel, value: Any) -> Any:
 def _code(channel: Channel, value: Any) -> int | None:
     if isinstance(value, str) and channel.labels is not None and value in channel.labels:
         return channel.labels.index(value)
+    if channel.meanings is not None:
+        found = [code for code, meaning in enumerate(channel.meanings) if value_key(meaning) == value_key(value)]
+        return found[0] if found else None
     if isinstance(value, str):
         value = int(value) if value.lstrip("-").isdecimal() else None
     if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= int(value) < (channel.size or 0):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import EditError
 from kleene.machines.rnn import execution
 from kleene.notation.edit_plans import edits_of_rows
 from kleene.notation.edited_runs import batch_of, run_in_pieces
@@ -44,7 +44,7 @@ def _start(network: Any, entries: Mapping[str, Any]) -> Any:
         if state in reading.units:
             vector[reading.units.index(state)] = 1
         elif state != reading.dead:
-            raise InputError(
+            raise EditError(
                 f"the network has no unit for the state {reading.states[state]!r}, because no word leads there; "
                 f"compile the automaton with form='textbook', which keeps a unit for every transition"
             )

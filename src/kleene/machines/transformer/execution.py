@@ -68,7 +68,9 @@ def execute(
     checked = [layout.check_input(sequence) for sequence in sequences]
     tokens, lengths = padded(checked)
     limit = layout.max_layers if max_layers is None else max_layers
-    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    recorder = Recorder(
+        layout.channels, lengths, layout.output_name, record=record, source="network", prefix=layout.prefix
+    )
     named, patches = split_patches(edits, len(lengths))
     runnable = prepare(network, "softmax" if patches else attention)
     state = network.tokens[tokens]

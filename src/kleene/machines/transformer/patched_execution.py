@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
+from kleene.errors import EditError
 from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import Runnable, advance, entries, has_halted, kept_entries, outputs_of
 from kleene.machines.transformer.parameters import Parameters
@@ -31,7 +31,7 @@ class PatchedRun:
         editing: NetworkEdits | None,
     ):
         if network.dtype == "bfloat16":
-            raise InputError(f"{network.layout.name}: patches need float32 or float64 weights; compile it again")
+            raise EditError(f"{network.layout.name}: patches need float32 or float64 weights; compile it again")
         check_patches(network, runnable, [patch for patch, _ in patches], int(lengths.max(initial=0)))
         self.network, self.runnable, self.lengths, self.editing = network, runnable, lengths, editing
         self.patches = patches
@@ -79,7 +79,7 @@ class PatchedRun:
             layers = patch.layer
             last = -1 if layers is None else layers if isinstance(layers, int) else max(layers, default=-1)
             if len(rows) and last > steps[rows].max():
-                raise InputError(
+                raise EditError(
                     f"{self.network.layout.name}: {patch} is for layer {last}, and the run ended after layer "
                     f"{int(steps[rows].max())}"
                 )

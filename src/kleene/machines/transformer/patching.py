@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError, did_you_mean
+from kleene.errors import EditError, did_you_mean
 from kleene.machines.transformer.attention import Tap
 from kleene.machines.transformer.layer import Runnable
 from kleene.machines.transformer.parameters import Parameters
@@ -46,7 +46,7 @@ class Patch:
     def __post_init__(self) -> None:
         given = [site for site in SITES if getattr(self, site) is not None]
         if len(given) != 1:
-            raise InputError(f"a patch is of one of {', '.join(SITES)}; this one names {' and '.join(given) or 'none'}")
+            raise EditError(f"a patch is of one of {', '.join(SITES)}; this one names {' and '.join(given) or 'none'}")
 
     @property
     def site(self) -> str:
@@ -125,7 +125,7 @@ class PatchTap(Tap):
                 value = np.broadcast_to(np.asarray(patch.value, dtype=array.dtype), array.shape[1:])
             except (TypeError, ValueError):
                 name, count = self._network.layout.name, array.shape[-1]
-                raise InputError(
+                raise EditError(
                     f"{name}: {patch} does not fit; there it takes a number, {count} of them, or {count} for each of "
                     f"{array.shape[1]} positions"
                 ) from None
@@ -140,13 +140,13 @@ def head_of(network: Parameters, head: str | int) -> int:
     if isinstance(head, (int, np.integer)) and 0 <= head < len(heads):
         return int(head)
     hint = did_you_mean(str(head), heads) if heads else "it has none"
-    raise InputError(f"{network.layout.name}: there is no head {head!r}; {hint}")
+    raise EditError(f"{network.layout.name}: there is no head {head!r}; {hint}")
 
 
 def _numbers(network: Parameters, what: str, places: Places, count: int) -> np.ndarray:
     found = np.atleast_1d(np.asarray(places if isinstance(places, (int, np.integer)) else list(places or ())))
     if not np.issubdtype(found.dtype, np.integer) or found.min(initial=0) < 0 or found.max(initial=0) >= count:
-        raise InputError(f"{network.layout.name}: the {what} {places!r} is not there; there are 0 to {count - 1}")
+        raise EditError(f"{network.layout.name}: the {what} {places!r} is not there; there are 0 to {count - 1}")
     return found
 
 
@@ -166,6 +166,6 @@ def check_patches(network: Parameters, runnable: Runnable, patches: Sequence[Pat
             _numbers(network, patch.site, getattr(patch, patch.site), count)
         last = int(np.max(np.atleast_1d(np.asarray(patch.position or 0, dtype=np.int64)), initial=0))
         if patch.position is not None and last >= longest:
-            raise InputError(f"{network.layout.name}: {patch} is for position {last}, and the input has {longest}")
+            raise EditError(f"{network.layout.name}: {patch} is for position {last}, and the input has {longest}")
         if patch.layer == 0 and patch.site != "dimension":
-            raise InputError(f"{network.layout.name}: {patch} is for the start; layers are counted from 1")
+            raise EditError(f"{network.layout.name}: {patch} is for the start; layers are counted from 1")
