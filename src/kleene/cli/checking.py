@@ -14,12 +14,16 @@ from kleene.cli.options import (
     VERY_MANY,
     ActivationOption,
     AgainstOption,
+    CausalOption,
     ConstructionOption,
     DtypeOption,
     FormOption,
     JsonOption,
+    MaxLengthOption,
     RulesOption,
     TransformerArgument,
+    VocabOption,
+    adoption,
 )
 from kleene.cli.printing import print_json, progress_bar
 from kleene.errors import InputError
@@ -67,6 +71,8 @@ def check(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    vocab: VocabOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check that program, network and a reference agree.
@@ -83,7 +89,8 @@ def check(
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
-    options |= {"form": form, "construction": construction}
+    own = adoption(vocab, causal=causal)
+    options |= {"form": form, "construction": construction, "vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -175,6 +182,9 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say why a network equals its program, up to a length.
@@ -187,7 +197,7 @@ def certify(
     from kleene.compiling.alta.checking import pair_of
 
     options = {"dtype": dtype, "rules": rules, "activation": activation}
-    found = pair_of(program, against, options)
+    found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")

@@ -5,7 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, DtypeOption, JsonOption, ProgramArgument
+from kleene.cli.options import (
+    MANY,
+    CausalOption,
+    DtypeOption,
+    JsonOption,
+    MaxLengthOption,
+    ProgramArgument,
+    VocabOption,
+    adoption,
+)
 from kleene.cli.printing import print_json
 from kleene.errors import InputError
 
@@ -43,6 +52,9 @@ def watch(
         ),
     ] = None,
     dtype: DtypeOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     live: Annotated[
         bool,
         typer.Option("--live", help="Serve the page here: it runs again when the file is saved, and takes inputs."),
@@ -60,7 +72,7 @@ def watch(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
-    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype}
+    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, **adoption(vocab, max_length, causal)}
     if live:
         return _live(program, words or [], port, options, output=output, as_json=as_json)
     if port is not None:
