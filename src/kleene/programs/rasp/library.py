@@ -88,7 +88,7 @@ _SHELF = Shelf(
             lambda xs: [depth / (i + 1) for i, depth in enumerate(_balance(xs))], vocab="()a",
         ),
         _entry(
-            "dyck", "whether brackets are balanced", lambda: lib.make_shuffle_dyck(["()"]), "(()())",
+            "shuffle_dyck", "whether brackets are balanced", lambda: lib.make_shuffle_dyck(["()"]), "(()())",
             lambda xs: _balanced(xs, "()"), vocab="()",
         ),
         _entry(
