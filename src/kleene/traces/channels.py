@@ -9,6 +9,7 @@ import numpy as np
 Kind = Literal["category", "number", "set", "distribution", "vector"]
 
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
+Meaning = bool | int | float | str | None  # what a code stands for outside the program
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class Channel:
     - `number`: floats; NaN is undefined. `values` are the declared numbers (buckets), if there are any;
     - `set`: booleans with a last axis of length `size`;
     - `distribution` and `vector`: floats with a last axis of length `size`.
+
+    `meanings` say what each code of a category stands for, where that is a value of its own, as in RASP. An output is
+    given in them.
 
     `per_step` channels hold what was computed *during* a step (what a head read), so their entry at step 0, before
     anything ran, is undefined.
@@ -37,6 +41,7 @@ class Channel:
     values: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None
     per_step: bool = False
+    meanings: tuple[Meaning, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -121,6 +126,9 @@ class RecordedRun(Protocol):
 
     @property
     def source(self) -> str: ...
+
+    @property
+    def prefix(self) -> int: ...
 
     @property
     def steps(self) -> int: ...

@@ -58,7 +58,9 @@ def execute(
     checked = [layout.check_input(sequence) for sequence in sequences]
     tokens, lengths = padded(checked)
     limit = layout.max_layers if max_layers is None else max_layers
-    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    recorder = Recorder(
+        layout.channels, lengths, layout.output_name, record=record, source="network", prefix=layout.prefix
+    )
     runnable = prepare(network, attention)
     state = network.tokens[tokens]
     if network.positions is not None:

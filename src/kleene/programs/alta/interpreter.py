@@ -163,7 +163,9 @@ def interpret(
     tokens, lengths = padded([program.check_input(s) for s in sequences])
     engine = Engine(program)
     limit = program.max_layers if max_layers is None else max_layers
-    recorder = Recorder(program.channels, lengths, program.output_name, record=record, source="program")
+    recorder = Recorder(
+        program.channels, lengths, program.output_name, record=record, source="program", prefix=program.prefix
+    )
     for rows in [np.arange(len(lengths))] if record else blocks_of(lengths):
         _run(engine, tokens, lengths, rows, limit, recorder, record)
     return recorder.batch()

@@ -44,7 +44,7 @@ def reference_run(program: Definition, sequence: Tokens, *, max_layers: int | No
     steps = [[s | r for s, r in zip(state, reading)] for state, reading in zip(states, readings)]
     data = {channel.name: _column(channel, steps) for channel in program.channels}
     halted = _halted(program, states[-1])
-    return Trace(program.channels, data, program.output_name, halted, source="reference")
+    return Trace(program.channels, data, program.output_name, halted, source="reference", prefix=program.prefix)
 
 
 def _start(program: Definition, token: int, position: int) -> Values:
