@@ -20,6 +20,7 @@ from jaxtyping import AbstractArray
 
 from kleene.errors import InputError, KleeneError, ModelFileError
 from kleene.tensors import read_tensors, write_tensors
+from kleene.traces.channels import nested_tuple
 
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Any]
@@ -313,6 +314,8 @@ def _typed_as(member: Any, value: Any, name: str) -> Any:
         each = [items[0]] * len(value) if items[-1] is Ellipsis else items
         if len(each) == len(value):
             return tuple(typed(hint, item, name) for hint, item in zip(each, value))
+    elif member is tuple and isinstance(value, list):
+        return nested_tuple(value)
     elif is_dataclass(member) and isinstance(member, type) and isinstance(value, dict):
         hints = get_type_hints(member)
         unknown = sorted(set(value) - {f.name for f in fields(member)})

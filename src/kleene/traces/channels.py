@@ -9,7 +9,16 @@ import numpy as np
 Kind = Literal["category", "number", "set", "distribution", "vector"]
 
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
-Meaning = bool | int | float | str | None  # what a code stands for outside the program
+Meaning = bool | int | float | str | tuple | None  # what a code stands for outside the program
+
+
+def nested_tuple(value: Any) -> Any:
+    """A value that was kept as JSON, its lists as tuples.
+
+    >>> nested_tuple(["a", [1, [2.5]]])
+    ('a', (1, (2.5,)))
+    """
+    return tuple(map(nested_tuple, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
