@@ -284,13 +284,17 @@ def _named_statics(cls: type) -> Callable[[Header, Axes], Mapping[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold."""
+    """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold.
+
+    A field that says it is `sparse` is left out where it has its default, so that files stay as they were before it.
+    """
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        kept = [f for f in fields(value) if not (f.metadata.get("sparse") and getattr(value, f.name) == f.default)]
+        return {f.name: plain(getattr(value, f.name)) for f in kept}
     raise InputError(f"{value!r} cannot be saved: only numbers, strings, tuples and dataclasses of them can")
 
 

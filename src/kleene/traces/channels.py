@@ -1,7 +1,7 @@
 """A named quantity that a run records: what its numbers mean, and when two of them are equal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -50,7 +50,7 @@ class Channel:
     values: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None
     per_step: bool = False
-    meanings: tuple[Meaning, ...] | None = None
+    meanings: tuple[Meaning, ...] | None = field(default=None, metadata={"sparse": True})
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
