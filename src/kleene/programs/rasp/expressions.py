@@ -47,6 +47,9 @@ def _refuse_selector(sop: "SOp", symbol: str, other: Any) -> None:
         raise ProgramError(f"{sop.described} {symbol} {other.described}: a selector is combined only with selectors")
 
 
+_EQUAL, _UNEQUAL = _binary("==", operator.eq)[0], _binary("!=", operator.ne)[0]
+
+
 class SOp(RASPExpr):
     """A sequence operation: its value has an entry for every position of the input."""
 
@@ -55,7 +58,6 @@ class SOp(RASPExpr):
     # Comparisons reflect into each other, so that `1 < x` is `x > 1`.
     __lt__, __le__ = _binary("<", operator.lt)[0], _binary("<=", operator.le)[0]
     __gt__, __ge__ = _binary(">", operator.gt)[0], _binary(">=", operator.ge)[0]
-    __eq__, __ne__ = _binary("==", operator.eq)[0], _binary("!=", operator.ne)[0]
     __add__, __radd__ = _binary("+", operator.add)
     __sub__, __rsub__ = _binary("-", operator.sub)
     __mul__, __rmul__ = _binary("*", operator.mul)
@@ -68,6 +70,12 @@ class SOp(RASPExpr):
     __invert__, __neg__ = _unary(operator.not_, "~{}".format), _unary(operator.neg, "-{}".format)
     __abs__ = _unary(abs, lambda x: f"abs{x}" if x.startswith("(") else f"abs({x})")
     __hash__ = RASPExpr.__hash__
+
+    def __eq__(self, other: Any) -> "SOp":  # type: ignore[override]
+        return _EQUAL(self, other)
+
+    def __ne__(self, other: Any) -> "SOp":  # type: ignore[override]
+        return _UNEQUAL(self, other)
 
     def __bool__(self) -> bool:
         raise ProgramError(
@@ -153,9 +161,10 @@ class Map(SOp):
         super().__init__()
         needs_function(self, f)
         needs(self, inner, SOp, "inner")
-        merged = isinstance(inner, Map) and simplify
-        self.functions: tuple[Callable, ...] = (*inner.functions, f) if merged else (f,)  # the first applied first
-        inner = inner.inner if merged else inner
+        functions: tuple[Callable, ...] = (f,)
+        if simplify and isinstance(inner, Map):
+            functions, inner = (*inner.functions, f), inner.inner
+        self.functions = functions  # the first applied first
         self.f = f if len(self.functions) == 1 else _composed(self.functions)
         self.inner = inner
         self.children = (inner,)
