@@ -55,7 +55,9 @@ class Kind:
     machine: type | str  # a class, or "module:name"
     program: type | str | None = None
     relatives: tuple[str, ...] = ()  # classes of programs that `adopt` turns into `program`
-    adopt: Callable[[Any], Any] | None = None
+    adopt: Callable[..., Any] | None = None  # (subject, **those of `adoption` that were given) -> program
+    adoption: tuple[str, ...] = ()  # options that every verb takes: they say what else makes a subject a program
+    lowered: Callable[[Any], Any] | None = None  # (program) -> a program of another kind that computes the same
 
     # On the command line.
     prefixes: tuple[str, ...] = ()  # before names of the shelf; lists use the first; "" is no prefix
@@ -223,6 +225,28 @@ CIRCUITS = Kind(
     watched=late("kleene.watching.circuits:parts"),
 )
 
+RASP = Kind(  # its networks are Universal Transformers, and are run as those of transformer programs
+    "RASP program",
+    program="kleene.programs.rasp.program:RaspProgram",
+    machine="kleene.machines.transformer.universal_transformer:UniversalTransformer",
+    relatives=("kleene.programs.rasp.graph:RASPExpr",),
+    adopt=late("kleene.programs.rasp.program:as_program"),
+    adoption=("vocab", "max_length", "causal"),
+    lowered=lambda program: program.lowered,
+    prefixes=("rasp:",),
+    shelf=late("kleene.programs.rasp.library:entries"),
+    read=late("kleene.programs.rasp.library:read"),
+    telling=late("kleene.programs.rasp.library:telling"),
+    compiler=late("kleene.compiling.rasp:compile_rasp"),
+    options=TRANSFORMERS.options,
+    stated=TRANSFORMERS.stated,
+    inputs=late("kleene.compiling.rasp:inputs"),
+    judges=late("kleene.compiling.rasp:judges"),
+    compared=("program", "RASP's own evaluation", "network"),
+    partial=True,
+    watched=late("kleene.watching.rasp:parts"),
+)
+
 
 def _counter(name: str, summary: str, example: str) -> Entry:
     return Entry(name, summary, late(f"kleene.machines.rnn.library:{name}"), (example,))
@@ -305,6 +329,7 @@ _ALL = (
     AUTOMATA,
     TURING_MACHINES,
     CIRCUITS,
+    RASP,
     COUNTERS,
     LSTMS,
     TRANSFORMER_LMS,
@@ -358,7 +383,26 @@ def find(subject: Any) -> Kind | None:
 
 def adopted(subject: Any) -> Any:
     """The subject, or the program of its kind that a relative stands for, such as a program in ALTA's own classes."""
+    return taken(subject, {})[0]
+
+
+def taken(subject: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The subject as a program of its kind, and the options that are left once it has taken those of its adoption."""
+    kind, rest = find(subject), dict(options)
+    if kind is None or kind.adopt is None:
+        return subject, rest
+    found = {name: rest.pop(name) for name in kind.adoption if name in rest}
+    given = {name: value for name, value in found.items() if value is not None}
+    return (kind.adopt(subject, **given) if given or is_relative(subject) else subject), rest
+
+
+def is_relative(subject: Any) -> bool:
+    """Whether the subject is of a class that its kind's `adopt` turns into a program."""
     kind = find(subject)
-    if kind is None or kind.adopt is None or not set(kind.relatives) & set(_ancestry(subject)):
-        return subject
-    return kind.adopt(subject)
+    return kind is not None and bool(set(kind.relatives) & set(_ancestry(subject)))
+
+
+def lowered(subject: Any) -> Any:
+    """The program of another kind that computes what a program does, where its kind has one; the subject otherwise."""
+    kind = find(subject)
+    return subject if kind is None or kind.lowered is None or not kind.is_program(subject) else kind.lowered(subject)

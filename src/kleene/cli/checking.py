@@ -21,9 +21,11 @@ from kleene.cli.options import (
     FormOption,
     JsonOption,
     LayersOption,
-    LengthOption,
+    MaxLengthOption,
     RulesOption,
     TransformerArgument,
+    VocabOption,
+    adoption,
 )
 from kleene.cli.printing import print_json, progress_bar
 from kleene.errors import InputError
@@ -73,6 +75,8 @@ def check(
     construction: ConstructionOption = None,
     layers: LayersOption = None,
     depth: DepthOption = None,
+    vocab: VocabOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check that program, network and a reference agree.
@@ -89,7 +93,9 @@ def check(
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
+    own = adoption(vocab, causal=causal)
     options |= {"form": form, "construction": construction, "layers": layers, "depth": depth}
+    options |= {"vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -182,9 +188,10 @@ def certify(
     rules: RulesOption = None,
     activation: ActivationOption = None,
     layers: LayersOption = None,
-    max_length: LengthOption = None,
-    causal: CausalOption = False,
     depth: DepthOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say why a network equals its program, up to a length.
@@ -196,9 +203,8 @@ def certify(
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers}
-    options |= {"max_length": max_length, "causal": causal or None, "depth": depth}
-    found = pair_of(program, against, options)
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
+    found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")

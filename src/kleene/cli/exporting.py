@@ -12,7 +12,7 @@ from kleene.cli.options import (
     FormOption,
     JsonOption,
     LayersOption,
-    LengthOption,
+    MaxLengthOption,
     ProgramArgument,
     RulesOption,
 )
@@ -31,7 +31,7 @@ def export_command(
     activation: ActivationOption = None,
     form: FormOption = None,
     layers: LayersOption = None,
-    max_length: LengthOption = None,
+    max_length: MaxLengthOption = None,
     causal: CausalOption = False,
     depth: DepthOption = None,
     as_json: JsonOption = False,

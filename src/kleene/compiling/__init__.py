@@ -18,6 +18,7 @@ def compile(program: Any, **options: Any) -> Any:
       ("relu", "slu"), `dtype` ("exact", "float32", "float64").
     - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
       ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
+    - A RASP program, or an s-op with `vocab` and `max_length` (and `causal`), becomes a `UniversalTransformer` too.
     - A `Circuit` becomes an `NRAM` whose controller makes the circuit's connections at every step.
 
     >>> import kleene
@@ -26,7 +27,7 @@ def compile(program: Any, **options: Any) -> Any:
     >>> network.run([1, 0, 1]) == parity.absolute(positions=8).run([1, 0, 1])
     True
     """
-    program = kinds.adopted(program)
+    program, options = kinds.taken(program, options)
     kind = kinds.find(program)
     if kind is None or kind.compiler is None or not kind.is_program(program):
         raise TypeError(

@@ -9,7 +9,7 @@ from typing import Any
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
 from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
-from kleene.kinds import TRANSFORMERS
+from kleene.kinds import RASP, TRANSFORMERS
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts
 
@@ -72,14 +72,18 @@ def check(
 
     `program` is a program of any kind, an entry of a shelf, which has its own reference, or the name of one. Whole
     traces are compared, and the errors of runs that end with one. `reference` computes the output independently, from
-    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`.
+    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`. An s-op of RASP needs
+    `vocab`, and is compiled for `max_length`.
 
     >>> bool(check("parity_relative", samples=5, max_length=4))
     True
     """
     started = time.perf_counter()
-    found = naming.subject_of(program)
-    kind, built = found.kind, found.subject
+    subject, entry = naming.looked_up(program)
+    own_length = {"max_length": max_length} if kinds.is_relative(subject) else {}  # an s-op has none of its own
+    built, options = kinds.taken(subject, options | own_length)
+    found = naming.Found(built, entry, kinds.of(built))
+    kind = found.kind
     if not found.is_program or kind.inputs is None:
         raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
     name = name or naming.name_of(program)
@@ -111,17 +115,19 @@ def check_named(
     name: str, *, reference: str | None = None, options: Mapping[str, Any] | None = None, **asked: Any
 ) -> CheckReport:
     """Check one program by its name. `reference` is FILE.py:NAME, and `asked` are arguments of `check`."""
-    found = naming.find(name)
-    if not found.is_program:
+    subject, entry = naming.looked_up(name)
+    kind = kinds.of(subject)
+    subject = subject if kind.adoption else kinds.adopted(subject)
+    if not (kind.is_program(subject) or kinds.is_relative(subject)):
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
-    if reference is not None and found.kind is not TRANSFORMERS:
+    if reference is not None and kind not in (TRANSFORMERS, RASP):
         raise InputError(f"--reference is for one transformer program; {name!r} is of another kind")
     given = {key: value for key, value in (options or {}).items() if value is not None}
-    check_options(found.kind, given, name=name)
+    check_options(kind, given, also=kind.adoption, name=name)
     own = None if reference is None else naming.function_in_file(reference, "--reference")
     in_a_file = name.partition(":")[0].endswith(".py")
-    shown = naming.name_of(found.subject) if in_a_file else name
-    return check(found.entry or found.subject, name=shown, reference=own, **asked, **given)
+    shown = naming.name_of(subject) if in_a_file else name
+    return check(entry or subject, name=shown, reference=own, **asked, **given)
 
 
 def check_all(
