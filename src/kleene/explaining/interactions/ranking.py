@@ -1,0 +1,95 @@
+"""Rank correlations of scores with true interactions, word by word, and bootstrap intervals over networks and words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+DIGITS = 6  # numbers that agree in so many digits of the largest are tied: single precision has about seven
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and its 95% bootstrap interval; NaN where nothing could be measured."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if np.isnan(self.mean):
+            return "–"
+        return f"{_short(self.mean)} [{_short(self.low)}, {_short(self.high)}]"
+
+    def as_json(self) -> list[float | None]:
+        return [None if np.isnan(number) else round(number, 4) for number in (self.mean, self.low, self.high)]
+
+
+def _short(number: float) -> str:
+    return f"{number + 0.0:.2f}".replace("0.", ".", 1) if abs(number) < 0.995 else f"{number:.1f}"
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """The ranks along the last axis, ties sharing their mean rank; minus and plus infinity are ranked too."""
+    finite = np.where(np.isfinite(values), np.abs(values), 0)
+    largest = finite.max(axis=-1, keepdims=True, initial=0)
+    rounded = np.round(values / np.where(largest > 0, largest, 1), DIGITS)
+    mine, others = rounded[..., :, None], rounded[..., None, :]
+    return (others < mine).sum(axis=-1) + ((others == mine).sum(axis=-1) + 1) / 2
+
+
+def spearman(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The rank correlation of two arrays [word, pair], for each word.
+
+    It is NaN where the truth has no order, because all pairs interact alike, and 0 where the scores have none.
+
+    >>> spearman(np.array([[1.0, 2, 3], [1, 1, 1]]), np.array([[2.0, 4, 9], [1, 2, 3]])).tolist()
+    [1.0, nan]
+    """
+    mine, theirs = (ranked - ranked.mean(axis=-1, keepdims=True) for ranked in (ranks(truth), ranks(scores)))
+    return _over((mine * theirs).sum(-1), (mine**2).sum(-1), (theirs**2).sum(-1))
+
+
+def partial_spearman(truth: np.ndarray, scores: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """The partial rank correlation of truth and scores [word, pair] given a third array, for each word.
+
+    It is NaN where the truth has no order, or none beyond the third array's, and 0 where the scores have none beyond.
+    """
+    direct, of_truth, of_scores = spearman(truth, scores), spearman(truth, given), spearman(given, scores)
+    return _over(direct - of_truth * of_scores, 1 - of_truth**2, 1 - of_scores**2)
+
+
+def _over(above: np.ndarray, truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """above / √(truth · scores): NaN where nothing of the truth varies, and 0 where nothing of the scores does."""
+    varies = scores > 1e-9
+    found = np.where(varies, above / np.sqrt(np.where(varies & (truth > 0), truth * scores, 1)), 0.0)
+    return np.where(truth > 1e-9, found, np.nan)
+
+
+def area_under_roc(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The chance that a positive pair has a higher score than another, for each word; NaN where all pairs are alike."""
+    many, few = positive.sum(axis=-1), (~positive).sum(axis=-1)
+    above = np.where(positive, ranks(scores), 0).sum(axis=-1) - many * (many + 1) / 2
+    return np.where((many > 0) & (few > 0), above / np.where(many * few > 0, many * few, 1), np.nan)
+
+
+def interval(by_network: Sequence[np.ndarray], *, resamples: int = 1_000, seed: int = 0) -> Interval:
+    """The mean over networks of the mean over their words, and its 95% interval: networks and words drawn again.
+
+    Words with NaN are left out, and networks without any other.
+
+    >>> found = interval([np.array([0.0, 1.0]), np.array([0.5, np.nan])])
+    >>> found.mean, 0 <= found.low <= 0.5 <= found.high <= 1
+    (0.5, True)
+    """
+    known = [values[~np.isnan(values)] for values in by_network]
+    known = [values for values in known if len(values)]
+    if not known:
+        return Interval(*[float("nan")] * 3)
+    chance = np.random.default_rng(seed)
+    words: Any = [values[chance.integers(0, len(values), (resamples, len(values)))].mean(axis=1) for values in known]
+    drawn = chance.integers(0, len(known), (resamples, len(known)))
+    means = np.stack(words)[drawn, np.arange(resamples)[:, None]].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(np.mean([values.mean() for values in known])), float(low), float(high))
