@@ -13,8 +13,9 @@ import numpy as np
 from kleene import naming
 from kleene.compiling import compile
 from kleene.errors import InputError, did_you_mean
-from kleene.explaining.interactions.judging import InteractionVerdicts, JudgedNetwork, judge_interactions
+from kleene.explaining.interactions.judging import JudgedNetwork, judge_interactions
 from kleene.explaining.interactions.measures import MEASURES, AlphabetWord, Measure
+from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.kinds import AUTOMATA
 from kleene.programs.automata import DFA
 from kleene.teaching.teach import teach

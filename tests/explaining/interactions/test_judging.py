@@ -7,6 +7,7 @@ import kleene
 from kleene.errors import InputError
 from kleene.explaining.interactions.judging import JudgedNetwork, judge_interactions
 from kleene.explaining.interactions.measures import MEASURES
+from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.programs.automata.library import get
 
 LANGUAGE = get("tomita_4").build()
@@ -79,6 +80,11 @@ def test_a_table_has_a_row_for_each_measure_and_its_json_the_numbers():
     stored = found.as_json()["verdicts"][0]
     assert stored["spearman_language"] == [1.0, 1.0, 1.0]
     assert stored["by_network"] == {"tomita_4": 1.0}
+    assert str(InteractionVerdicts.from_json(found.as_json())) == str(found)
+    assert next(iter(found.markdown().values())).splitlines()[1:3] == [
+        "| --- | --- | --- |",
+        "| truth | 1.0 [1.0, 1.0] | 1.0 [1.0, 1.0] |",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from kleene.explaining.interactions.ranking import area_under_roc, interval, partial_spearman, ranks, spearman
+from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, ranks, spearman
 
 ROWS = st.lists(st.integers(0, 6).map(float), min_size=8, max_size=8)
 
@@ -65,6 +65,18 @@ def test_an_interval_is_wider_when_networks_differ_than_when_words_do():
     assert 0.35 < alike.low < 0.5 < alike.high < 0.65
 
 
+def test_networks_of_one_group_count_as_one_source_of_variation():
+    """Ten seeds of two languages that differ: the interval is about as wide as with one seed of each."""
+    values = [np.full(20, 0.0)] * 10 + [np.full(20, 1.0)] * 10
+    grouped, apart = interval(values, ["one"] * 10 + ["other"] * 10), interval(values)
+    assert (grouped.low, grouped.mean, grouped.high) == (0, 0.5, 1)
+    assert 0.2 < apart.low < apart.high < 0.8
+
+
+def test_groups_weigh_the_same_however_many_networks_they_have():
+    assert interval([np.zeros(3)] * 3 + [np.ones(3)], ["a", "a", "a", "b"]).mean == 0.5
+
+
 def test_an_interval_covers_the_mean_about_as_often_as_it_says():
     chance = np.random.default_rng(0)
     covered = [
@@ -79,3 +91,8 @@ def test_nothing_known_is_no_number():
     assert np.isnan(found.mean)
     assert str(found) == "–"
     assert found.as_json() == [None, None, None]
+
+
+def test_an_interval_is_shown_short():
+    assert str(Interval(0.354, -0.004, 0.9951)) == ".35 [.00, 1.0]"
+    assert str(Interval(-0.5, -1.0, -0.126)) == "-.50 [-1.0, -.13]"

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,8 @@ from kleene.explaining.interactions.measures import AlphabetWord, Measure, first
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
 from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, value_table
 from kleene.explaining.interactions.structure import dependent_pairs
+from kleene.explaining.interactions.verdicts import TRUTHS, InteractionVerdicts, MeasureVerdict
 from kleene.programs.automata import DFA
-
-# What a network's function is taken to be: membership in the language, or the output itself.
-TRUTHS = ("language", "output")
 
 
 @dataclass(frozen=True)
@@ -63,98 +61,6 @@ class JudgedNetwork:
         return value_table(function, self.length, self.language.alphabet)
 
 
-@dataclass(frozen=True)
-class MeasureVerdict:
-    """How well one measure does on one family of networks.
-
-    `spearman` and `partial`, which is given the distance of the symbols, are by truth. `structure` is the area under
-    ROC for pairs that the automaton's state depends on. `seconds` are those of one network's words, once compiled.
-    `by_network` has the mean rank correlation with the language's interactions for each network; None if no word has
-    an order of pairs.
-    """
-
-    measure: str
-    family: str
-    spearman: Mapping[str, Interval]
-    partial: Mapping[str, Interval]
-    structure: Interval
-    seconds: float
-    networks: int
-    words: int
-    by_network: Mapping[str, float | None]
-
-    def as_json(self) -> dict[str, Any]:
-        about = {"measure": self.measure, "family": self.family, "networks": self.networks, "words": self.words}
-        about |= {f"spearman_{truth}": found.as_json() for truth, found in self.spearman.items()}
-        about |= {f"partial_{truth}": found.as_json() for truth, found in self.partial.items()}
-        about |= {"structure": self.structure.as_json(), "seconds": round(self.seconds, 4)}
-        return about | {"by_network": dict(self.by_network)}
-
-
-@dataclass(frozen=True)
-class InteractionVerdicts:
-    """The verdicts on all measures, a line on each measure that failed, and one on each network that was left out.
-
-    `size` says how much was judged, if the networks were made for it.
-    """
-
-    verdicts: tuple[MeasureVerdict, ...]
-    problems: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    size: Mapping[str, Any] = field(default_factory=dict)
-
-    def of(self, measure: str, family: str) -> MeasureVerdict:
-        found = [one for one in self.verdicts if (one.measure, one.family) == (measure, family)]
-        if not found:
-            raise InputError(f"there is no verdict on {measure!r} for {family!r}")
-        return found[0]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.measure for one in self.verdicts))
-
-    @property
-    def families(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.family for one in self.verdicts))
-
-    def table(self, cell: Callable[[MeasureVerdict], object]) -> list[list[str]]:
-        """A table of measures × families, headings first; `cell` says what is shown of a verdict."""
-        known = {(one.measure, one.family): str(cell(one)) for one in self.verdicts}
-        rows = [
-            [measure, *(known.get((measure, family), "–") for family in self.families)] for measure in self.measures
-        ]
-        return [["", *self.families], *rows]
-
-    def tables(self) -> dict[str, list[list[str]]]:
-        """The tables that are printed, by their titles."""
-        found = {}
-        for truth, what in (("language", "the language"), ("output", "the network's own output")):
-            found[f"rank correlation with the true interactions of {what}"] = self.table(
-                lambda v, t=truth: v.spearman[t]
-            )
-            title = f"the same, given the distance of the two symbols ({what})"
-            found[title] = self.table(lambda v, t=truth: v.partial[t])
-        found["area under ROC, pairs on which the automaton's state depends"] = self.table(lambda v: v.structure)
-        found["seconds for the words of one network, once compiled"] = self.table(lambda v: f"{v.seconds:.3f}")
-        return found
-
-    def __str__(self) -> str:
-        parts = [f"{title}\n{_aligned(rows)}" for title, rows in self.tables().items()]
-        counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
-        words = max((one.words for one in self.verdicts), default=0)
-        parts.append(f"{', '.join(counts.values())}, {words} words each; [95% intervals over networks and words]")
-        parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
-        return "\n\n".join(parts)
-
-    def __repr__(self) -> str:
-        return f"<InteractionVerdicts on {len(self.measures)} measures, {len(self.families)} families of networks>"
-
-    def as_json(self) -> dict[str, Any]:
-        verdicts = [one.as_json() for one in self.verdicts]
-        lines = {"problems": list(self.problems), "left_out": list(self.left_out)}
-        return {"size": dict(self.size), "verdicts": verdicts} | lines
-
-
 def upper(matrices: np.ndarray) -> np.ndarray:
     """The entries with i < j of matrices [word, i, j]: [word, pair]."""
     above = np.triu_indices(matrices.shape[-1], 1)
@@ -175,6 +81,7 @@ def judge_interactions(
     network of each family a measure is called twice, and the second call is timed.
     """
     judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    languages = [one.language for one in networks]
     problems, left_out = [], []
     for one in networks:
         if on_network is not None:
@@ -192,7 +99,8 @@ def judge_interactions(
                 continue
             found = judged.setdefault((name, one.family), [])
             seconds = found[0]["seconds"] if found else _seconds(measure, one)
-            found.append(known.compared(scores) | {"seconds": seconds, "name": one.name})
+            about = {"seconds": seconds, "name": one.name, "group": languages.index(one.language)}
+            found.append(known.compared(scores) | about)
     families = list(dict.fromkeys(one.family for one in networks))
     verdicts = [
         _verdict(name, family, judged[name, family], resamples)
@@ -238,11 +146,12 @@ class _Truth:
 
 
 def _verdict(measure: str, family: str, found: list[dict[str, Any]], resamples: int) -> MeasureVerdict:
+    groups = [one["group"] for one in found]
     by_truth: dict[str, dict[str, Interval]] = {
-        what: {truth: interval([one[what][truth] for one in found], resamples=resamples) for truth in TRUTHS}
+        what: {truth: interval([one[what][truth] for one in found], groups, resamples=resamples) for truth in TRUTHS}
         for what in ("spearman", "partial")
     }
-    structure = interval([one["structure"] for one in found], resamples=resamples)
+    structure = interval([one["structure"] for one in found], groups, resamples=resamples)
     counts: dict[str, Any] = {
         "seconds": found[0]["seconds"],
         "networks": len(found),
@@ -259,8 +168,3 @@ def _seconds(measure: Measure, one: JudgedNetwork) -> float:
     started = time.perf_counter()
     measure(one.network, list(one.words))
     return time.perf_counter() - started
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)

@@ -58,7 +58,7 @@ def _interdependence(network: Any, words: Sequence[AlphabetWord], *, at_logits: 
     sentences = [row for row in codes for _ in foci]
     ends = [length - 1] * len(sentences)
     relevant, whole = states_at(about, sentences, foci * len(codes), ends, about.layers - 1, PAPERS)
-    root = np.linalg.qr(np.asarray(about.decoder), mode="r") if at_logits else np.eye(relevant.shape[-1])
+    root = np.asarray(np.linalg.qr(np.asarray(about.decoder), mode="r")) if at_logits else np.eye(relevant.shape[-1])
     relevant, whole = (part.reshape(len(codes), len(foci), -1) for part in (relevant, whole))
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     both = relevant[:, length:]

@@ -1,8 +1,7 @@
 """Rank correlations of scores with true interactions, word by word, and bootstrap intervals over networks and words."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,15 @@ class Interval:
     def as_json(self) -> list[float | None]:
         return [None if np.isnan(number) else round(number, 4) for number in (self.mean, self.low, self.high)]
 
+    @classmethod
+    def from_json(cls, stored: Sequence[float | None]) -> "Interval":
+        """The interval that `as_json` made plain data of."""
+        return cls(*(float("nan") if number is None else float(number) for number in stored))
+
 
 def _short(number: float) -> str:
-    return f"{number + 0.0:.2f}".replace("0.", ".", 1) if abs(number) < 0.995 else f"{number:.1f}"
+    rounded = round(number, 2) + 0.0  # so that there is no -0
+    return f"{rounded:.2f}".replace("0.", ".", 1) if abs(rounded) < 1 else f"{rounded:.1f}"
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
@@ -74,22 +79,41 @@ def area_under_roc(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return np.where((many > 0) & (few > 0), above / np.where(many * few > 0, many * few, 1), np.nan)
 
 
-def interval(by_network: Sequence[np.ndarray], *, resamples: int = 1_000, seed: int = 0) -> Interval:
-    """The mean over networks of the mean over their words, and its 95% interval: networks and words drawn again.
+def interval(
+    by_network: Sequence[np.ndarray],
+    groups: Sequence[Hashable] | None = None,
+    *,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> Interval:
+    """The mean over words, then networks, then groups of networks, and its 95% interval: all three drawn again.
 
-    Words with NaN are left out, and networks without any other.
+    Networks of one group, such as the seeds of one language, are not independent; without `groups` each network is a
+    group. Words with NaN are left out, and networks without any other.
 
     >>> found = interval([np.array([0.0, 1.0]), np.array([0.5, np.nan])])
     >>> found.mean, 0 <= found.low <= 0.5 <= found.high <= 1
     (0.5, True)
     """
-    known = [values[~np.isnan(values)] for values in by_network]
-    known = [values for values in known if len(values)]
-    if not known:
+    members: dict[Hashable, list[np.ndarray]] = {}
+    for group, values in zip(range(len(by_network)) if groups is None else groups, by_network, strict=True):
+        if not np.isnan(values).all():
+            members.setdefault(group, []).append(values[~np.isnan(values)])
+    if not members:
         return Interval(*[float("nan")] * 3)
     chance = np.random.default_rng(seed)
-    words: Any = [values[chance.integers(0, len(values), (resamples, len(values)))].mean(axis=1) for values in known]
-    drawn = chance.integers(0, len(known), (resamples, len(known)))
-    means = np.stack(words)[drawn, np.arange(resamples)[:, None]].mean(axis=1)
+    inner = np.stack([_drawn_means(chance, some, (len(members), resamples)) for some in members.values()])
+    drawn = chance.integers(0, len(members), (len(members), resamples))
+    means = inner[drawn, np.arange(len(members))[:, None], np.arange(resamples)].mean(axis=0)
     low, high = np.quantile(means, [0.025, 0.975])
-    return Interval(float(np.mean([values.mean() for values in known])), float(low), float(high))
+    own = [np.mean([values.mean() for values in some]) for some in members.values()]
+    return Interval(float(np.mean(own)), float(low), float(high))
+
+
+def _drawn_means(chance: np.random.Generator, group: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """Means of a group whose networks, and then their words, are drawn again: as many as the shape says."""
+    count = shape[0] * shape[1]
+    words = [values[chance.integers(0, len(values), (count, len(values)))].mean(axis=1) for values in group]
+    networks = chance.integers(0, len(group), (count, len(group)))
+    columns = chance.integers(0, count, (count, len(group)))  # a network drawn twice has other words each time
+    return np.stack(words)[networks, columns].mean(axis=1).reshape(shape)
