@@ -91,16 +91,16 @@ def judge_interactions(
             continue
         known = _Truth(one)
         for name, measure in measures.items():
+            found = judged.get((name, one.family), [])
             try:
                 scores = checked_scores(measure(one.network, list(one.words)), one)
+                seconds = found[0]["seconds"] if found else _seconds(measure, one)
             except Exception as error:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
                 problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
                 continue
-            found = judged.setdefault((name, one.family), [])
-            seconds = found[0]["seconds"] if found else _seconds(measure, one)
             about = {"seconds": seconds, "name": one.name, "group": languages.index(one.language)}
-            found.append(known.compared(scores) | about)
+            judged[name, one.family] = [*found, known.compared(scores) | about]
     families = list(dict.fromkeys(one.family for one in networks))
     verdicts = [
         _verdict(name, family, judged[name, family], resamples)
