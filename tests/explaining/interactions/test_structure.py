@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kleene.explaining.interactions.structure import dependence, dependent_pairs
+from kleene.explaining.interactions.structure import dependence, dependent_pairs, state_classes
 from kleene.programs.automata import DFA
 from kleene.programs.automata.library import get
 from tests.compiling.dfas import dfas
@@ -40,3 +40,12 @@ def test_pairs_are_those_of_which_both_still_matter():
     found = dependent_pairs(DFA.from_regex("(0|1)*011"), "101011")
     assert found[3:, 3:].all()
     assert not found[:3].any()
+
+
+@given(dfas())
+@settings(max_examples=30)
+def test_there_are_as_many_classes_of_reachable_states_as_the_smallest_automaton_has_states(dfa):
+    reached = {dfa.start_code}
+    while more := set(dfa.table[sorted(reached)].ravel().tolist()) - reached:
+        reached |= more
+    assert len(set(state_classes(dfa)[sorted(reached)].tolist())) == len(dfa.minimise().states)
