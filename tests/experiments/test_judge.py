@@ -1,5 +1,8 @@
 """`kleene.judge` on tiny sizes: names, functions and files of measures, taught networks, the command line."""
 
+import importlib
+from pathlib import Path
+
 import pytest
 
 import kleene
@@ -10,6 +13,7 @@ from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
 
 TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",))
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 OWN = "import numpy as np\ndef score(network, words):\n    return np.random.default_rng(0).random((len(words), 5, 5))\n"
 
 
@@ -46,6 +50,15 @@ def test_words_are_different_and_all_there_are_if_few():
     words = drawn_words(dfa, JudgeSize(length=3, words=50), 0)
     assert len(words) == len(set(words)) == 8
     assert drawn_words(dfa, JudgeSize(words=5), 1) != drawn_words(dfa, JudgeSize(words=5), 2)
+
+
+def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(RESULTS)
+    judged = importlib.import_module("judged")
+    page = judged.PAGE.read_text()
+    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 8
+    assert judged.filled(page) == page
+    assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
 
 
 def test_sizes_that_are_too_small_are_refused():

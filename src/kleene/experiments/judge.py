@@ -43,7 +43,7 @@ class JudgeSize:
 
 QUICK = JudgeSize()
 FULL = JudgeSize(
-    ("tomita_2", *QUICK.languages, "(0|1)*1(0|1){2}", "contains_abba"),
+    (*QUICK.languages, "(0|1)*1(0|1){2}", "(0|1)*101(0|1)*", "contains_abba"),
     words=60, seeds=5, iterations=4_000, hints=("none", "states"),
 )  # fmt: skip
 

@@ -36,7 +36,11 @@ def test_the_truth_itself_is_found_perfect_and_its_negative_the_opposite():
 def test_nearness_is_right_about_something_and_about_nothing_given_distance():
     found = judge_interactions([judged()], {"nearness": MEASURES["nearness"]}, resamples=50)
     assert found.of("nearness", "compiled RNN").partial["language"].mean == 0
-    assert found.of("nearness", "compiled RNN").spearman["language"].mean > 0.2
+    own = found.of("nearness", "compiled RNN").spearman["language"].mean
+    assert own > 0.2
+    assert found.of("nearness", "compiled RNN").lead["language"].mean == 0
+    perfect = judge_interactions([judged()], {"truth": shapley}, resamples=50).of("truth", "compiled RNN")
+    assert perfect.lead["language"].mean == pytest.approx(1 - own)
 
 
 def test_a_measure_may_ignore_the_lower_half_and_the_diagonal():
@@ -88,7 +92,7 @@ def test_a_table_has_a_row_for_each_measure_and_its_json_the_numbers():
     found = judge_interactions(networks, {"truth": shapley, "nearness": MEASURES["nearness"]}, resamples=20)
     title, rows = next(iter(found.tables().items()))
     assert title == "rank correlation with the true interactions of the language"
-    assert rows[:2] == [["", "compiled RNN", "compiled LSTM"], ["truth", "1.0 [1.0, 1.0]", "1.0 [1.0, 1.0]"]]
+    assert rows[:2] == [["measure", "compiled RNN", "compiled LSTM"], ["truth", "1.0 [1.0, 1.0]", "1.0 [1.0, 1.0]"]]
     stored = found.as_json()["verdicts"][0]
     assert stored["spearman_language"] == [1.0, 1.0, 1.0]
     assert stored["by_network"] == {"tomita_4": 1.0}

@@ -12,7 +12,7 @@ from kleene.explaining.interactions.measures import AlphabetWord, Measure, first
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
 from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, value_table
 from kleene.explaining.interactions.structure import dependent_pairs
-from kleene.explaining.interactions.verdicts import TRUTHS, InteractionVerdicts, MeasureVerdict
+from kleene.explaining.interactions.verdicts import BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
 from kleene.programs.automata import DFA
 
 
@@ -141,6 +141,7 @@ class _Truth:
         return {
             "spearman": {name: spearman(truth, scores) for name, truth in self.truths.items()},
             "partial": {name: partial_spearman(truth, scores, self.nearness) for name, truth in self.truths.items()},
+            "lead": {name: spearman(t, scores) - spearman(t, self.nearness) for name, t in self.truths.items()},
             "structure": area_under_roc(self.structure, scores),
         }
 
@@ -149,18 +150,13 @@ def _verdict(measure: str, family: str, found: list[dict[str, Any]], resamples: 
     groups = [one["group"] for one in found]
     by_truth: dict[str, dict[str, Interval]] = {
         what: {truth: interval([one[what][truth] for one in found], groups, resamples=resamples) for truth in TRUTHS}
-        for what in ("spearman", "partial")
+        for what in BY_TRUTH
     }
     structure = interval([one["structure"] for one in found], groups, resamples=resamples)
-    counts: dict[str, Any] = {
-        "seconds": found[0]["seconds"],
-        "networks": len(found),
-        "words": len(found[0]["structure"]),
-    }
-    counts["by_network"] = {
-        one["name"]: interval([one["spearman"]["language"]], resamples=1).as_json()[0] for one in found
-    }
-    return MeasureVerdict(measure, family, **by_truth, structure=structure, **counts)
+    means = {one["name"]: interval([one["spearman"]["language"]], resamples=1).as_json()[0] for one in found}
+    counts: dict[str, Any] = {"networks": len(found), "words": len(found[0]["structure"]), "by_network": means}
+    counts |= {"structure": structure, "seconds": found[0]["seconds"]}
+    return MeasureVerdict(measure, family, **by_truth, **counts)
 
 
 def _seconds(measure: Measure, one: JudgedNetwork) -> float:

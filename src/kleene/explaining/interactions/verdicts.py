@@ -9,22 +9,24 @@ from kleene.explaining.interactions.ranking import Interval
 
 # What a network's function is taken to be: membership in the language, or the output itself.
 TRUTHS = ("language", "output")
+BY_TRUTH = ("spearman", "partial", "lead")  # numbers that there are for each truth
 
 
 @dataclass(frozen=True)
 class MeasureVerdict:
     """How well one measure does on one family of networks.
 
-    `spearman` and `partial`, which is given the distance of the symbols, are by truth. `structure` is the area under
-    ROC for pairs that the automaton's state depends on. `seconds` are those of one network's words, once compiled.
-    `by_network` has the mean rank correlation with the language's interactions for each network; None if no word has
-    an order of pairs.
+    `spearman`, `partial`, which is given the distance of the symbols, and `lead`, by how much the rank correlation is
+    above that of nearness on the same words, are by truth. `structure` is the area under ROC for pairs that the
+    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has the mean
+    rank correlation with the language's interactions for each network; None if no word has an order of pairs.
     """
 
     measure: str
     family: str
     spearman: Mapping[str, Interval]
     partial: Mapping[str, Interval]
+    lead: Mapping[str, Interval]
     structure: Interval
     seconds: float
     networks: int
@@ -33,8 +35,8 @@ class MeasureVerdict:
 
     def as_json(self) -> dict[str, Any]:
         about = {"measure": self.measure, "family": self.family, "networks": self.networks, "words": self.words}
-        about |= {f"spearman_{truth}": found.as_json() for truth, found in self.spearman.items()}
-        about |= {f"partial_{truth}": found.as_json() for truth, found in self.partial.items()}
+        for name in BY_TRUTH:
+            about |= {f"{name}_{truth}": found.as_json() for truth, found in getattr(self, name).items()}
         about |= {"structure": self.structure.as_json(), "seconds": round(self.seconds, 4)}
         return about | {"by_network": dict(self.by_network)}
 
@@ -42,8 +44,7 @@ class MeasureVerdict:
     def from_json(cls, stored: Mapping[str, Any]) -> "MeasureVerdict":
         """The verdict that `as_json` made plain data of."""
         by_truth = {
-            name: {truth: Interval.from_json(stored[f"{name}_{truth}"]) for truth in TRUTHS}
-            for name in ("spearman", "partial")
+            name: {truth: Interval.from_json(stored[f"{name}_{truth}"]) for truth in TRUTHS} for name in BY_TRUTH
         }
         kept = {name: stored[name] for name in ("measure", "family", "seconds", "networks", "words", "by_network")}
         return cls(**by_truth, structure=Interval.from_json(stored["structure"]), **kept)
@@ -81,17 +82,19 @@ class InteractionVerdicts:
         rows = [
             [measure, *(known.get((measure, family), "–") for family in self.families)] for measure in self.measures
         ]
-        return [["", *self.families], *rows]
+        return [["measure", *self.families], *rows]
 
     def tables(self) -> dict[str, list[list[str]]]:
-        """The tables that are printed, by their titles."""
+        """All tables by their titles: rank correlations for each truth, the automaton's states, and seconds."""
         found = {}
-        for truth, what in (("language", "the language"), ("output", "the network's own output")):
-            found[f"rank correlation with the true interactions of {what}"] = self.table(
-                lambda v, t=truth: v.spearman[t]
+        for truth, what in zip(TRUTHS, ("the language", "the network's own output")):
+            titles = (
+                f"rank correlation with the true interactions of {what}",
+                f"the same, given the distance of the two symbols ({what})",
+                f"the rank correlation less that of nearness ({what})",
             )
-            title = f"the same, given the distance of the two symbols ({what})"
-            found[title] = self.table(lambda v, t=truth: v.partial[t])
+            for title, name in zip(titles, BY_TRUTH):
+                found[title] = self.table(lambda verdict, name=name, truth=truth: getattr(verdict, name)[truth])
         found["area under ROC, pairs on which the automaton's state depends"] = self.table(lambda v: v.structure)
         found["seconds for the words of one network, once compiled"] = self.table(lambda v: f"{v.seconds:.3f}")
         return found
@@ -100,9 +103,7 @@ class InteractionVerdicts:
         parts = [f"{title}\n{_aligned(rows)}" for title, rows in self.tables().items()]
         counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
         words = max((one.words for one in self.verdicts), default=0)
-        parts.append(
-            f"{', '.join(counts.values())}, {words} words each; [95% intervals over languages, networks and words]"
-        )
+        parts.append(f"{', '.join(counts.values())}, {words} words each; 95% intervals over languages, networks, words")
         parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
         return "\n\n".join(parts)
 
