@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
+    from kleene.notation.edits import Edit as Edit
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
@@ -63,6 +64,7 @@ _LATE = {
     # types
     "Channel": "kleene.traces",
     "DFA": "kleene.programs.automata",
+    "Edit": "kleene.notation.edits",
     "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "Trace": "kleene.traces",

@@ -66,6 +66,7 @@ class Kind:
     runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
     telling: Callable[[Any], Any] = _TELLING  # (Outcome) -> Telling
     run_options: tuple[str, ...] = ()
+    editable: tuple[str, ...] = ()  # channels that edits of a run may set, as patterns: see `kleene.notation.edits`
 
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
@@ -120,6 +121,7 @@ TRANSFORMERS = Kind(
     runner=late("kleene.programs.alta.console:run"),
     telling=late("kleene.programs.alta.console:telling"),
     run_options=("max_layers",),
+    editable=("*",),
     compiler=late("kleene.compiling.alta.compiler:compile_program"),
     options={
         "dtype": ("float32", "float64", "bfloat16"),
@@ -160,6 +162,7 @@ AUTOMATA = Kind(
     noun="automaton",
     read=late("kleene.programs.automata.library:read"),
     telling=late("kleene.programs.automata.library:telling"),
+    editable=("state", "hidden"),
     compiler=late("kleene.compiling.automata:compile_dfa"),
     options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
     stated=("form",),
@@ -184,6 +187,7 @@ TURING_MACHINES = Kind(
     read=late("kleene.programs.turing.library:read"),
     telling=late("kleene.programs.turing.library:telling"),
     run_options=("max_steps",),
+    editable=("state", "head", "tape"),
     compiler=late("kleene.compiling.turing.compiler:compile_turing"),
     options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
     stated=("construction",),
@@ -209,6 +213,7 @@ CIRCUITS = Kind(
     runner=late("kleene.programs.circuits.library:run"),
     telling=late("kleene.programs.circuits.library:telling"),
     run_options=("steps",),
+    editable=("memory", "r[0-9]", "r[0-9][0-9]"),
     compiler=late("kleene.compiling.circuits:compile_circuit"),
     sizes=late("kleene.programs.circuits.library:sizes"),
     inputs=late("kleene.compiling.circuits:inputs"),
@@ -243,6 +248,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        editable=("hidden.*",) if name == "LSTM" else (),
         watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {

@@ -50,6 +50,14 @@ ProgramArgument = Annotated[
         autocompletion=complete_program,
     ),
 ]
+EditOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME@LAYER,POSITION=VALUE",
+        help="Set a variable, a head's output or a state there and run on: parity@3,5=1. A layer or position may be "
+        "several (2-4) or all (*); the value may be that of a run on another input (from:110). Give it several times.",
+    ),
+]
 TransformerArgument = Annotated[
     str,
     typer.Argument(

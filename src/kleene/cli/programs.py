@@ -30,6 +30,7 @@ from kleene.cli.options import (
     ConstructionOption,
     DepthOption,
     DtypeOption,
+    EditOption,
     FormOption,
     JsonOption,
     LayersOption,
@@ -85,6 +86,7 @@ def run(
         int | None,
         typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
     ] = None,
+    edit: EditOption = None,
     channels: ChannelsOption = None,
     positions: PositionsOption = None,
     steps: Annotated[
@@ -107,7 +109,7 @@ def run(
     taken, span = split_steps(steps)
     cut = read_cut(channels, positions, span, shown=trace and not as_json)
     given |= {"form": form, "construction": construction, "steps": taken}
-    outcome = kleene.run(program, words or (), compiled=compiled, **given)
+    outcome = kleene.run(program, words or (), compiled=compiled, edits=edit or (), **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
     console = new_console()

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, DtypeOption, JsonOption, ProgramArgument
+from kleene.cli.options import MANY, DtypeOption, EditOption, JsonOption, ProgramArgument
 from kleene.cli.printing import print_json
 from kleene.errors import InputError
 
@@ -42,6 +42,7 @@ def watch(
             max=10**12,
         ),
     ] = None,
+    edit: EditOption = None,
     dtype: DtypeOption = None,
     live: Annotated[
         bool,
@@ -60,7 +61,7 @@ def watch(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
-    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype}
+    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "edits": edit or []}
     if live:
         return _live(program, words or [], port, options, output=output, as_json=as_json)
     if port is not None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from kleene.errors import InputError, ProgramError
+from kleene.traces.channels import Meaning
 
 Word = str | Iterable[str]  # a string, one symbol a character, or symbols
 
@@ -128,6 +129,56 @@ def shown_alphabet(alphabet: Sequence[str], most: int = 30) -> str:
     """The symbols for an error message; of many, only the first."""
     between = "" if is_plain(alphabet) else " "
     return between.join(alphabet[:most]) + (" …" if len(alphabet) > most else "")
+
+
+@dataclass(frozen=True)
+class PrefixedVocabulary:
+    """The words of a language whose inputs are any values, and how they become tokens: START, then a code for each.
+
+    >>> PrefixedVocabulary((1, 2, "x"), longest=4).codes([2, "x"], "program")
+    [0, 2, 3]
+    """
+
+    values: tuple[Meaning, ...]
+    longest: int
+
+    def codes(self, sequence: Any, name: str) -> list[int]:
+        """The tokens of an input with the start before them; refuses one that is too long or has other words.
+
+        A text is read letter by letter, or where a word is longer than a letter, word by word.
+        """
+        if isinstance(sequence, str):
+            is_short = all(isinstance(value, str) and len(value) == 1 for value in self.values)
+            sequence = list(sequence) if is_short else sequence.split()
+        try:
+            words = [unboxed(word) for word in sequence]
+        except TypeError:
+            raise InputError(f"{name}: the input is {sequence!r}, and a list of words was expected") from None
+        if len(words) > self.longest:
+            raise InputError(
+                f"{name}: the input has {len(words)} tokens, but it was made for at most {self.longest}; "
+                f"give a larger max_length"
+            )
+        known = {value_key(value): code for code, value in enumerate(self.values, 1)}
+        for place, word in enumerate(words):
+            if value_key(word) not in known:
+                shown = " ".join(map(repr, self.values[:30])) + (" …" if len(self.values) > 30 else "")
+                raise InputError(f"{name}: token {place} of the input is {word!r}, and the vocabulary is {shown}")
+        return [0, *(known[value_key(word)] for word in words)]
+
+
+def unboxed(value: Any) -> Any:
+    """A number of numpy's as Python's own; any other value as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def value_key(value: Any) -> Any:
+    """A key that equal values share: 1 and 1.0 do, 1 and True or "1" do not.
+
+    >>> value_key(1) == value_key(1.0), value_key(1) == value_key(True)
+    (True, False)
+    """
+    return ("truth", value) if isinstance(value, bool) else value
 
 
 Tokens = Sequence[Any] | np.ndarray  # one input: tokens, or a string or symbols of an alphabet

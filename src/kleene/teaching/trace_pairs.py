@@ -87,7 +87,7 @@ def _without_mlp(stream: Stream) -> Parameters:
     layout = Layout(
         program.name, tuple(stream.segments.values()), tuple(program.heads), queries, program.output_name,
         program.input_range, program.position_range, program.halt is not None, program.max_layers,
-        features.number_steps, program.alphabet,
+        features.number_steps, program.alphabet, program.vocabulary,
     )  # fmt: skip
     empty = (
         np.zeros((features.count, 0), np.float32),

@@ -9,6 +9,9 @@ import numpy as np
 Kind = Literal["category", "number", "set", "distribution", "vector"]
 
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
+# A number belongs to neither of two declared values if it is nearer to their middle than this share of the gap.
+BLUR = 1 / 64
+Meaning = bool | int | float | str | None  # what a code stands for outside the program
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Channel:
     - `number`: floats; NaN is undefined. `values` are the declared numbers (buckets), if there are any;
     - `set`: booleans with a last axis of length `size`;
     - `distribution` and `vector`: floats with a last axis of length `size`.
+
+    `meanings` say what each code of a category stands for, where that is a value of its own, as in RASP. An output is
+    given in them.
 
     `per_step` channels hold what was computed *during* a step (what a head read), so their entry at step 0, before
     anything ran, is undefined.
@@ -37,6 +43,7 @@ class Channel:
     values: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None
     per_step: bool = False
+    meanings: tuple[Meaning, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -100,6 +107,18 @@ def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
     return np.asarray(np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left"))
 
 
+def blurred(values: tuple[float, ...], x: Any) -> np.ndarray:
+    """Whether each number is too near the middle between two declared values to belong to either."""
+    table, x = np.asarray(values), np.asarray(x, dtype=np.float64)
+    if len(table) == 1:
+        return np.zeros(x.shape, dtype=bool)
+    middles, gaps = (table[:-1] + table[1:]) / 2, np.diff(table)
+    below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
+    above = np.clip(below + 1, 0, len(middles) - 1)
+    close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
+    return np.asarray(close[0] | close[1])
+
+
 @runtime_checkable
 class RecordedRun(Protocol):
     """The part of a trace that storage and tables use."""
@@ -121,6 +140,9 @@ class RecordedRun(Protocol):
 
     @property
     def source(self) -> str: ...
+
+    @property
+    def prefix(self) -> int: ...
 
     @property
     def steps(self) -> int: ...

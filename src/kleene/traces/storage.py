@@ -85,6 +85,7 @@ def _header(trace: RecordedRun) -> dict[str, Any]:
         "halted": trace.halted,
         "axes": list(trace.axes),
         "source": trace.source,
+        **({"prefix": trace.prefix} if trace.prefix else {}),
     }
 
 
@@ -102,7 +103,7 @@ def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> dict[str, Any
     if output is not None and output not in data:
         raise ValueError(f"the output {output!r} is not one of its channels")
     fields = {"channels": channels, "data": data, "output_name": output, "halted": header["halted"]}
-    return fields | {"axes": axes, "source": header["source"]}
+    return fields | {"axes": axes, "source": header["source"], "prefix": int(header.get("prefix", 0))}
 
 
 def _check(channels: Sequence[Channel], data: dict[str, np.ndarray], axes: tuple[str, ...]) -> None:

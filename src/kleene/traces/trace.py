@@ -5,15 +5,17 @@ a hint is one entry of a trace; a picture is a view of one. A `Recorder` collect
 while rows drop out as they halt.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.errors import RunError
 from kleene.traces import storage
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.channels import Channel
 from kleene.traces.markup import html_table
 
@@ -21,6 +23,8 @@ from kleene.traces.markup import html_table
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What one run did: for each channel an array whose first axis is the step, step 0 being the start.
+
+    The output begins after `prefix` positions, which a program puts before its input.
 
     `axes` names the axes that the channels share: `("step", "position")` for a Transformer,
     `("step",)` for an automaton. A channel may lack the later ones: a Turing machine has a tape with positions, but
@@ -38,6 +42,8 @@ class Trace:
     halted: bool = True
     axes: tuple[str, ...] = ("step", "position")
     source: str = field(default="", compare=False)
+    prefix: int = 0
+    patterns: Callable[["Trace"], AttentionPatterns] | None = field(default=None, compare=False, repr=False)
 
     @property
     def steps(self) -> int:
@@ -51,10 +57,24 @@ class Trace:
 
     @cached_property
     def output(self) -> Any:
-        """The output channel after the last step, as plain Python numbers."""
+        """The output channel after the last step, as plain Python numbers, or in the meanings of its codes."""
         if self.output_name is None:
             return None
-        return self.data[self.output_name][-1].tolist()
+        last = self.data[self.output_name][-1]
+        return meant(self.channel(self.output_name), (last[self.prefix :] if self.prefix else last).tolist())
+
+    @cached_property
+    def attention(self) -> AttentionPatterns:
+        """How much each head read from each position: `attention[head][layer, query, key]`, computed when first asked.
+
+        Runs of Transformers have it, but not traces from files.
+        """
+        if self.patterns is None:
+            raise RunError(
+                "this trace has no attention patterns: it is of a run without attention, of a program, or from a file; "
+                "run the network again"
+            )
+        return self.patterns(self)
 
     @property
     def labelled_output(self) -> Any:
@@ -65,7 +85,8 @@ class Trace:
         labels = None if self.output_name is None else self.channel(self.output_name).labels
         if labels is None or not isinstance(self.output, list):
             return self.output
-        found = [self.channel(self.output_name or "").show(entry) for entry in self.output]
+        codes = self.data[self.output_name or ""][-1][self.prefix :]
+        found = [self.channel(self.output_name or "").show(code) for code in codes]
         return "".join(found) if all(len(label) == 1 for label in labels) else found
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -178,6 +199,8 @@ class TraceBatch:
     source: str = ""
     recorded: bool = True
     axes: tuple[str, ...] = ("step", "position")
+    prefix: int = 0
+    patterns: Callable[[int, Trace], AttentionPatterns] | None = field(default=None, repr=False)  # of one of the runs
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -188,7 +211,9 @@ class TraceBatch:
         steps = int(self.steps[index])
         real = (index, slice(steps + 1), *self._positions(index))
         rows = {c.name: self.data[c.name][real] for c in self.channels}
-        return Trace(self.channels, rows, self.output_name, bool(self.halted[index]), self.axes, self.source)
+        halted = bool(self.halted[index])
+        patterns = None if self.patterns is None else partial(self.patterns, index)
+        return Trace(self.channels, rows, self.output_name, halted, self.axes, self.source, self.prefix, patterns)
 
     def _positions(self, index: int) -> tuple[slice, ...]:
         """Which positions of a run are real; nothing where it has none."""
@@ -222,9 +247,22 @@ class TraceBatch:
     @property
     def outputs(self) -> list[Any]:
         """The output of every run: a list with an entry for each position, or one entry where there are none."""
-        array = self.data[self.output_name or self.channels[0].name]
-        last = self.steps if self.recorded else np.zeros_like(self.steps)
-        return [array[(i, s, *self._positions(i))].tolist() for i, s in enumerate(last)]
+        name = self.output_name or self.channels[0].name
+        channel = next(channel for channel in self.channels if channel.name == name)
+        array, last = self.data[name], self.steps if self.recorded else np.zeros_like(self.steps)
+        rows = (array[(i, s, *self._positions(i))] for i, s in enumerate(last))
+        return [meant(channel, (row[self.prefix :] if self.prefix else row).tolist()) for row in rows]
+
+
+def meant(channel: Channel, codes: Any) -> Any:
+    """The codes, or what they stand for if the channel says so.
+
+    >>> meant(Channel("kind", "category", 3, meanings=(None, "odd", "even")), [2, 1])
+    ['even', 'odd']
+    """
+    if channel.meanings is None:
+        return codes
+    return [channel.meanings[code] if code >= 0 else None for code in codes]
 
 
 class Recorder:
@@ -234,8 +272,16 @@ class Recorder:
     """
 
     def __init__(
-        self, channels: tuple[Channel, ...], lengths: np.ndarray, output_name: str, *, record: bool, source: str
+        self,
+        channels: tuple[Channel, ...],
+        lengths: np.ndarray,
+        output_name: str,
+        *,
+        record: bool,
+        source: str,
+        prefix: int = 0,
     ):
+        self._prefix = prefix
         self._lengths, self._output_name, self._record, self._source = lengths, output_name, record, source
         self._channels = tuple(c for c in channels if record or c.name == output_name)
         self._steps = np.zeros(len(lengths), dtype=np.int64)
@@ -282,4 +328,5 @@ class Recorder:
             self._output_name,
             self._source,
             self._record,
+            prefix=self._prefix,
         )

@@ -144,6 +144,7 @@ class Passes:
         return Layout(
             p.name, tuple(self.stream.segments.values()), tuple(p.heads), queries, p.output_name, p.input_range,
             p.position_range, p.halt is not None, p.max_layers, self.features.number_steps, p.alphabet,
+            p.vocabulary,
         )  # fmt: skip
 
     def __repr__(self) -> str:

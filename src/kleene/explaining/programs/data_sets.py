@@ -26,7 +26,7 @@ SHOWN = "a condition is length<=20, count(1)<=3 or ones<=3, or several joined by
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CountComparison:
     """A bound on the length (where `token` is None), or on how often a token occurs."""
 
     token: int | None
@@ -42,7 +42,7 @@ class InputCondition:
     """Comparisons that must all hold."""
 
     text: str
-    parts: tuple[Comparison, ...]
+    parts: tuple[CountComparison, ...]
 
     @property
     def lengths(self) -> list[int]:
@@ -73,7 +73,7 @@ def read_condition(text: str) -> InputCondition:
             raise InputError(f"{part.strip()!r} is no condition on inputs; {SHOWN}")
         what, token, sign, bound = match.groups()
         counted = None if what == "length" else 1 if what == "ones" else int(token)
-        parts.append(Comparison(counted, sign, int(bound)))
+        parts.append(CountComparison(counted, sign, int(bound)))
     return InputCondition(text, tuple(parts))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from kleene.machines.weights import arrays_of
-from kleene.notation.words import checked_input
+from kleene.notation.words import PrefixedVocabulary, checked_input
 from kleene.traces import Channel
 
 Array = np.ndarray
@@ -57,10 +57,18 @@ class Layout:
     max_layers: int
     number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that compare its number
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
+    vocabulary: PrefixedVocabulary | None = None  # if inputs are any values, with a start before them
 
     def check_input(self, sequence: Sequence[Any]) -> list[int]:
         """The tokens of an input, which may be a string or symbols if there is an alphabet; refuses any other input."""
+        if self.vocabulary is not None:
+            return self.vocabulary.codes(sequence, self.name)
         return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
+
+    @property
+    def prefix(self) -> int:
+        """How many positions are put before an input."""
+        return 0 if self.vocabulary is None else 1
 
     @property
     def width(self) -> int:
@@ -119,6 +127,10 @@ def check_layout(layout: Layout) -> None:
     _check_symbols("alphabet", layout.alphabet, layout.input_range)
     for channel in layout.channels:
         _check_symbols(f"channel {channel.name!r}", channel.labels, channel.size)
+        if channel.meanings is not None and len(channel.meanings) != channel.size:
+            raise ValueError(f"channel {channel.name!r} has {len(channel.meanings)} meanings for {channel.size} codes")
+    if layout.vocabulary is not None and len(layout.vocabulary.values) + 1 != layout.input_range:
+        raise ValueError(f"its vocabulary has {len(layout.vocabulary.values)} words for {layout.input_range} tokens")
     if len(layout.queries) != len(layout.heads) or not isinstance(layout.max_layers, int):
         raise ValueError("its heads or its number of layers are not described")
 

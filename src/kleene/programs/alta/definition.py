@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.words import Tokens, checked_alphabet, checked_input
+from kleene.notation.words import PrefixedVocabulary, Tokens, checked_alphabet, checked_input
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.validation import Validation
 from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable, either, resolve_heads
 from kleene.traces import Channel
+from kleene.traces.channels import Meaning
 
 LAYERS_TO_HALT = 1000  # a program with a halting condition is given up after this many layers
 
@@ -116,12 +117,20 @@ class Definition(Specification):
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
     output_alphabet: tuple[str, ...] | None = None  # and for every value of the output
     faults: Mapping[str, Sequence[Case]] = field(default_factory=dict)
+    vocabulary: PrefixedVocabulary | None = None  # of a program whose inputs are any values, with a start before them
+    meanings: Mapping[str, tuple[Meaning, ...]] = field(default_factory=dict)  # what the codes of variables stand for
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
         kept = [v.channel(n) for n, v in self.variables.items()]
         kept = [replace(c, labels=self.output_alphabet) if c.name == self.output_name else c for c in kept]
-        return tuple(kept + [v.channel(n, per_step=True) for n, v in self.outputs.items()])
+        kept += [v.channel(n, per_step=True) for n, v in self.outputs.items()]
+        return tuple(_meaning(c, self.meanings[c.name]) if c.name in self.meanings else c for c in kept)
+
+    @property
+    def prefix(self) -> int:
+        """How many positions the program puts before its input."""
+        return 0 if self.vocabulary is None else 1
 
     @cached_property
     def starts(self) -> dict[str, tuple[str, np.ndarray]]:
@@ -158,7 +167,15 @@ class Definition(Specification):
 
     def check_input(self, sequence: Tokens) -> list[int]:
         """The sequence as plain integers, or an InputError that says what is wrong with it."""
+        if self.vocabulary is not None:
+            return self.vocabulary.codes(sequence, self.name)
         return checked_input(sequence, self.name, self.input_range, self.position_range, self.alphabet)
+
+
+def _meaning(channel: Channel, meanings: tuple[Meaning, ...]) -> Channel:
+    """The channel of a category with what its codes stand for, which are labels too where they all look different."""
+    labels = tuple(str(meaning) or "''" for meaning in meanings)
+    return replace(channel, meanings=meanings, labels=labels if len(set(labels)) == len(labels) else None)
 
 
 def _start(program: Definition, name: str, variable: Variable) -> tuple[str, np.ndarray]:

@@ -1,0 +1,199 @@
+"""What a selector selects: for every value of its queries the keys, by value, and the positions on the sample.
+
+Selectors that are combined with & | ~ select by several values at once; their keys and queries are combinations. Keys
+that every query treats alike are one class, so a selector that selects everything has a single key.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import ProgramError
+from kleene.programs.rasp.domains import LARGEST, DomainError, ValueTable, combinations, combined, joined_support
+from kleene.programs.rasp.graph import RaspError, RASPExpr
+from kleene.programs.rasp.selectors import ConstantSelector, Select, Selector, SelectorAnd, SelectorNot, SelectorOr
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The keys that queries select: `chosen` by value, (query, key); `seen` on the sample, (batch, query, key)."""
+
+    name: str
+    keys: ValueTable
+    queries: ValueTable
+    chosen: np.ndarray
+    seen: np.ndarray
+
+    @property
+    def positional(self) -> bool:
+        """Whether all that it selects follows from positions and lengths, so that the sample holds all there is."""
+        return self.keys.positional and self.queries.positional
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many positions each position of the sample selects."""
+        return self.seen.sum(axis=2)
+
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.unique(self.chosen, axis=1, return_inverse=True)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The class of every value of the keys."""
+        return self._columns[1].reshape(-1)
+
+    @property
+    def count(self) -> int:
+        """How many classes of keys there are."""
+        return self._columns[0].shape[1]
+
+    def sets(self, *, start: bool) -> list[frozenset[int]]:
+        """For every value of the queries the set of classes, from 1 on; 0 is the start."""
+        first = {0} if start else set()
+        return [frozenset(first | {1 + int(at) for at in np.flatnonzero(row)}) for row in self._columns[0]]
+
+    @cached_property
+    def never_empty(self) -> bool:
+        """Whether it is certain that something is selected: because positions say so, or each selects itself."""
+        if self.positional:
+            return not (self.counts == 0)[self.keys.inside].any()
+        both = possible_pairs(self.queries, self.keys)
+        return both is not None and bool(self.chosen[both].all())
+
+    def possible_counts(self, most: int) -> set[int]:
+        """All numbers of positions that can be selected."""
+        if self.positional:
+            return set(np.unique(self.counts[self.keys.inside]).tolist()) or {0}
+        return set(range(int(self.never_empty), self._most(most) + 1))
+
+    def _most(self, most: int) -> int:
+        """How many can be selected: no more than there are keys to choose from, if no two positions share one."""
+        own = [code for code in self.keys.codes.reshape(-1).tolist() if code >= 0]
+        is_place = [atom.name for atom in self.keys.support] == ["indices"] and len(set(own)) == len(own)
+        return min(most, int(self.chosen.sum(axis=1).max(initial=0))) if is_place else most
+
+    def selects_one(self, most: int) -> bool:
+        """Whether it is certain that nobody selects two positions."""
+        return max(self.possible_counts(most)) <= 1
+
+
+def possible_pairs(one: ValueTable, other: ValueTable) -> tuple[np.ndarray, np.ndarray] | None:
+    """The pairs of values that two s-ops can have at the same position; None if there are too many to list."""
+    if combinations([one, other]) > LARGEST:
+        return None
+    support = joined_support([one, other])
+    codes = np.broadcast_arrays(one.aligned(support), other.aligned(support))
+    known = (codes[0] >= 0) & (codes[1] >= 0)
+    pairs = np.unique(codes[0][known] * len(other.values) + codes[1][known])
+    return pairs // len(other.values), pairs % len(other.values)
+
+
+def selection_of(
+    selector: Selector,
+    tables: Mapping[RASPExpr, ValueTable],
+    indices: Callable[[], ValueTable],
+    causal: bool,
+) -> Selection:
+    """What a selector selects, from the tables of its s-ops."""
+    leaves: list[_Leaf] = []
+    combine = _leaves_of(selector, tables, indices, leaves)
+    keys, places = _joint(selector, [leaf.keys for leaf in leaves])
+    queries, rows = _joint(selector, [leaf.queries for leaf in leaves])
+    if len(keys.values) * len(queries.values) > 1 << 22:
+        raise DomainError(
+            f"{selector.described} compares {len(queries.values):,} queries with {len(keys.values):,} keys; "
+            f"use a smaller vocabulary or max_length, or map them to fewer values first"
+        )
+    parts = [leaf.chosen[np.ix_(row, place)] for leaf, row, place in zip(leaves, rows, places)]
+    chosen = combine(iter(parts))
+    inside = keys.inside
+    seen = chosen[np.maximum(queries.seen, 0)[:, :, None], np.maximum(keys.seen, 0)[:, None, :]]
+    seen = seen & inside[:, :, None] & inside[:, None, :]
+    if causal:
+        seen = seen & np.tri(inside.shape[1], dtype=bool)
+    return Selection(selector.name, keys, queries, chosen, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Leaf:
+    """A selector that is not combined of others."""
+
+    keys: ValueTable
+    queries: ValueTable
+    chosen: np.ndarray
+
+
+def _leaves_of(
+    selector: Selector, tables: Mapping[RASPExpr, ValueTable], indices: Callable[[], ValueTable], leaves: list[_Leaf]
+) -> Callable[[Any], np.ndarray]:
+    """Adds the simple selectors to `leaves`; returns how the whole follows from what each of them selects."""
+    if isinstance(selector, Select):
+        leaves.append(_select(selector, tables[selector.keys], tables[selector.queries]))
+        return next
+    if isinstance(selector, ConstantSelector):
+        leaves.append(_constant(selector, indices()))
+        return next
+    if isinstance(selector, SelectorNot):
+        inner = _leaves_of(selector.inner, tables, indices, leaves)
+        return lambda parts: ~inner(parts)
+    if isinstance(selector, (SelectorAnd, SelectorOr)):
+        both = [_leaves_of(side, tables, indices, leaves) for side in (selector.fst, selector.snd)]
+        operation = np.logical_and if isinstance(selector, SelectorAnd) else np.logical_or
+        return lambda parts: operation(*[side(parts) for side in both])
+    raise ProgramError(f"{selector.described} cannot be compiled: a {type(selector).__name__} is not known here")
+
+
+def _select(selector: Select, keys: ValueTable, queries: ValueTable) -> _Leaf:
+    if len(keys.values) * len(queries.values) > LARGEST:
+        raise DomainError(
+            f"{selector.described} compares {len(queries.values):,} queries with {len(keys.values):,} keys; "
+            f"use a smaller vocabulary or max_length, or map them to fewer values first"
+        )
+
+    chosen = [[_holds(selector, key, query) for key in keys.values] for query in queries.values]
+    for q, query in enumerate(queries.values if keys.loose or queries.loose else ()):
+        for k, key in enumerate(keys.values):
+            other = _as_float(key, keys.loose), _as_float(query, queries.loose)
+            if _holds(selector, *other) != chosen[q][k]:
+                raise DomainError(
+                    f"{selector.described} answers otherwise for {other[0]!r}, {other[1]!r} than for {key!r}, "
+                    f"{query!r}. An aggregate gives a float for a mean and an int for a single value, and a network "
+                    f"holds both as the same number; apply float() first"
+                )
+    return _Leaf(keys, queries, np.array(chosen, dtype=bool).reshape(len(queries.values), len(keys.values)))
+
+
+def _holds(selector: Select, key: Any, query: Any) -> bool:
+    try:
+        return selector.holds(key, query)
+    except RaspError:
+        return False  # RASP itself gives no value to an input on which these two meet
+
+
+def _as_float(value: Any, loose: bool) -> Any:
+    return float(value) if loose and type(value) is int else value
+
+
+def _constant(selector: ConstantSelector, indices: ValueTable) -> _Leaf:
+    given, needed = len(selector.value), len(indices.values)
+    if selector.check_length or given < needed:
+        raise ProgramError(
+            f"{selector.described} is for {given} positions, and the network reads inputs of up to {needed} tokens. "
+            f"Give it a row for each, and check_length=False"
+        )
+    return _Leaf(indices, indices, np.array([row[:needed] for row in selector.value[:needed]], dtype=bool))
+
+
+def _joint(selector: Selector, tables: Sequence[ValueTable]) -> tuple[ValueTable, list[np.ndarray]]:
+    """One table for several s-ops, and for each of them its own index at every value of that table."""
+    different = list(dict.fromkeys(tables))
+    if len(different) == 1:
+        return tables[0], [np.arange(len(tables[0].values))] * len(tables)
+    indexed = [replace(table, values=tuple(range(len(table.values)))) for table in different]
+    joint = combined(selector, lambda *codes: codes, indexed, tables[0].inside)
+    columns = np.array(joint.values, dtype=np.int64).reshape(-1, len(different))
+    return joint, [columns[:, different.index(table)] for table in tables]
