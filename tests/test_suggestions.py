@@ -14,7 +14,7 @@ from tests.command_line import assert_refused
         (("run", "rnn:dyck", "()"), "did you mean rnn:dyck1?"),
         (("compile", "tm:adition"), "did you mean addition?"),
         (("check", "incremnt"), "did you mean increment or tm:increment?"),
-        (("certify", "sortt"), "did you mean sort?"),
+        (("certify", "sortt"), "did you mean sort or "),
         (("rules", "histogramm"), "did you mean histogram"),
         (("decode", "induction_decode", "ab"), "did you mean induction_decoded?"),
         (("view", "tm:sipsr"), "did you mean tm:sipser?"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
+    from kleene.exporting.export import export as export
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
@@ -49,6 +50,7 @@ _LATE = {
     "certify": "kleene.compiling.alta.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
+    "export": "kleene.exporting.export",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.protocol",

@@ -55,7 +55,9 @@ class Kind:
     machine: type | str  # a class, or "module:name"
     program: type | str | None = None
     relatives: tuple[str, ...] = ()  # classes of programs that `adopt` turns into `program`
-    adopt: Callable[[Any], Any] | None = None
+    adopt: Callable[..., Any] | None = None  # (subject, **those of `adoption` that were given) -> program
+    adoption: tuple[str, ...] = ()  # options that every verb takes: they say what else makes a subject a program
+    lowered: Callable[[Any], Any] | None = None  # (program) -> a program of another kind that computes the same
 
     # On the command line.
     prefixes: tuple[str, ...] = ()  # before names of the shelf; lists use the first; "" is no prefix
@@ -70,13 +72,16 @@ class Kind:
 
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of the compiler: values, default first
     stated: tuple[str, ...] = ()  # options that a report of compiling always names
     sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
     networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
     compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
+    certifier: Callable[..., Any] | None = None  # (machine, program=…) -> why it equals its program
+    torch: Callable[[Any], Any] | None = None  # (machine) -> `TorchParts`, its weights and model in PyTorch's terms
+    held: Callable[[Any, Any], Any] | None = None  # (machine, its program's trace) -> the part that the machine holds
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
     partial: bool = False  # whether a program may refuse an input, which is then not compared
     whole: Callable[[Any, Any], str | None] | None = None  # (program, machine) -> a difference that no input shows
@@ -124,13 +129,30 @@ TRANSFORMERS = Kind(
         "dtype": ("float32", "float64", "bfloat16"),
         "rules": ("compact", "paper"),
         "activation": ("clipped", "relu"),
+        "layers": ("shared", "unrolled"),
+        "max_length": (None,),
+        "causal": (False, True),
+        "depth": (None,),
     },
     stated=("dtype", "rules"),
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
     streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    torch=late("kleene.machines.transformer.pytorch:shared_parts"),
+    certifier=late("kleene.compiling.alta.certificates:certify"),
     watched=late("kleene.watching.transformers:parts"),
+)
+UNROLLED = Kind(
+    "unrolled Transformer",
+    machine="kleene.machines.transformer.unrolled:UnrolledTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    runner=late("kleene.programs.alta.console:run"),
+    telling=late("kleene.programs.alta.console:telling"),
+    run_options=("max_layers",),
+    held=lambda network, trace: network.held_part(trace),
+    torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -153,6 +175,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
@@ -200,6 +223,28 @@ CIRCUITS = Kind(
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
     watched=late("kleene.watching.circuits:parts"),
+)
+
+RASP = Kind(  # its networks are Universal Transformers, and are run as those of transformer programs
+    "RASP program",
+    program="kleene.programs.rasp.program:RaspProgram",
+    machine="kleene.machines.transformer.universal_transformer:UniversalTransformer",
+    relatives=("kleene.programs.rasp.graph:RASPExpr",),
+    adopt=late("kleene.programs.rasp.program:as_program"),
+    adoption=("vocab", "max_length", "causal"),
+    lowered=lambda program: program.lowered,
+    prefixes=("rasp:",),
+    shelf=late("kleene.programs.rasp.library:entries"),
+    read=late("kleene.programs.rasp.library:read"),
+    telling=late("kleene.programs.rasp.library:telling"),
+    compiler=late("kleene.compiling.rasp:compile_rasp"),
+    options=TRANSFORMERS.options,
+    stated=TRANSFORMERS.stated,
+    inputs=late("kleene.compiling.rasp:inputs"),
+    judges=late("kleene.compiling.rasp:judges"),
+    compared=("program", "RASP's own evaluation", "network"),
+    partial=True,
+    watched=late("kleene.watching.rasp:parts"),
 )
 
 
@@ -280,9 +325,11 @@ NTMS = Kind(
 
 _ALL = (
     TRANSFORMERS,
+    UNROLLED,
     AUTOMATA,
     TURING_MACHINES,
     CIRCUITS,
+    RASP,
     COUNTERS,
     LSTMS,
     TRANSFORMER_LMS,
@@ -336,7 +383,26 @@ def find(subject: Any) -> Kind | None:
 
 def adopted(subject: Any) -> Any:
     """The subject, or the program of its kind that a relative stands for, such as a program in ALTA's own classes."""
+    return taken(subject, {})[0]
+
+
+def taken(subject: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The subject as a program of its kind, and the options that are left once it has taken those of its adoption."""
+    kind, rest = find(subject), dict(options)
+    if kind is None or kind.adopt is None:
+        return subject, rest
+    found = {name: rest.pop(name) for name in kind.adoption if name in rest}
+    given = {name: value for name, value in found.items() if value is not None}
+    return (kind.adopt(subject, **given) if given or is_relative(subject) else subject), rest
+
+
+def is_relative(subject: Any) -> bool:
+    """Whether the subject is of a class that its kind's `adopt` turns into a program."""
     kind = find(subject)
-    if kind is None or kind.adopt is None or not set(kind.relatives) & set(_ancestry(subject)):
-        return subject
-    return kind.adopt(subject)
+    return kind is not None and bool(set(kind.relatives) & set(_ancestry(subject)))
+
+
+def lowered(subject: Any) -> Any:
+    """The program of another kind that computes what a program does, where its kind has one; the subject otherwise."""
+    kind = find(subject)
+    return subject if kind is None or kind.lowered is None or not kind.is_program(subject) else kind.lowered(subject)

@@ -3,7 +3,7 @@
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +28,8 @@ class Found(NamedTuple):
         return self.kind.is_program(self.subject)
 
 
-def find(name: str) -> Found:
-    """The program or network of that name.
+def find(name: str, adoption: Mapping[str, Any] | None = None) -> Found:
+    """The program or network of that name; `adoption` says what else makes it a program, such as a vocabulary.
 
     - `NAME` is a transformer program or circuit of the shelf. `FILE.py:NAME` is a program in a file, or a function that
       makes one; `FILE.py` is the only program in it.
@@ -37,6 +37,7 @@ def find(name: str) -> Found:
       `dfa:REGEX` is the automaton of a regular expression.
     - `tm:NAME` is a Turing machine of the shelf, and `tm:FILE.tm` one in a file. `circuit:FILE.nram` is a circuit in a
       file.
+    - `rasp:NAME` is a RASP program of the shelf; one in a file is `FILE.py:NAME` and needs a vocabulary and a length.
     - `rnn:NAME` is a network of the shelf, and `FILE.safetensors` one in a file.
 
     The error for an unknown name suggests similar names from every shelf.
@@ -44,26 +45,49 @@ def find(name: str) -> Found:
     >>> find("dfa:(a|b)*abb").subject
     <DFA of 4 states over a b>
     """
+    found, left = taken(name, adoption or {})
+    check_taken(name, left)
+    return found
+
+
+def check_taken(name: str, left: Mapping[str, Any]) -> None:
+    """Refuse options that say what makes a program of something that is one already."""
+    for option, value in left.items():
+        if value is not None:
+            raise InputError(f"--{option.replace('_', '-')} has no meaning for {name!r}; it is for RASP programs")
+
+
+def taken(given: Any, options: Mapping[str, Any]) -> tuple[Found, dict[str, Any]]:
+    """What a verb was given as a name, an entry of a shelf, or itself; and the options that are left for the verb."""
+    subject, entry = looked_up(given)
+    subject, left = kinds.taken(subject, options)
+    return Found(subject, entry, kinds.of(subject)), left
+
+
+def looked_up(given: Any) -> tuple[Any, Entry | None]:
+    """The subject that is meant, as it was written, and its entry if it is on a shelf."""
+    if isinstance(given, Entry):
+        return given.build(), given
+    return _named(given) if isinstance(given, str) else (given, None)
+
+
+def _named(name: str) -> tuple[Any, Entry | None]:
     prefix, colon, rest = name.partition(":")
     if name.endswith(".safetensors"):
-        return _found(load(name), None)
+        return load(name), None
     if prefix.endswith(".py"):
-        return _found(from_file(name), None)
+        return _in_file(name), None
     typed, own = (f"{prefix}:", rest) if colon else ("", name)
     meant = [kind for kind in kinds.known() if typed in kind.prefixes]  # no other kind's shelf is loaded
     for kind in meant:
         entry = None if kind.shelf is None else kind.shelf().get(own)
         if entry is not None:
-            return _found(entry.build(), entry)
+            return entry.build(), entry
     for kind in meant:
         subject = kind.spelled(rest) if colon and kind.spelled is not None else None
         if subject is not None:
-            return _found(subject, None)
+            return subject, None
     raise InputError(f"no program {name!r} in the library; {did_you_mean(name, listed_names())}")
-
-
-def _found(subject: Any, entry: Entry | None) -> Found:
-    return Found(subject, entry, kinds.of(subject))
 
 
 def listed_names() -> list[str]:
@@ -77,9 +101,12 @@ def shelves() -> list[tuple[str, Entry, Kind]]:
     return [(kind.prefixes[0] + name, entry, kind) for kind in with_shelf for name, entry in kind.shelf().items()]  # type: ignore[misc]
 
 
-def find_program(name: str, kind: Kind) -> Found:
-    """The program of that name and kind; anything else is refused."""
-    found = find(name)
+def find_program(name: str, kind: Kind, adoption: Mapping[str, Any] | None = None) -> Found:
+    """The program of that name and kind, or the one that a program of another kind is lowered to."""
+    found = find(name, adoption)
+    if found.kind is not kind and found.is_program:
+        below = kinds.lowered(found.subject)
+        found = Found(below, found.entry, kinds.of(below))
     if found.kind is not kind or not found.is_program:
         raise InputError(f"{name!r} is a {type(found.subject).__name__}; this command takes a {kind.name}")
     return found
@@ -87,11 +114,7 @@ def find_program(name: str, kind: Kind) -> Found:
 
 def subject_of(given: Any) -> Found:
     """The program or network that a verb was given as a name, an entry of a shelf, or itself."""
-    if isinstance(given, str):
-        return find(given)
-    if isinstance(given, Entry):
-        return _found(given.build(), given)
-    return _found(kinds.adopted(given), None)
+    return taken(given, {})[0]
 
 
 def name_of(given: Any) -> str:
@@ -106,6 +129,11 @@ def from_file(place: str) -> Any:
 
     The file is run as Python, as `python FILE.py` would.
     """
+    return kinds.adopted(_in_file(place))
+
+
+def _in_file(place: str) -> Any:
+    """What a file has under a name, as it was written there."""
     path, _, name = place.partition(":")
     if not os.path.isfile(path):
         raise InputError(
@@ -121,9 +149,9 @@ def from_file(place: str) -> Any:
     if kinds.find(found) is None:
         raise InputError(
             f"{place!r} gave {type(found).__name__}, and a program was expected, such as alta.program_spec returns, "
-            f"or a kleene.DFA, a kleene.TuringMachine or a Circuit"
+            f"a kleene.DFA, a kleene.TuringMachine, a Circuit or an s-op of RASP"
         )
-    return kinds.adopted(found)
+    return found
 
 
 def _called(function: Callable[[], Any], name: str, path: str) -> Any:

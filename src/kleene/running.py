@@ -97,15 +97,15 @@ def run(
 
     `subject` is a program or network, or what the command line calls one: "addition", "dfa:(a|b)*abb", "tm:copy",
     "model.safetensors". `input` is the subject's own (tokens, a word, a memory), or typed as on the command line.
-    Options are those of the kind's run (`max_layers`, `max_steps`, `steps`) and, if compiled, of `kleene.compile`.
-    `edits` are interventions on the way, each a `kleene.Edit` or typed: "parity@3,5=1", or "parity@3,5=from:110" for
-    the value that a run on another input has there.
+    Options are those of the kind's run (`max_layers`, `max_steps`, `steps`) and, if compiled, of `kleene.compile`; an
+    s-op of RASP needs `vocab` and `max_length`. `edits` are interventions on the way, each a `kleene.Edit` or typed:
+    "parity@3,5=1", or "parity@3,5=from:110" for the value that a run on another input has there.
     """
-    found = naming.subject_of(subject)
+    found, options = naming.taken(subject, options)
     name = naming.name_of(subject)
     how, making = _split(name, found, options, compiled)
     runner = compile(found.subject, **making) if compiled and found.is_program else found.subject
-    entered = typed_input(input, runner, found.entry)
+    entered = typed_input(input, runner, found.entry, found.kind)
     read = read_edits(edits, name, found, runner, how)
     how |= {"edits": read} if read else {}
     started = time.perf_counter()
@@ -123,15 +123,15 @@ def read_edits(
     read = [Edit.parse(edit) if isinstance(edit, str) else edit for edit in edits]
     for place, edit in enumerate(read):
         if isinstance(edit.value, str) and edit.value.startswith(FROM):
-            other = typed_input([edit.value.removeprefix(FROM)], runner, found.entry)
+            other = typed_input([edit.value.removeprefix(FROM)], runner, found.entry, found.kind)
             source = found.kind.runner(runner, other, name=name, **how)
             places = {"layer": edit.layer, "position": edit.position}
             read[place] = Edit(edit.name, **places, source=source, origin=edit.value)
     return tuple(read)
 
 
-def typed_input(given: Any, subject: Any, entry: Entry | None = None) -> Any:
-    """Typed words as an input of the subject; anything else is returned unchanged.
+def typed_input(given: Any, subject: Any, entry: Entry | None = None, kind: Kind | None = None) -> Any:
+    """Typed words as an input of the subject; anything else is returned unchanged. `kind` is the subject's, if known.
 
     >>> typed_input("110", naming.find("dfa:1*0").subject), typed_input([1, 0], naming.find("sort").subject)
     ('110', [1, 0])
@@ -141,7 +141,7 @@ def typed_input(given: Any, subject: Any, entry: Entry | None = None) -> Any:
         return given
     if entry is not None and entry.read is not None:
         return entry.read(words)
-    return kinds.of(subject).read(words, subject)
+    return (kind or kinds.of(subject)).read(words, subject)
 
 
 def _split(
@@ -187,7 +187,7 @@ class Compiled:
 
 def compiled(subject: Any, **options: Any) -> Compiled:
     """Compile a program, and measure the network's size, the seconds and the memory."""
-    found = naming.subject_of(subject)
+    found, options = naming.taken(subject, options)
     name = naming.name_of(subject)
     if isinstance(found.kind.compiler, kinds.late):
         kinds.resolved(found.kind.compiler.reference)  # import first, because the seconds should be those of compiling

@@ -14,12 +14,18 @@ from kleene.cli.options import (
     VERY_MANY,
     ActivationOption,
     AgainstOption,
+    CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
     FormOption,
     JsonOption,
+    LayersOption,
+    MaxLengthOption,
     RulesOption,
     TransformerArgument,
+    VocabOption,
+    adoption,
 )
 from kleene.cli.printing import print_json, progress_bar
 from kleene.errors import InputError
@@ -67,6 +73,10 @@ def check(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
+    vocab: VocabOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check that program, network and a reference agree.
@@ -83,7 +93,9 @@ def check(
     if random_programs:
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
-    options |= {"form": form, "construction": construction}
+    own = adoption(vocab, causal=causal)
+    options |= {"form": form, "construction": construction, "layers": layers, "depth": depth}
+    options |= {"vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -175,6 +187,11 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say why a network equals its program, up to a length.
@@ -186,8 +203,8 @@ def certify(
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation}
-    found = pair_of(program, against, options)
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
+    found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")

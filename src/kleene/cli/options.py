@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,7 +46,7 @@ ProgramArgument = Annotated[
     typer.Argument(
         metavar="PROGRAM",
         help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
-        "rnn:NAME, FILE.py:NAME (which runs that file), or a network in a .safetensors file.",
+        "rasp:NAME, rnn:NAME, FILE.py:NAME (which runs that file), or a network in a .safetensors file.",
         autocompletion=complete_program,
     ),
 ]
@@ -76,8 +76,8 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, circuit:FILE.nram or FILE.py:NAME "
-        "(which runs that file).",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, rasp:NAME, circuit:FILE.nram or "
+        "FILE.py:NAME (which runs that file).",
         autocompletion=complete_program,
     ),
 ]
@@ -104,3 +104,33 @@ ConstructionOption = Annotated[
     str | None,
     typer.Option(help="Turing machines: compact (the default) or merged (one tick a step, as in Chiang's notes)."),
 ]
+LayersOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Transformers: shared (one layer, repeated; the default) or unrolled (weights of its own for each layer)."
+    ),
+]
+DepthOption = Annotated[
+    int | None,
+    typer.Option(
+        help="With --layers unrolled: how many layers, if that cannot be found; more are refused.", min=1, max=MANY
+    ),
+]
+VocabOption = Annotated[
+    str | None, typer.Option(help="RASP programs: the tokens, such as abc, or 1,2,10 where some are longer or numbers.")
+]
+MaxLengthOption = Annotated[
+    int | None,
+    typer.Option(help="RASP programs, and --layers unrolled: the most tokens of an input.", min=1, max=MANY),
+]
+CausalOption = Annotated[
+    bool, typer.Option("--causal", help="RASP programs, and --layers unrolled: no position looks to its right.")
+]
+
+
+def adoption(vocab: str | None = None, max_length: int | None = None, causal: bool = False) -> dict[str, Any]:
+    """The options that make a program of an s-op of RASP, None where one was not given."""
+    from kleene.notation.console import typed_vocabulary
+
+    tokens = None if vocab is None else typed_vocabulary(vocab)
+    return {"vocab": tokens, "max_length": max_length, "causal": causal or None}

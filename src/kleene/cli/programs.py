@@ -26,15 +26,21 @@ from kleene.cli.options import (
     MANY,
     ActivationOption,
     AgainstOption,
+    CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
     EditOption,
     FormOption,
     JsonOption,
+    LayersOption,
+    MaxLengthOption,
     ProgramArgument,
     RulesOption,
     SourceArgument,
     TransformerArgument,
+    VocabOption,
+    adoption,
 )
 from kleene.cli.printing import new_console, print_json, rounds_shown
 from kleene.cli.tracing import ChannelsOption, PositionsOption, print_trace, read_cut, split_steps
@@ -93,6 +99,9 @@ def run(
     rules: RulesOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a program, or the network compiled from it, on an input."""
@@ -104,7 +113,7 @@ def run(
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
     taken, span = split_steps(steps)
     cut = read_cut(channels, positions, span, shown=trace and not as_json)
-    given |= {"form": form, "construction": construction, "steps": taken}
+    given |= {"form": form, "construction": construction, "steps": taken, **adoption(vocab, max_length, causal)}
     outcome = kleene.run(program, words or (), compiled=compiled, edits=edit or (), **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
@@ -126,16 +135,22 @@ def compile_command(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compile a program into the exact weights of a network.
 
-    A transformer program becomes a Universal Transformer, an automaton or a Turing machine a simple RNN, and a circuit
-    an NRAM.
+    A transformer or RASP program becomes a Universal Transformer, or with --layers unrolled an ordinary one; an
+    automaton or a Turing machine a simple RNN, and a circuit an NRAM.
     """
     from kleene.running import compiled
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
+    options |= {"layers": layers, "depth": depth, **adoption(vocab, max_length, causal)}
     made = compiled(program, **options)
     if output is not None:
         made = made.saved(output)

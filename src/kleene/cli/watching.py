@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, DtypeOption, EditOption, JsonOption, ProgramArgument
+from kleene.cli.options import (
+    MANY,
+    CausalOption,
+    DtypeOption,
+    EditOption,
+    JsonOption,
+    MaxLengthOption,
+    ProgramArgument,
+    VocabOption,
+    adoption,
+)
 from kleene.cli.printing import print_json
 from kleene.errors import InputError
 
@@ -44,6 +54,9 @@ def watch(
     ] = None,
     edit: EditOption = None,
     dtype: DtypeOption = None,
+    vocab: VocabOption = None,
+    max_length: MaxLengthOption = None,
+    causal: CausalOption = False,
     live: Annotated[
         bool,
         typer.Option("--live", help="Serve the page here: it runs again when the file is saved, and takes inputs."),
@@ -62,6 +75,7 @@ def watch(
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
     options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "edits": edit or []}
+    options |= adoption(vocab, max_length, causal)
     if live:
         return _live(program, words or [], port, options, output=output, as_json=as_json)
     if port is not None:

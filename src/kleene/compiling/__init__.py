@@ -12,11 +12,13 @@ def compile(program: Any, **options: Any) -> Any:
     """A machine that does exactly what the program does.
 
     - A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
-      `rules` ("compact", "paper"), `activation` ("clipped", "relu").
+      `rules` ("compact", "paper"), `activation` ("clipped", "relu"). With `layers="unrolled"` it becomes an
+      `UnrolledTransformer`, whose layers have weights of their own; options: `max_length`, `causal`, `depth`.
     - A `DFA` becomes a `SimpleRNN` (Chiang's notes, Theorem 4.4); options: `form` ("live", "textbook"), `activation`
       ("relu", "slu"), `dtype` ("exact", "float32", "float64").
     - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
       ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
+    - A RASP program, or an s-op with `vocab` and `max_length` (and `causal`), becomes a `UniversalTransformer` too.
     - A `Circuit` becomes an `NRAM` whose controller makes the circuit's connections at every step.
 
     >>> import kleene
@@ -25,7 +27,7 @@ def compile(program: Any, **options: Any) -> Any:
     >>> network.run([1, 0, 1]) == parity.absolute(positions=8).run([1, 0, 1])
     True
     """
-    program = kinds.adopted(program)
+    program, options = kinds.taken(program, options)
     kind = kinds.find(program)
     if kind is None or kind.compiler is None or not kind.is_program(program):
         raise TypeError(

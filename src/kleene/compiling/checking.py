@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from kleene import naming
+from kleene import kinds, naming
 from kleene.compiling import check_options, compile
 from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
-from kleene.kinds import TRANSFORMERS
+from kleene.kinds import RASP, TRANSFORMERS
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts
 
@@ -72,24 +72,30 @@ def check(
 
     `program` is a program of any kind, an entry of a shelf, which has its own reference, or the name of one. Whole
     traces are compared, and the errors of runs that end with one. `reference` computes the output independently, from
-    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`.
+    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`. An s-op of RASP needs
+    `vocab`, and is compiled for `max_length`.
 
     >>> bool(check("parity_relative", samples=5, max_length=4))
     True
     """
     started = time.perf_counter()
-    found = naming.subject_of(program)
-    kind, built = found.kind, found.subject
+    subject, entry = naming.looked_up(program)
+    own_length = {"max_length": max_length} if kinds.is_relative(subject) else {}  # an s-op has none of its own
+    built, options = kinds.taken(subject, options | own_length)
+    found = naming.Found(built, entry, kinds.of(built))
+    kind = found.kind
     if not found.is_program or kind.inputs is None:
         raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
     name = name or naming.name_of(program)
-    networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
     tried = list(kind.inputs(built, found.entry, samples, max_length, seed) if inputs is None else inputs)
+    if options.get("layers") == "unrolled":  # for the inputs that are tried; a size is not always a number of tokens
+        options["max_length"] = max(map(len, tried), default=1)
+    networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
     judges = {} if kind.judges is None else kind.judges(built, found.entry, reference)
     by_program, *by_network = (outcomes(partial(one.run_batch, **kind.limits), tried) for one in (built, *networks))
     problems: list[str | None] = []
     for entered, mine, *theirs in zip(tried, by_program, *by_network):
-        exact = [run for run in theirs if not isinstance(run, OutgrownError)]
+        exact = [(run, _held(one, mine)) for run, one in zip(theirs, networks) if not isinstance(run, OutgrownError)]
         if exact and not (kind.partial and isinstance(mine, RunError)):
             problem = _disagreement(entered, mine, exact, judges)
             problems.append(problem and f"{name} on {_shown(entered)}: {problem}")
@@ -109,17 +115,19 @@ def check_named(
     name: str, *, reference: str | None = None, options: Mapping[str, Any] | None = None, **asked: Any
 ) -> CheckReport:
     """Check one program by its name. `reference` is FILE.py:NAME, and `asked` are arguments of `check`."""
-    found = naming.find(name)
-    if not found.is_program:
+    subject, entry = naming.looked_up(name)
+    kind = kinds.of(subject)
+    subject = subject if kind.adoption else kinds.adopted(subject)
+    if not (kind.is_program(subject) or kinds.is_relative(subject)):
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
-    if reference is not None and found.kind is not TRANSFORMERS:
+    if reference is not None and kind not in (TRANSFORMERS, RASP):
         raise InputError(f"--reference is for one transformer program; {name!r} is of another kind")
     given = {key: value for key, value in (options or {}).items() if value is not None}
-    check_options(found.kind, given, name=name)
+    check_options(kind, given, also=kind.adoption, name=name)
     own = None if reference is None else naming.function_in_file(reference, "--reference")
     in_a_file = name.partition(":")[0].endswith(".py")
-    shown = naming.name_of(found.subject) if in_a_file else name
-    return check(found.entry or found.subject, name=shown, reference=own, **asked, **given)
+    shown = naming.name_of(subject) if in_a_file else name
+    return check(entry or subject, name=shown, reference=own, **asked, **given)
 
 
 def check_all(
@@ -148,8 +156,15 @@ def _one_network(program: Any, **options: Any) -> Sequence[Any]:
     return [compile(program, **options)]
 
 
-def _disagreement(entered: Any, mine: Ended, theirs: Sequence[Ended], judges: Any) -> str | None:
-    found = next((found for other in theirs if (found := difference(mine, other))), None)
+def _held(network: Any, ended: Ended) -> Ended:
+    """What the trace of the network should be: the part of the program's that the network holds."""
+    kind = kinds.find(network)
+    return ended if kind is None or kind.held is None or isinstance(ended, RunError) else kind.held(network, ended)
+
+
+def _disagreement(entered: Any, mine: Ended, theirs: Sequence[tuple[Ended, Ended]], judges: Any) -> str | None:
+    """The first difference: between a network's run and what it should be, or between the program's and a judge."""
+    found = next((found for other, expected in theirs if (found := difference(expected, other))), None)
     return found or next((found for judge in judges.values() if (found := judge(entered, mine))), None)
 
 

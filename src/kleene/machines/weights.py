@@ -20,6 +20,7 @@ from jaxtyping import AbstractArray
 
 from kleene.errors import InputError, KleeneError, ModelFileError
 from kleene.tensors import read_tensors, write_tensors
+from kleene.traces.channels import nested_tuple
 
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Any]
@@ -283,13 +284,17 @@ def _named_statics(cls: type) -> Callable[[Header, Axes], Mapping[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold."""
+    """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold.
+
+    A field that says it is `sparse` is left out where it has its default, so that files stay as they were before it.
+    """
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        kept = [f for f in fields(value) if not (f.metadata.get("sparse") and getattr(value, f.name) == f.default)]
+        return {f.name: plain(getattr(value, f.name)) for f in kept}
     raise InputError(f"{value!r} cannot be saved: only numbers, strings, tuples and dataclasses of them can")
 
 
@@ -313,6 +318,8 @@ def _typed_as(member: Any, value: Any, name: str) -> Any:
         each = [items[0]] * len(value) if items[-1] is Ellipsis else items
         if len(each) == len(value):
             return tuple(typed(hint, item, name) for hint, item in zip(each, value))
+    elif member is tuple and isinstance(value, list):
+        return nested_tuple(value)
     elif is_dataclass(member) and isinstance(member, type) and isinstance(value, dict):
         hints = get_type_hints(member)
         unknown = sorted(set(value) - {f.name for f in fields(member)})

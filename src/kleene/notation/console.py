@@ -77,3 +77,38 @@ def typed_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]
         return typed if " " in alphabet else typed.replace(" ", "")
     spelled = {str(symbol): symbol for symbol in alphabet}  # tokens of a language model may be numbers
     return [spelled.get(word, word) for word in " ".join(words).split()]
+
+
+def typed_tokens(words: Sequence[str], vocabulary: Sequence[Any]) -> list:
+    """The values that a person typed, by how Python writes them; one after the other where each is one character.
+
+    A word that is not in the vocabulary is left as it is, so that the program can refuse it.
+
+    >>> typed_tokens(["3142"], range(5)), typed_tokens(["10", "x"], (10, "x")), typed_tokens(["ab"], "abc")
+    ([3, 1, 4, 2], [10, 'x'], ['a', 'b'])
+    """
+    spelled = {str(value): value for value in vocabulary}
+    if not all(word in spelled for word in words):
+        words = " ".join(words).replace(",", " ").split() if "," not in spelled else " ".join(words).split()
+    if all(len(word) == 1 for word in spelled) and not all(word in spelled for word in words):
+        words = list("".join(words))
+    return [spelled.get(word, word) for word in words]
+
+
+def typed_vocabulary(text: str) -> list:
+    """The vocabulary that a person typed: characters, or numbers and words with commas or spaces between them.
+
+    >>> typed_vocabulary("abc"), typed_vocabulary("1,2,10"), typed_vocabulary("yes no 0.5")
+    (['a', 'b', 'c'], [1, 2, 10], ['yes', 'no', 0.5])
+    """
+    parts = text.replace(",", " ").split()
+    return list(text) if len(parts) < 2 and "," not in text else [_number(part) for part in parts]
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

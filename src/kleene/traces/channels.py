@@ -1,7 +1,7 @@
 """A named quantity that a run records: what its numbers mean, and when two of them are equal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -11,7 +11,16 @@ Kind = Literal["category", "number", "set", "distribution", "vector"]
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
 # A number belongs to neither of two declared values if it is nearer to their middle than this share of the gap.
 BLUR = 1 / 64
-Meaning = bool | int | float | str | None  # what a code stands for outside the program
+Meaning = bool | int | float | str | tuple | None  # what a code stands for outside the program
+
+
+def nested_tuple(value: Any) -> Any:
+    """A value that was kept as JSON, its lists as tuples.
+
+    >>> nested_tuple(["a", [1, [2.5]]])
+    ('a', (1, (2.5,)))
+    """
+    return tuple(map(nested_tuple, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Channel:
     values: tuple[float, ...] | None = None
     labels: tuple[str, ...] | None = None
     per_step: bool = False
-    meanings: tuple[Meaning, ...] | None = None
+    meanings: tuple[Meaning, ...] | None = field(default=None, metadata={"sparse": True})
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

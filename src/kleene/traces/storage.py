@@ -16,7 +16,7 @@ import numpy as np
 
 from kleene.errors import ModelFileError
 from kleene.files import SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
-from kleene.traces.channels import Channel, RecordedRun
+from kleene.traces.channels import Channel, RecordedRun, nested_tuple
 
 FORMAT = "kleene.trace/1"
 MOST_TRACE = 1 << 30  # bytes of a file
@@ -90,7 +90,7 @@ def _header(trace: RecordedRun) -> dict[str, Any]:
 
 
 def _channel(fields: dict[str, Any]) -> Channel:
-    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    plain: dict[str, Any] = {name: nested_tuple(value) for name, value in fields.items()}
     return Channel(**plain)
 
 

@@ -38,7 +38,8 @@ def watch(
     """
     parts: dict[str, Any] = {"compiled": compiled, "both": both, "edits": edits}
     parts |= {"channels": channels, "positions": positions, "steps": steps}
-    return watch_found(naming.subject_of(subject), naming.name_of(subject), input, **parts, **options)
+    found, left = naming.taken(subject, options)
+    return watch_found(found, naming.name_of(subject), input, **parts, **left)
 
 
 def watch_found(
@@ -79,7 +80,7 @@ def watch_found(
 def _ran(found: naming.Found, name: str, input: Any, **options: Any) -> Outcome:
     """The outcome of a run, as `kleene.run` has it for the name; what was found is not built again."""
     try:
-        outcome = run(found.subject, typed_input(input, found.subject, found.entry), **options)
+        outcome = run(found.subject, typed_input(input, found.subject, found.entry, found.kind), **options)
     except InputError as error:
         if "how many steps it runs" in str(error):
             raise InputError(f"{name!r} does not say how many steps it runs; give --max-steps") from None

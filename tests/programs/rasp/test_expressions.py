@@ -7,7 +7,7 @@ from kleene.errors import ProgramError
 from kleene.programs import rasp
 from kleene.programs.rasp import RaspError
 from kleene.programs.rasp.definition import RaspDefinition, vocabulary
-from kleene.programs.rasp.wording import definitions
+from kleene.programs.rasp.graph import definitions
 
 EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
 

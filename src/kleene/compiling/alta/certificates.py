@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene import kinds
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.means import averages, means_of
 from kleene.compiling.alta.conditions.undefined import undefined
@@ -28,6 +29,7 @@ from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.symbols import Sum
 from kleene.programs.alta.validation import validate
+from kleene.programs.rasp.program import RaspProgram
 from kleene.traces.markup import html_table
 
 REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments to replay: all, up to this many, or a sample
@@ -74,7 +76,10 @@ class Certificate:
 
 
 def certify(
-    network: UniversalTransformer, *, length: int | None = None, program: Program | AltaProgram | None = None
+    network: UniversalTransformer,
+    *,
+    length: int | None = None,
+    program: Program | AltaProgram | RaspProgram | None = None,
 ) -> Certificate:
     """Why the network equals its program on every input of up to `length` tokens, or the first reason why it may not.
 
@@ -118,10 +123,10 @@ def certify(
     return Certificate(found.name, network.dtype, asked, tuple(conditions), exhaustive)
 
 
-def program_of(network: UniversalTransformer, program: Program | AltaProgram | None) -> Program:
+def program_of(network: UniversalTransformer, program: Program | AltaProgram | RaspProgram | None) -> Program:
     """The given program, or the one that the network was compiled from."""
     found: Any = program if program is not None else (network.origin.program if network.origin is not None else None)
-    found = found.lowered if isinstance(found, AltaProgram) else found
+    found = kinds.lowered(kinds.adopted(found))
     if found is None:
         raise InputError("this network does not know its program, because it came from a file; give program=…")
     return found

@@ -82,7 +82,12 @@ class Pair(NamedTuple):
     compared: str
 
 
-def pair_of(name: str, against: str | None = None, options: Mapping[str, Any] | None = None) -> Pair:
+def pair_of(
+    name: str,
+    against: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    adoption: Mapping[str, Any] | None = None,
+) -> Pair:
     """The network of a program, compiled now, or one in a file with the program that it is of.
 
     A file holds the name of its program. A program of the shelf is found by that name; any other is given as `against`.
@@ -91,7 +96,7 @@ def pair_of(name: str, against: str | None = None, options: Mapping[str, Any] | 
     if not name.endswith(".safetensors"):
         if against is not None:
             raise InputError(f"--program is for a network in a file, and {name!r} is a program; leave it out")
-        found = naming.find_program(name, TRANSFORMERS)
+        found = naming.find_program(name, TRANSFORMERS, adoption)
         compared = f"the network that {found.subject.name!r} compiles to now"
         return Pair(compile(found.subject, **given), found.subject, found.entry, compared)
     if given:

@@ -23,6 +23,7 @@ from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution
 from kleene.machines.rnn.editing import edited_batch
 from kleene.machines.rnn.execution import StateReading, activate
+from kleene.machines.rnn.pytorch import rnn_parts
 from kleene.machines.weights import BROKEN, check_version, declared
 from kleene.notation.edits import Edit, Edits
 from kleene.notation.exact import ExactMatrix
@@ -184,6 +185,10 @@ class SimpleRNN(Shown, eqx.Module):
         kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
         answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
         return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch with a `torch.nn.RNN`; refuses one that would not be exact there."""
+        return rnn_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path; exact weights as integers and denominators, never rounded."""

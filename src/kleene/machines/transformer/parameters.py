@@ -57,7 +57,8 @@ class Layout:
     max_layers: int
     number_steps: tuple[tuple[int, int, int], ...] = ()  # (head, start, stop): expansion units that compare its number
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
-    vocabulary: PrefixedVocabulary | None = None  # if inputs are any values, with a start before them
+    # If inputs are any values, with a start before them.
+    vocabulary: PrefixedVocabulary | None = field(default=None, metadata={"sparse": True})
 
     def check_input(self, sequence: Sequence[Any]) -> list[int]:
         """The tokens of an input, which may be a string or symbols if there is an alphabet; refuses any other input."""

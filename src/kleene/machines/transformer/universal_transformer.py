@@ -11,6 +11,7 @@ from kleene.machines.protocol import Shown, shown_names
 from kleene.machines.transformer.execution import decode, execute
 from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of, pytree
 from kleene.machines.transformer.patching import Interventions
+from kleene.machines.transformer.pytorch import shared_parts
 from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.words import Decoding
 from kleene.traces import Trace, TraceBatch
@@ -96,6 +97,10 @@ class UniversalTransformer(Shown, Parameters):
     def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the network writes after a prompt, run as a decoder: see `kleene.notation.words`."""
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
+        return shared_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""

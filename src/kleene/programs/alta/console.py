@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from kleene.errors import InputError, RunError
-from kleene.notation.console import Telling, typed_word
+from kleene.notation.console import Telling, typed_tokens, typed_word
 from kleene.notation.edits import Edit
 from kleene.notation.words import is_plain
 from kleene.traces import Trace
 
 
-def read(words: Sequence[str], subject: Any) -> list[int]:
-    """The tokens that a person typed: symbols of the alphabet, or whole numbers."""
+def read(words: Sequence[str], subject: Any) -> list:
+    """The tokens that a person typed: symbols of the alphabet, values of the vocabulary, or whole numbers."""
     described = getattr(subject, "layout", subject)  # a network is described by its layout
+    if getattr(described, "vocabulary", None) is not None:
+        return typed_tokens(words, described.vocabulary.values)
     if described.alphabet is None:
         return read_tokens(words)
     return described.check_input(typed_word(words, described.alphabet))

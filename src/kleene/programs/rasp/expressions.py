@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.graph import Encoding, RaspError, RASPExpr, applied, needs, needs_function
+from kleene.programs.rasp.graph import Encoding, RaspError, RASPExpr, applied, called, needs, needs_function
+from kleene.programs.rasp.wording import bracketed, function_text
 
 SOpT = TypeVar("SOpT", bound="SOp")
 
@@ -36,7 +37,7 @@ def _unary(function: Callable[[Any], Any], words: Callable[[str], str]) -> Calla
 
 
 def shown_as(function: Callable, words: Callable[..., str]) -> Callable:
-    """The function, which `kleene.programs.rasp.wording` shows in these words of its arguments."""
+    """The function, which `written` shows in these words of its arguments."""
     function.words = words  # type: ignore[attr-defined]
     return function
 
@@ -44,6 +45,9 @@ def shown_as(function: Callable, words: Callable[..., str]) -> Callable:
 def _refuse_selector(sop: "SOp", symbol: str, other: Any) -> None:
     if isinstance(other, RASPExpr):
         raise ProgramError(f"{sop.described} {symbol} {other.described}: a selector is combined only with selectors")
+
+
+_EQUAL, _UNEQUAL = _binary("==", operator.eq)[0], _binary("!=", operator.ne)[0]
 
 
 class SOp(RASPExpr):
@@ -54,7 +58,6 @@ class SOp(RASPExpr):
     # Comparisons reflect into each other, so that `1 < x` is `x > 1`.
     __lt__, __le__ = _binary("<", operator.lt)[0], _binary("<=", operator.le)[0]
     __gt__, __ge__ = _binary(">", operator.gt)[0], _binary(">=", operator.ge)[0]
-    __eq__, __ne__ = _binary("==", operator.eq)[0], _binary("!=", operator.ne)[0]
     __add__, __radd__ = _binary("+", operator.add)
     __sub__, __rsub__ = _binary("-", operator.sub)
     __mul__, __rmul__ = _binary("*", operator.mul)
@@ -65,8 +68,14 @@ class SOp(RASPExpr):
     __and__, __rand__ = _binary("&", lambda x, y: x and y)
     __or__, __ror__ = _binary("|", lambda x, y: x or y)
     __invert__, __neg__ = _unary(operator.not_, "~{}".format), _unary(operator.neg, "-{}".format)
-    __abs__ = _unary(abs, "abs({})".format)
+    __abs__ = _unary(abs, lambda x: f"abs{x}" if x.startswith("(") else f"abs({x})")
     __hash__ = RASPExpr.__hash__
+
+    def __eq__(self, other: Any) -> "SOp":  # type: ignore[override]
+        return _EQUAL(self, other)
+
+    def __ne__(self, other: Any) -> "SOp":  # type: ignore[override]
+        return _UNEQUAL(self, other)
 
     def __bool__(self) -> bool:
         raise ProgramError(
@@ -94,6 +103,10 @@ class TokensType(SOp):
         """Its name: all of them have the same value."""
         return self.name
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its name."""
+        return self.name
+
 
 class IndicesType(SOp):
     """The position, from 0; `indices` is the one that programs share."""
@@ -107,6 +120,10 @@ class IndicesType(SOp):
     @property
     def label(self) -> str:
         """Its name: all of them have the same value."""
+        return self.name
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its name."""
         return self.name
 
 
@@ -127,6 +144,10 @@ class LengthType(SOp):
         """Its name: all of them have the same value."""
         return self.name
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its name."""
+        return self.name
+
 
 class Map(SOp):
     """A function of each value of an s-op. None stays None.
@@ -140,9 +161,10 @@ class Map(SOp):
         super().__init__()
         needs_function(self, f)
         needs(self, inner, SOp, "inner")
-        merged = isinstance(inner, Map) and simplify
-        self.functions: tuple[Callable, ...] = (*inner.functions, f) if merged else (f,)  # the first applied first
-        inner = inner.inner if merged else inner
+        functions: tuple[Callable, ...] = (f,)
+        if simplify and isinstance(inner, Map):
+            functions, inner = (*inner.functions, f), inner.inner
+        self.functions = functions  # the first applied first
         self.f = f if len(self.functions) == 1 else _composed(self.functions)
         self.inner = inner
         self.children = (inner,)
@@ -154,6 +176,14 @@ class Map(SOp):
     def compute(self, xs: list, of: Mapping[RASPExpr, list], causal: bool) -> list:
         """The function at every position."""
         return [self.apply(x) for x in of[self.inner]]
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its functions around the inner s-op, operators as operators."""
+        text = names[self.inner]
+        for function in self.functions:
+            words = getattr(function, "words", None)
+            text = called(self, function_text(function), text) if words is None else words(bracketed(text))
+        return text
 
 
 def _composed(functions: tuple[Callable, ...]) -> Callable[[Any], Any]:
@@ -186,6 +216,11 @@ class SequenceMap(SOp):
         """The function at every position."""
         return [self.apply(x, y) for x, y in zip(of[self.fst], of[self.snd], strict=True)]
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its function of both s-ops, an operator as an operator."""
+        both, words = (names[self.fst], names[self.snd]), getattr(self.f, "words", None)
+        return called(self, function_text(self.f), *both) if words is None else words(*both)
+
 
 class LinearSequenceMap(SequenceMap):
     """`fst_fac` times one s-op plus `snd_fac` times another."""
@@ -195,7 +230,8 @@ class LinearSequenceMap(SequenceMap):
     def __init__(self, fst: SOp, snd: SOp, fst_fac: float, snd_fac: float):
         if not all(isinstance(factor, (int, float)) for factor in (fst_fac, snd_fac)):
             raise ProgramError(f"the factors of a LinearSequenceMap are numbers, not {fst_fac!r} and {snd_fac!r}")
-        super().__init__(lambda x, y: fst_fac * x + snd_fac * y, fst, snd)
+        weighted = shown_as(lambda x, y: fst_fac * x + snd_fac * y, lambda x, y: f"{fst_fac} * {x} + {snd_fac} * {y}")
+        super().__init__(weighted, fst, snd)
         self.fst_fac, self.snd_fac = fst_fac, snd_fac
 
 
@@ -211,6 +247,10 @@ class Full(SOp):
     def compute(self, xs: list, of: Mapping[RASPExpr, list], causal: bool) -> list:
         """The value, once for every position."""
         return [self.fill] * len(xs)
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Its value."""
+        return repr(self.fill)
 
 
 class ConstantSOp(SOp):
@@ -228,6 +268,10 @@ class ConstantSOp(SOp):
         if len(xs) > len(self.value) or (self.check_length and len(xs) != len(self.value)):
             raise RaspError(f"{self.described} has {len(self.value)} values, and the input has {len(xs)}")
         return list(self.value[: len(xs)])
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """The sequence."""
+        return called(self, repr(list(self.value)))
 
 
 tokens, indices, length = TokensType(), IndicesType(), LengthType()

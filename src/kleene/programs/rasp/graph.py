@@ -5,6 +5,7 @@ An expression is frozen once it is made, and is equal only to itself: one that i
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
@@ -14,6 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from kleene.errors import ProgramError, RunError
+from kleene.programs.rasp.wording import bare, bracketed, unused
+from kleene.traces.markup import html_table
 
 Value = bool | int | float | str | tuple | None
 NumericValue = int | float
@@ -64,6 +67,10 @@ class RASPExpr:
         """What the expression gives on an input, from the values of its children."""
         raise ProgramError(f"a {type(self).__name__} has no value of its own; use one of its subclasses")
 
+    def written(self, names: Mapping["RASPExpr", str]) -> str:
+        """The expression as a person would write it, its children by these names."""
+        return called(self, *(names[child] for child in self.children))
+
     @property
     def name(self) -> str:
         """The name that it was given, or that of its class, such as "select"."""
@@ -109,6 +116,43 @@ class RASPExpr:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._notes['name']}>" if "name" in self._notes else f"<{type(self).__name__}>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name} = {text}" for name, text in definitions(self).items())
+
+    def _repr_html_(self) -> str:
+        return html_table([("name", "expression"), *definitions(self).items()])
+
+
+def called(expr: RASPExpr, *arguments: str) -> str:
+    """The class of an expression, called on arguments."""
+    return f"{type(expr).__name__}({', '.join(map(bare, arguments))})"
+
+
+def definitions(expr: RASPExpr) -> dict[str, str]:
+    """What the expression and its parts are, by name, those that are read first.
+
+    Parts that have no name and only one reader stand inside it.
+
+    >>> from kleene.programs import rasp
+    >>> mirrored = (rasp.length - rasp.indices).named("mirrored")
+    >>> same = rasp.Select(rasp.indices, mirrored - 1, rasp.Comparison.EQ)
+    >>> print(rasp.Aggregate(same, rasp.tokens).named("reverse"))
+    mirrored = length - indices
+    reverse = Aggregate(Select(indices, mirrored - 1, EQ), tokens)
+    """
+    parts = parts_of(expr)
+    readers = Counter(child for part in parts for child in part.children)
+    names: dict[RASPExpr, str] = {}
+    found: dict[str, str] = {}
+    for part in parts:
+        text = part.written(names)
+        if part is expr or (part.children and ("name" in part.given_annotations or readers[part] > 1)):
+            names[part] = unused(part.name, found)
+            found[names[part]] = text
+        else:
+            names[part] = bracketed(text)
+    return found
 
 
 def annotate(expr: RASPExpr, **annotations: Any) -> Any:

@@ -49,7 +49,7 @@ from kleene.programs.rasp.graph import RASPExpr, parts_of
 from kleene.programs.rasp.readings import Reading, reading_of
 from kleene.programs.rasp.selections import Selection, selection_of
 from kleene.programs.rasp.selectors import Aggregate, Comparison, Select, Selector, SelectorWidth
-from kleene.programs.rasp.tables import STEP, TableFunction, Tabulated, Write, cases_of, faults_of
+from kleene.programs.rasp.tables import STEP, TableFunction, TableWrite, Tabulated, cases_of, faults_of
 
 Init = Callable[[int], Any]
 
@@ -80,7 +80,7 @@ class Lowering:
     name: str
     variables: dict[str, Variable] = field(default_factory=dict)
     heads: dict[str, Head] = field(default_factory=dict)
-    writes: list[Write] = field(default_factory=list)
+    writes: list[TableWrite] = field(default_factory=list)
     meanings: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     atoms: dict[str, Atom] = field(default_factory=dict)
     tables: dict[RASPExpr, ValueTable] = field(default_factory=dict)
@@ -242,7 +242,7 @@ class Lowering:
             layer, self.variables[name] = 0, make(**embedded)
         else:
             layer, self.variables[name] = max(a.ready for a in table.support), made
-            self.writes.append(Write(name, table.support, mapped, layer, nothing))
+            self.writes.append(TableWrite(name, table.support, mapped, layer, nothing))
         atom = Atom(name, size, layer, np.maximum(seen, 0), positional=table.positional)
         self._known[key] = self.atoms[name] = atom
         return atom

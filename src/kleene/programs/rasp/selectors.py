@@ -10,7 +10,8 @@ from typing import Any
 
 from kleene.errors import ProgramError
 from kleene.programs.rasp.expressions import Full, SOp, is_numerical
-from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, needs, needs_function
+from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, called, needs, needs_function
+from kleene.programs.rasp.wording import function_text
 
 Predicate = Callable[[Any, Any], bool]  # (key, query) -> whether the query selects the key
 
@@ -91,6 +92,12 @@ class Select(Selector):
         """The predicate of every pair."""
         return [[self.holds(key, query) for key in of[self.keys]] for query in of[self.queries]]
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Keys, queries and predicate."""
+        predicate = self.predicate
+        compared = predicate.name if isinstance(predicate, Comparison) else function_text(predicate)
+        return called(self, names[self.keys], names[self.queries], compared)
+
 
 class ConstantSelector(Selector):
     """The same rows for every input, which has to be as long, or with `check_length=False` may be shorter."""
@@ -110,11 +117,16 @@ class ConstantSelector(Selector):
             raise RaspError(f"{self.described} is for {len(self.value)} positions, and the input has {len(xs)}")
         return [list(row[: len(xs)]) for row in self.value[: len(xs)]]
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """The rows."""
+        return called(self, repr([list(row) for row in self.value]))
+
 
 class _Pair(Selector):
     """Two selectors, combined entry by entry."""
 
     _combine: Callable[[bool, bool], bool]
+    _sign = ""
 
     def __init__(self, fst: Selector, snd: Selector):
         super().__init__()
@@ -128,19 +140,23 @@ class _Pair(Selector):
         pairs = zip(of[self.fst], of[self.snd], strict=True)
         return [[type(self)._combine(a, b) for a, b in zip(x, y, strict=True)] for x, y in pairs]
 
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Both, with & or | between them."""
+        return f"{names[self.fst]} {self._sign} {names[self.snd]}"
+
 
 class SelectorAnd(_Pair):
     """What both selectors select."""
 
     _default_name = "selector_and"
-    _combine = operator.and_
+    _combine, _sign = operator.and_, "&"
 
 
 class SelectorOr(_Pair):
     """What at least one of two selectors selects."""
 
     _default_name = "selector_or"
-    _combine = operator.or_
+    _combine, _sign = operator.or_, "|"
 
 
 class SelectorNot(Selector):
@@ -157,6 +173,10 @@ class SelectorNot(Selector):
     def rows(self, xs: list, of: Mapping[RASPExpr, list]) -> SelectorValue:
         """Each entry's opposite."""
         return [[not entry for entry in row] for row in of[self.inner]]
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """The selector after ~."""
+        return f"~{names[self.inner]}"
 
 
 def selector_not(inner: Selector, simplify: bool = True) -> Selector:
@@ -260,6 +280,11 @@ class Aggregate(SOp):
         """The mean of what each row selects."""
         rows, values = of[self.selector], of[self.sop]
         return [self.mean([value for value, chosen in zip(values, row, strict=True) if chosen]) for row in rows]
+
+    def written(self, names: Mapping[RASPExpr, str]) -> str:
+        """Selector and s-op, and the default if it is not None."""
+        otherwise = [] if self.default is None else [f"default={self.default!r}"]
+        return called(self, names[self.selector], names[self.sop], *otherwise)
 
 
 def _listed(values: Sequence[Any], most: int = 5) -> str:

@@ -19,7 +19,7 @@ Where = dict[Feature, frozenset[int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Write:
+class TableWrite:
     """A variable that is written in the MLP of one layer: its code for every combination of codes of what it reads."""
 
     target: str
@@ -48,7 +48,7 @@ class Tabulated(Validation):
         return f"the functions were run on all values that they can meet, which gave {self.assignments:,} entries"
 
 
-def cases_of(writes: Sequence[Write], depth: int, spec: Specification) -> FoundCases:
+def cases_of(writes: Sequence[TableWrite], depth: int, spec: Specification) -> FoundCases:
     """The cases of all writes, and of the counter of layers."""
     updates: dict[str, list[Case]] = {}
     reads: dict[str, list[Case]] = {name: [] for name in spec.heads}
@@ -66,7 +66,7 @@ def cases_of(writes: Sequence[Write], depth: int, spec: Specification) -> FoundC
 
 
 def _split(
-    write: Write,
+    write: TableWrite,
     support: list[Atom],
     axes: list[tuple[int, ...]],
     table: np.ndarray,
@@ -112,7 +112,7 @@ def _is_unneeded(table: np.ndarray, axis: int) -> bool:
 
 
 def _add(
-    write: Write,
+    write: TableWrite,
     support: list[Atom],
     axes: list[tuple[int, ...]],
     table: np.ndarray,
@@ -171,7 +171,7 @@ def _filled(table: np.ndarray) -> np.ndarray:
     return filled
 
 
-def faults_of(writes: Sequence[Write], spec: Specification) -> dict[str, list[Case]]:
+def faults_of(writes: Sequence[TableWrite], spec: Specification) -> dict[str, list[Case]]:
     """The cases in which RASP gives no value, and a run is an error."""
     faults = {}
     for write in writes:

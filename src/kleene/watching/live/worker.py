@@ -34,7 +34,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     target, words, options = request["target"], request["words"], request["options"]
     found, file = None, file_of(target)
     try:
-        found = naming.find(target)
+        found, options = naming.taken(target, options)
         typed_input(words, found.subject, found.entry)
         document = dict(watch_found(found, target, words, **options).document)
         return {"document": document, "files": _files(file, None)}

@@ -1,0 +1,81 @@
+"""RASP programs on the command line: from the shelf, and from a file with a vocabulary and a length."""
+
+import pytest
+
+from kleene.programs.rasp.library import entries
+
+FILE = """
+from kleene.programs import rasp
+
+
+def make_hist() -> rasp.SOp:
+    return rasp.SelectorWidth(rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)).named("hist")
+
+
+def make_sum() -> rasp.SOp:
+    everything = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
+    return rasp.SequenceMap(lambda m, n: round(m * n), rasp.Aggregate(everything, rasp.tokens), rasp.length)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return str(path)
+
+
+def test_a_program_of_the_shelf_is_run_as_program_and_as_network(run):
+    assert run("run", "rasp:reverse", "abc").out.startswith("c b a\nprogram ran 2 layers in ")
+    assert run("run", "rasp:reverse", "abc", "--compiled").out.startswith("c b a\nnetwork ran 2 layers in ")
+    assert run("run", "rasp:sort", "31421", "--compiled", "--json").json["output"] == [1, 1, 2, 3, 4]
+    assert run("run", "rasp:shift", "abc", "--json").json["output"] == [None, "a", "b"]
+
+
+@pytest.mark.parametrize("name", entries())
+def test_every_program_of_the_shelf_agrees_with_its_reference(run, name):
+    report = run("check", f"rasp:{name}", "--samples", "15", "--json").json["programs"][0]
+    assert report["agree"] == report["of"] > 20
+    assert report["compared"] == ["program", "RASP's own evaluation", "network", "reference"]
+
+
+def test_a_program_of_the_shelf_takes_another_vocabulary_and_length(run):
+    assert run("run", "rasp:reverse", "xyz", "--vocab", "xyz", "--max-length", "3").out.startswith("z y x\n")
+    assert run("run", "rasp:sort", "10 3 7", "--vocab", "3,7,10", "--json").json["output"] == [3, 7, 10]
+    assert run("run", "rasp:hist", "aba", "--causal", "--json").json["output"] == [1, 1, 2]
+
+
+def test_a_program_in_a_file_needs_a_vocabulary_and_a_length(run, file):
+    how = ("--vocab", "abc", "--max-length", "5")
+    assert run("run", f"{file}:make_hist", "abca", *how, "--json").json["output"] == [2, 1, 1, 2]
+    assert run("run", f"{file}:make_hist", "abca", *how, "--compiled", "--json").json["output"] == [2, 1, 1, 2]
+    assert (
+        run("run", f"{file}:make_sum", "112", "--vocab", "1,2", "--max-length", "4", "--json").json["output"] == [4] * 3
+    )
+    assert run("compile", f"{file}:make_hist", *how, "--json").json["hidden_units"] > 0
+    assert run("check", f"{file}:make_hist", *how, "--samples", "10").out.startswith("hist ")
+    assert "up to length 6" in run("certify", f"{file}:make_hist", *how).out
+    result = run("run", f"{file}:make_hist", "abca")
+    assert result.status == 2
+    assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line --vocab abc" in result.err
+
+
+def test_options_of_rasp_are_refused_for_other_kinds(run):
+    assert "--vocab has no meaning for 'dfa:parity'" in run("run", "dfa:parity", "110", "--vocab", "ab").err
+    assert "--causal has no meaning for 'addition'" in run("certify", "addition", "--causal").err
+    assert "--vocab has no meaning for" in run("check", "dfa:parity", "--vocab", "ab").err
+
+
+def test_bad_input_is_one_line(run):
+    assert run("run", "rasp:reverse", "abx").err == (
+        "kleene: reverse: the token 'x' at position 2 is not in the vocabulary, which is a b c d e\n"
+    )
+    assert "did you mean rasp:reverse" in run("run", "rasp:revers", "abc").err
+    assert "max_length is 10" in run("run", "rasp:reverse", "abcdeabcdeabcde").err
+    assert "'a' is in it twice" in run("run", "rasp:reverse", "a", "--vocab", "aba").err
+
+
+def test_a_page_steps_through_a_rasp_program(run, tmp_path):
+    page = tmp_path / "reverse.html"
+    assert run("watch", "rasp:reverse", "abc", "--both", "-o", str(page)).status == 0
+    assert "<title>rasp:reverse" in page.read_text()

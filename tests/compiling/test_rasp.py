@@ -1,0 +1,162 @@
+"""RASP programs as networks: right on every input of every length, or refused with the reason."""
+
+from itertools import islice, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kleene
+from kleene.compiling.rasp import judges
+from kleene.compiling.tracr import compile_rasp_to_model
+from kleene.errors import CompileError, InputError, ProgramError, RunError
+from kleene.programs import rasp
+from kleene.programs.rasp import RaspError, lib
+from kleene.programs.rasp.program import RaspProgram
+from kleene.programs.rasp.random_programs import random_program
+from tests.programs.rasp.published_style import PROGRAMS, Published, same_values
+
+EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
+
+
+@pytest.mark.parametrize("published", PROGRAMS, ids=lambda published: published.name)
+def test_a_published_program_is_right_in_the_network_at_every_length(published: Published):
+    options = {"vocab": published.vocab, "max_length": published.max_length, "causal": published.causal}
+    network = kleene.compile(published.make(), **options)
+    lengths = range(1, published.max_length + 1)
+    inputs = [list(xs) for n in lengths for xs in islice(product(published.vocab, repeat=n), 300)]
+    inputs = [xs for xs in inputs if published.valid(xs)]
+    for xs, trace in zip(inputs, network.run_batch(inputs), strict=True):
+        assert same_values(trace.output, published.reference(xs)), xs
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), causal=st.booleans(), chance=st.randoms(use_true_random=False))
+def test_random_programs_are_right_in_the_network_at_every_length(seed, causal, chance):
+    made = random_program(seed, size=5, max_length=3, causal=causal)
+    program = RaspProgram(made.expression, made.vocab, made.max_length, causal, made.name)
+    try:
+        network = kleene.compile(program)
+    except (ProgramError, CompileError):
+        return  # too many values for a network, and said so
+    inputs = [[chance.choice(made.vocab) for _ in range(n)] for n in range(1, 4) for _ in range(5)]
+    for xs, mine, theirs in zip(inputs, program.run_batch(inputs), network.run_batch(inputs), strict=True):
+        assert same_values(theirs.output, program.evaluate(xs)), (seed, xs)
+        assert mine == theirs
+
+
+def test_most_random_programs_are_compiled():
+    made = [random_program(seed, size=5, max_length=3) for seed in range(40)]
+    refused = 0
+    for one in made:
+        try:
+            assert RaspProgram(one.expression, one.vocab, one.max_length, one.causal).lowered
+        except ProgramError:
+            refused += 1
+    assert refused <= 4
+
+
+def test_an_s_op_is_run_compiled_checked_certified_watched_and_viewed():
+    reverse = lib.make_reverse(rasp.tokens)
+    how = {"vocab": "abc", "max_length": 4}
+    assert kleene.run(reverse, "abca", **how).output == list("acba")
+    outcome = kleene.run(reverse, list("abca"), compiled=True, **how)
+    assert (outcome.answer, outcome.compiled) == ("a c b a", True)
+    network = kleene.compile(reverse, **how)
+    assert network.run(list("abca")).output == list("acba")
+    assert network.run(list("abca")) == RaspProgram(reverse, "abc", 4).run("abca")
+    report = kleene.check(reverse, **how, samples=20)
+    assert report
+    assert report.compared == ("program", "RASP's own evaluation", "network")
+    assert kleene.certify(network, program=RaspProgram(reverse, "abc", 4))
+    assert "reverse" in kleene.watch(reverse, "abc", both=True, **how).html
+    assert "SelectorWidth" in kleene.view(reverse).html
+    assert "SelectorWidth" in kleene.view(RaspProgram(reverse, "abc", 4)).html
+
+
+def test_a_program_of_the_shelf_takes_another_vocabulary_and_length():
+    assert kleene.run("rasp:reverse", "xyz", vocab="xyz", max_length=3).answer == "z y x"
+    assert kleene.run("rasp:reverse", "abcdeabcdeab", max_length=12, compiled=True).answer == "b a e d c b a e d c b a"
+    assert kleene.run("rasp:hist", "aba", causal=True).output == [1, 1, 2]
+
+
+def test_a_saved_network_knows_its_vocabulary(tmp_path):
+    network = kleene.compile(lib.make_sort(rasp.tokens, rasp.tokens), vocab=(10, 2, 3), max_length=4)
+    path = network.save(tmp_path / "sort.safetensors")
+    assert kleene.load(path).run([10, 3, 2]).output == [2, 3, 10]
+    assert kleene.run(str(path), "10 3 2").answer == "2 3 10"
+
+
+def test_an_s_op_without_a_vocabulary_is_told_how_to_give_one():
+    with pytest.raises(InputError, match=r"'reverse' does not say .* give vocab and max_length, such as vocab='abc'"):
+        kleene.compile(lib.make_reverse(rasp.tokens))
+    with pytest.raises(InputError, match="give max_length, such as"):
+        kleene.run(rasp.tokens, "ab", vocab="ab")
+    with pytest.raises(ProgramError, match="is no s-op; read a selector with an Aggregate"):
+        kleene.compile(EVERYTHING, vocab="ab", max_length=3)
+    with pytest.raises(CompileError, match="has no compile option 'vocab'"):
+        kleene.compile(kleene.DFA.from_regex("a*"), vocab="ab")
+
+
+def test_a_vocabulary_that_the_program_cannot_take_is_refused_with_expression_and_value():
+    following = rasp.Map(lambda x: x + 1, rasp.tokens).named("following")
+    with pytest.raises(RaspError, match=r"the Map 'following' \(test_rasp.py line \d+\) has no value for 'a'"):
+        kleene.compile(following, vocab="ab", max_length=3)
+
+
+def test_a_token_for_which_the_program_has_no_value_is_an_error_when_it_comes():
+    parsed = rasp.Map(int, rasp.tokens).named("parsed")
+    network = kleene.compile(parsed, vocab=["1", "x"], max_length=3)
+    assert network.run(["1", "1"]).output == [1, 1]
+    with pytest.raises(RunError, match="parsed"):
+        network.run(["1", "x"])
+    with pytest.raises(RaspError, match=r"'parsed' .* has no value for 'x'"):
+        kleene.run(parsed, ["1", "x"], vocab=["1", "x"], max_length=3)
+
+
+def test_inputs_on_which_rasp_has_no_value_are_counted_and_not_compared():
+    mixed = rasp.Aggregate(EVERYTHING, rasp.tokens)
+    report = kleene.check(mixed, vocab="ab", max_length=3, samples=14)
+    assert report
+    assert report.refused > 0
+    assert report.of >= 6  # a, b, aa, bb, aaa, bbb
+    with pytest.raises(RunError):
+        kleene.compile(mixed, vocab="ab", max_length=3).run("ab")
+
+
+def test_a_domain_that_explodes_is_refused_with_the_expression():
+    pairs = rasp.SequenceMap(lambda x, y: x * 1000 + y, rasp.tokens, lib.shift_by(1, rasp.tokens)).named("pairs")
+    with pytest.raises(ProgramError, match=r"the SequenceMap 'pairs' \(test_rasp.py line \d+\) takes more than"):
+        kleene.compile(pairs, vocab=range(100), max_length=5)
+
+
+def test_a_causal_program_that_looks_ahead_is_refused_or_masked():
+    with pytest.raises(ProgramError, match="reads `length`, which looks ahead"):
+        kleene.compile(rasp.length - rasp.indices, vocab="ab", max_length=3, causal=True)
+    ahead = rasp.SelectorWidth(rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.GEQ))
+    assert kleene.compile(ahead, vocab="ab", max_length=3, causal=True).run("aba").output == [1, 1, 1]
+    assert kleene.compile(ahead, vocab="ab", max_length=3).run("aba").output == [3, 2, 1]
+
+
+def test_a_wrong_output_is_found_by_the_evaluation_and_by_a_reference():
+    program = RaspProgram(lib.make_reverse(rasp.tokens), "ab", 4)
+    wrong = RaspProgram(rasp.tokens, "ab", 4).run("ab")
+    found = judges(program, None, lambda xs: xs[::-1])
+    assert found["RASP"](list("ab"), wrong) == "the output is ['a', 'b'], but RASP says ['b', 'a']"
+    assert "but the plain reference says ['b', 'a']" in found["reference"](list("ab"), wrong)
+    assert not kleene.check(program, reference=lambda xs: xs, samples=5)
+    with pytest.raises(InputError, match="raised ZeroDivisionError"):
+        kleene.check(program, reference=lambda xs: [1 / 0], samples=5)
+
+
+def test_tracrs_scripts_compile_and_apply_as_they_did():
+    model = compile_rasp_to_model(lib.make_reverse(rasp.tokens), {"a", "b", "c"}, 5, compiler_bos="BOS")
+    applied = model.apply(["BOS", "a", "b", "c"])
+    assert applied.decoded == ["BOS", "c", "b", "a"]
+    assert [stream.shape for stream in applied.residuals] == [(4, len(model.residual_labels))] * 3
+    at = model.residual_labels.index("tokens:b")
+    assert applied.residuals[0][:, at].tolist() == [0, 0, 1, 0]
+    with pytest.raises(InputError, match=r"the input begins with 'a'; .* take 'BOS' before tokens"):
+        model.apply(["a", "b"])
+    with pytest.raises(InputError, match="the start token 'a' is in the vocabulary"):
+        compile_rasp_to_model(rasp.tokens, "ab", 5, compiler_bos="a")
