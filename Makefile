@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-clusters test-browser lint bench clean
+.PHONY: setup demo test test-clusters test-browser test-torch lint bench clean
 
 setup: .venv/.installed
 
@@ -31,6 +31,12 @@ test-clusters: setup
 test-browser: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python -m pytest -n 0 -m browser -rs tests/browser
+
+# Networks in PyTorch and TransformerLens, which are extras. `make test-torch TORCH=torch==2.13.0` names a version.
+TORCH ?= torch
+test-torch: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' -e '.[torch,transformer-lens]'
+	$(BIN)/python -m pytest -n 0 -rs tests/exporting tests/machines/lstm/test_pytorch.py
 
 bench: setup
 	$(BIN)/kleene bench alta

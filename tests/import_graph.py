@@ -24,6 +24,7 @@ LINES = (
     ("naming",),
     ("compiling",),
     ("running",),
+    ("exporting",),
     ("tasks",),
     ("teaching",),
     ("sweeping",),

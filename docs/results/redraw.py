@@ -16,6 +16,7 @@ from typing import Any
 
 from kleene.experiments import english, hinted_transformers, minimal_programs, partial_traces, rule_corpora, simplicity
 from kleene.experiments import parity_end_to_end as parity
+from kleene.experiments import scan_end_to_end as scan
 from kleene.experiments import trace_supervision as supervision
 from kleene.pictures.plots import cost_curves, line_panels
 
@@ -47,6 +48,7 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
         yield name, partial(reported, partial_traces.draw_table, content_of(name))
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
+    yield "scan-end-to-end", partial(scan_by_layers, content_of("scan-end-to-end"))
     yield "state-hints", state_hints
     for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
         title = f"addition in the network, {machine}"
@@ -80,6 +82,17 @@ def parity_by_length(content: Any, path: Path) -> Path:
         variants.append(SimpleNamespace(layers=given["layers"], shared=given["shared"], positions=positions))
     shows: Any = SimpleNamespace(shows=content["shows"])
     return parity.draw_parity(variants, shows, reports, path)  # pyright: ignore
+
+
+def scan_by_layers(content: Any, path: Path) -> Path:
+    """Draw the SCAN networks, each of one seed, so that the last test is all there is."""
+    cells, reports = [], []
+    for row in content["cells"]:
+        cells.append(next(cell for cell in scan.CELLS if cell.title == row["cell"]))
+        test = {"exact_match": [row["ours"] / 100]}
+        reports.append(SimpleNamespace(progress=SimpleNamespace(tests=[test])))
+    shows: Any = SimpleNamespace(shows=content["shows"])
+    return scan.draw_layers(cells, shows, reports, path)  # pyright: ignore
 
 
 def state_hints(path: Path) -> Path:

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
+    from kleene.exporting.export import export as export
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
+    from kleene.notation.edits import Edit as Edit
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
@@ -48,6 +50,7 @@ _LATE = {
     "certify": "kleene.compiling.alta.certificates",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
+    "export": "kleene.exporting.export",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "load": "kleene.machines.protocol",
@@ -61,6 +64,7 @@ _LATE = {
     # types
     "Channel": "kleene.traces",
     "DFA": "kleene.programs.automata",
+    "Edit": "kleene.notation.edits",
     "LSTM": "kleene.machines.lstm.lstm",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "Trace": "kleene.traces",

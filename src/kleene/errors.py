@@ -28,6 +28,10 @@ class InputError(KleeneError, ValueError):
     """An input that a program or network cannot take."""
 
 
+class EditError(InputError):
+    """An intervention that a run cannot take."""
+
+
 class MemoryLimitError(InputError):
     """What was asked for takes more memory than there is."""
 

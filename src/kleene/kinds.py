@@ -68,16 +68,20 @@ class Kind:
     runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
     telling: Callable[[Any], Any] = _TELLING  # (Outcome) -> Telling
     run_options: tuple[str, ...] = ()
+    editable: tuple[str, ...] = ()  # channels that edits of a run may set, as patterns: see `kleene.notation.edits`
 
     # Compiling, and checking that the machine does what its program does.
     compiler: Callable[..., Any] | None = None  # (program, **options) -> machine
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the compiler: values, default first
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # of the compiler: values, default first
     stated: tuple[str, ...] = ()  # options that a report of compiling always names
     sizes: Callable[[Any], dict[str, Any]] = _SIZES  # (machine) -> how large it is
     networks: Callable[..., Sequence[Any]] | None = None  # (program, **options) -> machines, if several are checked
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
     compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
+    certifier: Callable[..., Any] | None = None  # (machine, program=…) -> why it equals its program
+    torch: Callable[[Any], Any] | None = None  # (machine) -> `TorchParts`, its weights and model in PyTorch's terms
+    held: Callable[[Any, Any], Any] | None = None  # (machine, its program's trace) -> the part that the machine holds
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
     partial: bool = False  # whether a program may refuse an input, which is then not compared
     whole: Callable[[Any, Any], str | None] | None = None  # (program, machine) -> a difference that no input shows
@@ -119,18 +123,36 @@ TRANSFORMERS = Kind(
     runner=late("kleene.programs.alta.console:run"),
     telling=late("kleene.programs.alta.console:telling"),
     run_options=("max_layers",),
+    editable=("*",),
     compiler=late("kleene.compiling.alta.compiler:compile_program"),
     options={
         "dtype": ("float32", "float64", "bfloat16"),
         "rules": ("compact", "paper"),
         "activation": ("clipped", "relu"),
+        "layers": ("shared", "unrolled"),
+        "max_length": (None,),
+        "causal": (False, True),
+        "depth": (None,),
     },
     stated=("dtype", "rules"),
     inputs=late("kleene.compiling.alta.checking:inputs"),
     judges=late("kleene.compiling.alta.checking:judges"),
     compared=("program", "independent interpreter", "network"),
     streams=late("kleene.machines.transformer.streams:compiled_streams"),
+    torch=late("kleene.machines.transformer.pytorch:shared_parts"),
+    certifier=late("kleene.compiling.alta.certificates:certify"),
     watched=late("kleene.watching.transformers:parts"),
+)
+UNROLLED = Kind(
+    "unrolled Transformer",
+    machine="kleene.machines.transformer.unrolled:UnrolledTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    runner=late("kleene.programs.alta.console:run"),
+    telling=late("kleene.programs.alta.console:telling"),
+    run_options=("max_layers",),
+    held=lambda network, trace: network.held_part(trace),
+    torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -142,6 +164,7 @@ AUTOMATA = Kind(
     noun="automaton",
     read=late("kleene.programs.automata.library:read"),
     telling=late("kleene.programs.automata.library:telling"),
+    editable=("state", "hidden"),
     compiler=late("kleene.compiling.automata:compile_dfa"),
     options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
     stated=("form",),
@@ -152,6 +175,7 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
 )
 TURING_MACHINES = Kind(
@@ -165,6 +189,7 @@ TURING_MACHINES = Kind(
     read=late("kleene.programs.turing.library:read"),
     telling=late("kleene.programs.turing.library:telling"),
     run_options=("max_steps",),
+    editable=("state", "head", "tape"),
     compiler=late("kleene.compiling.turing.compiler:compile_turing"),
     options={"construction": ("compact", "merged"), "dtype": ("exact", "float32", "float64")},
     stated=("construction",),
@@ -190,6 +215,7 @@ CIRCUITS = Kind(
     runner=late("kleene.programs.circuits.library:run"),
     telling=late("kleene.programs.circuits.library:telling"),
     run_options=("steps",),
+    editable=("memory", "r[0-9]", "r[0-9][0-9]"),
     compiler=late("kleene.compiling.circuits:compile_circuit"),
     sizes=late("kleene.programs.circuits.library:sizes"),
     inputs=late("kleene.compiling.circuits:inputs"),
@@ -246,6 +272,7 @@ LSTMS, TRANSFORMER_LMS = (
         noun="model",
         read=late("kleene.machines.language:read_sentence"),
         telling=late("kleene.machines.language:tell_next"),
+        editable=("hidden.*",) if name == "LSTM" else (),
         watched=late("kleene.watching.sentences:parts"),
     )
     for name, machine in {
@@ -298,6 +325,7 @@ NTMS = Kind(
 
 _ALL = (
     TRANSFORMERS,
+    UNROLLED,
     AUTOMATA,
     TURING_MACHINES,
     CIRCUITS,

@@ -8,13 +8,16 @@ from typing import Any
 
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
-from kleene.errors import InputError
+from kleene.errors import EditError, InputError
 from kleene.kinds import Kind
 from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
+from kleene.notation.edits import Edit
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts, html_text
 from kleene.traces.storage import as_json
+
+FROM = "from:"  # before the input of another run, in an edit
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Outcome:
     input: Any
     trace: Trace
     seconds: float
+    edits: tuple[Edit, ...] = ()  # the interventions on the run
 
     @property
     def compiled(self) -> bool:
@@ -70,6 +74,7 @@ class Outcome:
     def as_json(self, *, with_trace: bool = False) -> dict[str, Any]:
         typed = list(self.input) if isinstance(self.input, tuple) else self.input
         facts = {"program": self.name, "input": typed} | dict(self.telling.facts)
+        facts |= {"edits": [str(edit) for edit in self.edits]} if self.edits else {}
         facts |= {"compiled": self.compiled, "seconds": round(self.seconds, 6)}
         if not with_trace:
             return facts
@@ -85,23 +90,44 @@ class Outcome:
         return html_text(self) + self.trace._repr_html_()
 
 
-def run(subject: Any, input: Any = (), *, compiled: bool = False, **options: Any) -> Outcome:
+def run(
+    subject: Any, input: Any = (), *, compiled: bool = False, edits: Sequence[Edit | str] = (), **options: Any
+) -> Outcome:
     """Run a program or a network; with `compiled`, compile the program and run its network.
 
     `subject` is a program or network, or what the command line calls one: "addition", "dfa:(a|b)*abb", "tm:copy",
     "model.safetensors". `input` is the subject's own (tokens, a word, a memory), or typed as on the command line.
     Options are those of the kind's run (`max_layers`, `max_steps`, `steps`) and, if compiled, of `kleene.compile`; an
-    s-op of RASP needs `vocab` and `max_length`.
+    s-op of RASP needs `vocab` and `max_length`. `edits` are interventions on the way, each a `kleene.Edit` or typed:
+    "parity@3,5=1", or "parity@3,5=from:110" for the value that a run on another input has there.
     """
     found, options = naming.taken(subject, options)
     name = naming.name_of(subject)
     how, making = _split(name, found, options, compiled)
     runner = compile(found.subject, **making) if compiled and found.is_program else found.subject
     entered = typed_input(input, runner, found.entry, found.kind)
+    read = read_edits(edits, name, found, runner, how)
+    how |= {"edits": read} if read else {}
     started = time.perf_counter()
     trace = found.kind.runner(runner, entered, name=name, **how)
     seconds = time.perf_counter() - started
-    return Outcome(name, found.kind, runner, found.entry, entered, trace, seconds)
+    return Outcome(name, found.kind, runner, found.entry, entered, trace, seconds, read)
+
+
+def read_edits(
+    edits: Sequence[Edit | str], name: str, found: naming.Found, runner: Any, how: Mapping[str, Any]
+) -> tuple[Edit, ...]:
+    """The edits as `Edit`s; typed ones may name another input, on which the subject is run for their values."""
+    if edits and not found.kind.editable:
+        raise EditError(f"{name!r} is a {found.kind.name}, whose runs take no edits")
+    read = [Edit.parse(edit) if isinstance(edit, str) else edit for edit in edits]
+    for place, edit in enumerate(read):
+        if isinstance(edit.value, str) and edit.value.startswith(FROM):
+            other = typed_input([edit.value.removeprefix(FROM)], runner, found.entry, found.kind)
+            source = found.kind.runner(runner, other, name=name, **how)
+            places = {"layer": edit.layer, "position": edit.position}
+            read[place] = Edit(edit.name, **places, source=source, origin=edit.value)
+    return tuple(read)
 
 
 def typed_input(given: Any, subject: Any, entry: Entry | None = None, kind: Kind | None = None) -> Any:

@@ -53,6 +53,10 @@ def test_a_row_ends_once_training_lengths_are_right_twice_or_after_its_seconds(t
     assert not is_learned(Progress(2, 1.0, [right]))
     assert not is_learned(Progress(2, 1.0, [right, wrong]))
     assert is_learned(Progress(2, 1.0, [wrong, right, right]))
+    rounded = right | {"accuracy_within": np.array([1, 0.99999994], np.float32)}  # all right, as a GPU sums it
+    assert is_learned(Progress(2, 1.0, [rounded, rounded]))
+    one_wrong = right | {"accuracy_within": np.array([1, 0.9998], np.float32)}
+    assert not is_learned(Progress(2, 1.0, [one_wrong, one_wrong]))
     diverged = wrong | {"alive": np.array([True, False])}
     assert is_learned(Progress(2, 1.0, [diverged, diverged]))
     rows = [Variant(8, True, "relative")]

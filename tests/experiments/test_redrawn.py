@@ -6,7 +6,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-NAMES = ["figure-4", "figure-9a-copy", "parity-end-to-end", "state-hints", "growth-h200", "hints-for-transformers"]
+NAMES = [
+    "figure-4",
+    "figure-9a-copy",
+    "parity-end-to-end",
+    "scan-end-to-end",
+    "state-hints",
+    "growth-h200",
+    "hints-for-transformers",
+]
 
 
 def words(path: Path) -> list[str]:

@@ -80,6 +80,7 @@ WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_b
 
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
+    "unrolled transformer": kleene.compile(parity.absolute(positions=8), layers="unrolled", max_length=4),
     "shared transformer": SHARED,
     "transformer with a learned mlp": MLPTransformer.of(
         kleene.compile(parity.absolute(positions=8)), MLP, layers=-1, grows=True
@@ -96,6 +97,7 @@ MACHINES: dict[str, Any] = {
 # Further ones that have parts which those above lack.
 VARIANTS: dict[str, Any] = {
     "a Transformer with an expansion": kleene.compile(parity.sum_modulo(most_ones=3)),
+    "unrolled layers with expansions": kleene.compile(parity.sum_modulo_steps(most_ones=3), layers="unrolled"),
     "a learned MLP after an expansion": MLPTransformer.of(
         kleene.compile(parity.sum_modulo(most_ones=3)), SMALL_MLP, layers=1, grows=False
     ),
@@ -108,6 +110,7 @@ VARIANTS: dict[str, Any] = {
 }
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],
+    "unrolled transformer": [1, 0, 1],
     "shared transformer": [2, 1, 0],
     "transformer with a learned mlp": [1, 0, 1],
     "encoder": [2, 1, 0],

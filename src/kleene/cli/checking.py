@@ -16,9 +16,11 @@ from kleene.cli.options import (
     AgainstOption,
     CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
     FormOption,
     JsonOption,
+    LayersOption,
     MaxLengthOption,
     RulesOption,
     TransformerArgument,
@@ -71,6 +73,8 @@ def check(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
     vocab: VocabOption = None,
     causal: CausalOption = False,
     as_json: JsonOption = False,
@@ -90,7 +94,8 @@ def check(
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     own = adoption(vocab, causal=causal)
-    options |= {"form": form, "construction": construction, "vocab": own["vocab"], "causal": own["causal"]}
+    options |= {"form": form, "construction": construction, "layers": layers, "depth": depth}
+    options |= {"vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
@@ -182,6 +187,8 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
     vocab: VocabOption = None,
     max_length: MaxLengthOption = None,
     causal: CausalOption = False,
@@ -196,7 +203,7 @@ def certify(
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation}
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
     found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:

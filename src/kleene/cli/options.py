@@ -50,6 +50,14 @@ ProgramArgument = Annotated[
         autocompletion=complete_program,
     ),
 ]
+EditOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME@LAYER,POSITION=VALUE",
+        help="Set a variable, a head's output or a state there and run on: parity@3,5=1. A layer or position may be "
+        "several (2-4) or all (*); the value may be that of a run on another input (from:110). Give it several times.",
+    ),
+]
 TransformerArgument = Annotated[
     str,
     typer.Argument(
@@ -96,14 +104,27 @@ ConstructionOption = Annotated[
     str | None,
     typer.Option(help="Turing machines: compact (the default) or merged (one tick a step, as in Chiang's notes)."),
 ]
+LayersOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Transformers: shared (one layer, repeated; the default) or unrolled (weights of its own for each layer)."
+    ),
+]
+DepthOption = Annotated[
+    int | None,
+    typer.Option(
+        help="With --layers unrolled: how many layers, if that cannot be found; more are refused.", min=1, max=MANY
+    ),
+]
 VocabOption = Annotated[
     str | None, typer.Option(help="RASP programs: the tokens, such as abc, or 1,2,10 where some are longer or numbers.")
 ]
 MaxLengthOption = Annotated[
-    int | None, typer.Option(help="RASP programs: the greatest number of tokens of an input.", min=1, max=MANY)
+    int | None,
+    typer.Option(help="RASP programs, and --layers unrolled: the most tokens of an input.", min=1, max=MANY),
 ]
 CausalOption = Annotated[
-    bool, typer.Option("--causal", help="RASP programs: a position reads only itself and those before it.")
+    bool, typer.Option("--causal", help="RASP programs, and --layers unrolled: no position looks to its right.")
 ]
 
 

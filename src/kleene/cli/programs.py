@@ -28,9 +28,12 @@ from kleene.cli.options import (
     AgainstOption,
     CausalOption,
     ConstructionOption,
+    DepthOption,
     DtypeOption,
+    EditOption,
     FormOption,
     JsonOption,
+    LayersOption,
     MaxLengthOption,
     ProgramArgument,
     RulesOption,
@@ -85,6 +88,7 @@ def run(
         int | None,
         typer.Option(help="Turing machines: the greatest number of steps to take (default 10,000).", min=0, max=10**12),
     ] = None,
+    edit: EditOption = None,
     channels: ChannelsOption = None,
     positions: PositionsOption = None,
     steps: Annotated[
@@ -110,7 +114,7 @@ def run(
     taken, span = split_steps(steps)
     cut = read_cut(channels, positions, span, shown=trace and not as_json)
     given |= {"form": form, "construction": construction, "steps": taken, **adoption(vocab, max_length, causal)}
-    outcome = kleene.run(program, words or (), compiled=compiled, **given)
+    outcome = kleene.run(program, words or (), compiled=compiled, edits=edit or (), **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
     console = new_console()
@@ -131,6 +135,8 @@ def compile_command(
     activation: ActivationOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
+    layers: LayersOption = None,
+    depth: DepthOption = None,
     vocab: VocabOption = None,
     max_length: MaxLengthOption = None,
     causal: CausalOption = False,
@@ -138,13 +144,14 @@ def compile_command(
 ) -> None:
     """Compile a program into the exact weights of a network.
 
-    A transformer or RASP program becomes a Universal Transformer, an automaton or a Turing machine a simple RNN, and a
-    circuit an NRAM.
+    A transformer or RASP program becomes a Universal Transformer, or with --layers unrolled an ordinary one; an
+    automaton or a Turing machine a simple RNN, and a circuit an NRAM.
     """
     from kleene.running import compiled
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
-    made = compiled(program, **options, **adoption(vocab, max_length, causal))
+    options |= {"layers": layers, "depth": depth, **adoption(vocab, max_length, causal)}
+    made = compiled(program, **options)
     if output is not None:
         made = made.saved(output)
     if as_json:

@@ -9,6 +9,7 @@ from kleene.cli.options import (
     MANY,
     CausalOption,
     DtypeOption,
+    EditOption,
     JsonOption,
     MaxLengthOption,
     ProgramArgument,
@@ -51,6 +52,7 @@ def watch(
             max=10**12,
         ),
     ] = None,
+    edit: EditOption = None,
     dtype: DtypeOption = None,
     vocab: VocabOption = None,
     max_length: MaxLengthOption = None,
@@ -72,7 +74,8 @@ def watch(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
-    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, **adoption(vocab, max_length, causal)}
+    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "edits": edit or []}
+    options |= adoption(vocab, max_length, causal)
     if live:
         return _live(program, words or [], port, options, output=output, as_json=as_json)
     if port is not None:

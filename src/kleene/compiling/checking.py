@@ -87,13 +87,15 @@ def check(
     if not found.is_program or kind.inputs is None:
         raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
     name = name or naming.name_of(program)
-    networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
     tried = list(kind.inputs(built, found.entry, samples, max_length, seed) if inputs is None else inputs)
+    if options.get("layers") == "unrolled":  # for the inputs that are tried; a size is not always a number of tokens
+        options["max_length"] = max(map(len, tried), default=1)
+    networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
     judges = {} if kind.judges is None else kind.judges(built, found.entry, reference)
     by_program, *by_network = (outcomes(partial(one.run_batch, **kind.limits), tried) for one in (built, *networks))
     problems: list[str | None] = []
     for entered, mine, *theirs in zip(tried, by_program, *by_network):
-        exact = [run for run in theirs if not isinstance(run, OutgrownError)]
+        exact = [(run, _held(one, mine)) for run, one in zip(theirs, networks) if not isinstance(run, OutgrownError)]
         if exact and not (kind.partial and isinstance(mine, RunError)):
             problem = _disagreement(entered, mine, exact, judges)
             problems.append(problem and f"{name} on {_shown(entered)}: {problem}")
@@ -154,8 +156,15 @@ def _one_network(program: Any, **options: Any) -> Sequence[Any]:
     return [compile(program, **options)]
 
 
-def _disagreement(entered: Any, mine: Ended, theirs: Sequence[Ended], judges: Any) -> str | None:
-    found = next((found for other in theirs if (found := difference(mine, other))), None)
+def _held(network: Any, ended: Ended) -> Ended:
+    """What the trace of the network should be: the part of the program's that the network holds."""
+    kind = kinds.find(network)
+    return ended if kind is None or kind.held is None or isinstance(ended, RunError) else kind.held(network, ended)
+
+
+def _disagreement(entered: Any, mine: Ended, theirs: Sequence[tuple[Ended, Ended]], judges: Any) -> str | None:
+    """The first difference: between a network's run and what it should be, or between the program's and a judge."""
+    found = next((found for other, expected in theirs if (found := difference(expected, other))), None)
     return found or next((found for judge in judges.values() if (found := judge(entered, mine))), None)
 
 

@@ -48,6 +48,7 @@ SIZES: dict[Size, dict[str, Any]] = {
 }
 QUICK_LAYERS = {8: 3, 40: 8}  # of the quick size
 ITERATIONS = {"quick": 1_000, "full": 50_000}
+ROUNDING = 1e-6  # by which a share of 1 may be off on a GPU; one wrong word of the full size is a hundred times that
 
 
 def parity_end_to_end(
@@ -92,7 +93,7 @@ def parity_end_to_end(
 def is_learned(progress: Progress) -> bool:
     """Whether each run that has not diverged is right on all words of the training lengths, in two tests in a row."""
     last = progress.tests[-2:]
-    return len(last) == 2 and all(((test["accuracy_within"] == 1) | ~test["alive"]).all() for test in last)
+    return len(last) == 2 and all(((test["accuracy_within"] > 1 - ROUNDING) | ~test["alive"]).all() for test in last)
 
 
 def rows_beside(variants: Sequence[Variant], reports: Sequence[TeachingReport]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from kleene.errors import InputError
 from kleene.machines.ncm import Start, compiler_options, run
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of
+from kleene.notation.edits import Edit, Edits
+from kleene.notation.store_edits import StoreEdits
 from kleene.notation.wiring import Steps, Wiring, check_run, check_steps, module_sequence
 from kleene.traces import Trace
 
@@ -238,14 +240,20 @@ class NRAM(Shown, eqx.Module):
                 mixed = mixed + columns[name][-len(mixed) :] * output
         return mixed[:, 0], Store(mixed, cells, size)
 
-    def run(self, memory: Sequence[int], steps: int | None = None) -> Trace:
-        """The most probable run of `steps` steps, with the channels of a circuit's run (`Circuit.run`)."""
-        return self.run_batch([memory], None if steps is None else [steps])[0]
+    def run(self, memory: Sequence[int], steps: int | None = None, *, edits: Sequence[Edit] = ()) -> Trace:
+        """The most probable run of `steps` steps, with the channels of a circuit's run (`Circuit.run`).
 
-    def run_batch(self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None) -> list[Trace]:
+        `edits` set registers and cells of the `memory` after a step, and the run goes on from there: see `kleene.Edit`.
+        """
+        return self.run_batch([memory], None if steps is None else [steps], edits=edits)[0]
+
+    def run_batch(
+        self, memories: Iterable[Sequence[int]], steps: Sequence[int] | None = None, *, edits: Edits = ()
+    ) -> list[Trace]:
         """The runs on many memories at once, which may differ in size; compiled for the largest.
 
-        The result is a list because the channels of a run have the size of its memory.
+        The result is a list because the channels of a run have the size of its memory. `edits` are for every memory,
+        or a list for each of them.
         """
         checked = [_checked(memory) for memory in memories]
         check_steps(steps, len(checked))
@@ -255,7 +263,10 @@ class NRAM(Shown, eqx.Module):
         most = max(map(len, checked))
         check_run(taken, len(checked) * most * (most + self.wiring.registers))  # distributions over as many values
         padded = jnp.array([memory + [0] * (most - len(memory)) for memory in checked], jnp.int32)
-        found = _compiled_runs()(self, padded, jnp.array([len(memory) for memory in checked]), steps=max(taken))
+        sizes, changes = [len(memory) for memory in checked], None
+        if edits:
+            changes = StoreEdits("the machine", edits, self.wiring, sizes, taken).dense(max(taken), most)
+        found = _compiled_runs()(self, padded, jnp.array(sizes), changes, steps=max(taken))
         cells, registers, chosen = (np.asarray(part) for part in found)
         return [
             Trace(
@@ -334,19 +345,53 @@ def _known(memory: Store, wiring: Wiring) -> dict[str, Float[Array, " cells"]]:
 
 
 def _likeliest_runs(
-    machine: NRAM, memories: Int[Array, "batch cells"], sizes: Int[Array, " batch"], *, steps: int
+    machine: NRAM, memories: Int[Array, "batch cells"], sizes: Int[Array, " batch"], changes: Any, *, steps: int
 ) -> tuple[Int[Array, "batch _ cells"], Int[Array, "batch _ registers"], Int[Array, "batch step connections"]]:
-    """The likeliest memory and registers at the start and after each step, and each step's likeliest connections."""
+    """The likeliest memory and registers at the start and after each step, and each step's likeliest connections.
 
-    def one(memory: Array, size: Array) -> tuple[Array, Array, Array]:
+    `changes` are those of `StoreEdits.dense`, or None.
+    """
+
+    def one(memory: Array, size: Array, changes: Any) -> tuple[Array, Array, Array]:
         start = machine.start(memory, size)
-        recorded = run(machine, start, jnp.arange(steps))
+        if changes is None:
+            recorded = run(machine, start, jnp.arange(steps))
+        else:
+            store = _changed(start.memory, *(part[0] for part in changes))
+            start = Start(store.registers[:, 0], start.state, store)
+            recorded = run(_Edited(machine), start, tuple(part[1:] for part in changes))
         first, rest = start.memory, recorded["memory"]
         cells = jnp.concatenate([first.cells[None], rest.cells])
         registers = jnp.concatenate([first.registers[None], rest.registers])
-        return jnp.argmax(cells, axis=-1), jnp.argmax(registers, axis=-1), jnp.argmax(recorded["command"], axis=-1)
+        command = recorded["command"] if changes is None else recorded["command"][0]
+        return jnp.argmax(cells, axis=-1), jnp.argmax(registers, axis=-1), jnp.argmax(command, axis=-1)
 
-    return jax.vmap(one)(memories, sizes)
+    return jax.vmap(one)(memories, sizes, changes)
+
+
+class _Edited(eqx.Module):
+    """The machine under edits: its entries are the values to set after each step, -1 where nothing is set."""
+
+    machine: NRAM
+
+    def control(self, feedback: Any, state: Any, entry: Any) -> tuple[Any, Any, Any]:
+        command, state, output = self.machine.control(feedback, state, jnp.zeros(()))
+        return (command, entry), state, output
+
+    def process(self, command: Any, memory: Store) -> tuple[Any, Store]:
+        wired, entry = command
+        store = _changed(self.machine.process(wired, memory)[1], *entry)
+        return store.registers[:, 0], store
+
+
+def _changed(store: Store, cells: Int[Array, " cells"], registers: Int[Array, " registers"]) -> Store:
+    """The store with the values that are not -1 in place of its own."""
+
+    def placed(values: Array, held: Array) -> Array:
+        wanted = jax.vmap(lambda value: one_hot(value, held.shape[-1]))(values)
+        return jnp.where((values >= 0)[:, None], wanted, held)
+
+    return Store(placed(registers, store.registers), placed(cells, store.cells), store.size)
 
 
 @functools.cache

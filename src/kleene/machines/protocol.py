@@ -20,6 +20,7 @@ from kleene.traces.markup import html_facts
 # The class of each machine, by the kind in the header of its files.
 MACHINES = {
     "universal transformer": "kleene.machines.transformer.universal_transformer:UniversalTransformer",
+    "unrolled transformer": "kleene.machines.transformer.unrolled:UnrolledTransformer",
     "shared transformer": "kleene.machines.transformer.shared:SharedTransformer",
     "transformer with a learned mlp": "kleene.machines.transformer.learned_mlp:MLPTransformer",
     "encoder": "kleene.machines.transformer.encoder:EncoderTransformer",

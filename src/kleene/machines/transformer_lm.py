@@ -1,6 +1,8 @@
 """A small Transformer language model: causal, with learned positions, layers normed before attention and MLP."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from kleene.machines.language import Token, encoded, language_trace, read_vocabu
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of
 from kleene.traces import Trace
+from kleene.traces.attention import AttentionPatterns
 
 keep_compiled_programs_unless_jax_came_first()
 
@@ -164,7 +167,8 @@ class TransformerLM(Shown, eqx.Module):
 
     def _trace(self, tokens: np.ndarray, hidden: np.ndarray) -> Trace:
         logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
-        return language_trace(self.vocabulary, tokens, hidden, logits)
+        trace = language_trace(self.vocabulary, tokens, hidden, logits)
+        return replace(trace, patterns=partial(_patterns, self, tokens))
 
     def _hidden_of(self, words: list[np.ndarray]) -> list[np.ndarray]:
         """The residual stream after each layer at each token of each word; padding at the end changes nothing."""
@@ -193,6 +197,16 @@ class TransformerLM(Shown, eqx.Module):
     def load(cls, path: Any) -> "TransformerLM":
         """The network in a file that `save` wrote. Opening a file never runs code."""
         return FORMAT.load(cls, path)
+
+
+def _patterns(network: TransformerLM, tokens: np.ndarray, _: Trace) -> AttentionPatterns:
+    """The attention patterns of a sentence, computed anew; heads have numbers for names."""
+    stream, found = network.entries(jnp.asarray(tokens)), []
+    for block in network.layers:
+        found.append(block.pattern(centred(stream) * norm_scale(stream) * block.attention_gain))
+        stream = block(stream)
+    weights = np.asarray(jnp.stack(found))
+    return AttentionPatterns(tuple(map(str, range(weights.shape[1]))), weights)
 
 
 def centred(part: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:

@@ -9,6 +9,8 @@ import numpy as np
 Kind = Literal["category", "number", "set", "distribution", "vector"]
 
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
+# A number belongs to neither of two declared values if it is nearer to their middle than this share of the gap.
+BLUR = 1 / 64
 Meaning = bool | int | float | str | tuple | None  # what a code stands for outside the program
 
 
@@ -112,6 +114,18 @@ def nearest(values: tuple[float, ...], x: Any) -> np.ndarray:
     """
     table = np.asarray(values, dtype=np.float64)
     return np.asarray(np.searchsorted((table[:-1] + table[1:]) / 2, np.asarray(x, dtype=np.float64), side="left"))
+
+
+def blurred(values: tuple[float, ...], x: Any) -> np.ndarray:
+    """Whether each number is too near the middle between two declared values to belong to either."""
+    table, x = np.asarray(values), np.asarray(x, dtype=np.float64)
+    if len(table) == 1:
+        return np.zeros(x.shape, dtype=bool)
+    middles, gaps = (table[:-1] + table[1:]) / 2, np.diff(table)
+    below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
+    above = np.clip(below + 1, 0, len(middles) - 1)
+    close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
+    return np.asarray(close[0] | close[1])
 
 
 @runtime_checkable

@@ -5,15 +5,17 @@ a hint is one entry of a trace; a picture is a view of one. A `Recorder` collect
 while rows drop out as they halt.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.errors import RunError
 from kleene.traces import storage
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.channels import Channel
 from kleene.traces.markup import html_table
 
@@ -41,6 +43,7 @@ class Trace:
     axes: tuple[str, ...] = ("step", "position")
     source: str = field(default="", compare=False)
     prefix: int = 0
+    patterns: Callable[["Trace"], AttentionPatterns] | None = field(default=None, compare=False, repr=False)
 
     @property
     def steps(self) -> int:
@@ -59,6 +62,19 @@ class Trace:
             return None
         last = self.data[self.output_name][-1]
         return meant(self.channel(self.output_name), (last[self.prefix :] if self.prefix else last).tolist())
+
+    @cached_property
+    def attention(self) -> AttentionPatterns:
+        """How much each head read from each position: `attention[head][layer, query, key]`, computed when first asked.
+
+        Runs of Transformers have it, but not traces from files.
+        """
+        if self.patterns is None:
+            raise RunError(
+                "this trace has no attention patterns: it is of a run without attention, of a program, or from a file; "
+                "run the network again"
+            )
+        return self.patterns(self)
 
     @property
     def labelled_output(self) -> Any:
@@ -184,6 +200,7 @@ class TraceBatch:
     recorded: bool = True
     axes: tuple[str, ...] = ("step", "position")
     prefix: int = 0
+    patterns: Callable[[int, Trace], AttentionPatterns] | None = field(default=None, repr=False)  # of one of the runs
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -195,7 +212,8 @@ class TraceBatch:
         real = (index, slice(steps + 1), *self._positions(index))
         rows = {c.name: self.data[c.name][real] for c in self.channels}
         halted = bool(self.halted[index])
-        return Trace(self.channels, rows, self.output_name, halted, self.axes, self.source, self.prefix)
+        patterns = None if self.patterns is None else partial(self.patterns, index)
+        return Trace(self.channels, rows, self.output_name, halted, self.axes, self.source, self.prefix, patterns)
 
     def _positions(self, index: int) -> tuple[slice, ...]:
         """Which positions of a run are real; nothing where it has none."""

@@ -18,9 +18,13 @@ The object of version 1:
     - a distribution or vector: `column` with the numbers themselves;
 - a column: `type`, `shape` with the step as the last axis, and `data`: see `kleene.watching.columns`;
 - `different`: with two runs, the first place where they differ, in words; null where they are equal;
+- `editable`: the names of the channels that an edit may set;
+- under edits, `edits`: each as a person types it; `before`: the answer without them; and each run has `without`: the
+  channels of the same run without them, or null where there is no such run or it is shorter than what is shown;
 - whatever else the view needs, by name.
 """
 
+import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -78,6 +82,19 @@ def document(
         "different": first.difference(traces[1]) if len(traces) > 1 else None,
         **parts.more,
     }
+
+
+def with_edits(
+    content: dict[str, Any], cut: Cut, edits: Sequence[str], without: Sequence[Trace | None]
+) -> dict[str, Any]:
+    """The document of runs under edits, with the same runs without them beside each."""
+    names = [channel["name"] for channel in content["runs"][0]["channels"]]
+    cut = replace(cut, channels=tuple(glob.escape(name) for name in names))
+    runs = []
+    for run, trace in zip(content["runs"], without):
+        reaches = trace is not None and trace.steps >= content["first"]
+        runs.append(run | {"without": run_json(cut.of(trace))["channels"] if trace is not None and reaches else None})
+    return content | {"edits": list(edits), "runs": runs}
 
 
 def run_json(trace: Trace) -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """The inside of a Transformer as it runs: its residual stream, whom its heads attend to, and its weights."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kleene.machines.transformer import UniversalTransformer
+from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import advance, prepare
 from kleene.machines.transformer.parameters import mapped
+from kleene.notation.edits import Edit
 from kleene.watching.columns import coded_numbers, packed
 
 
@@ -23,8 +26,8 @@ class ShownStreams:
     shown: np.ndarray
 
 
-def streams_of(network: UniversalTransformer, tokens: Any, layers: int) -> ShownStreams:
-    """The residual stream of a run of that many layers, with attention computed as softmax."""
+def streams_of(network: UniversalTransformer, tokens: Any, layers: int, edits: Sequence[Edit] = ()) -> ShownStreams:
+    """The residual stream of a run of that many layers under the edits, with attention computed as softmax."""
     wide = np.float64 if network.dtype == "float64" else np.float32
     plain: UniversalTransformer = mapped(lambda weight: np.asarray(weight, dtype=wide), network)
     runnable = prepare(plain, "softmax")
@@ -32,10 +35,14 @@ def streams_of(network: UniversalTransformer, tokens: Any, layers: int) -> Shown
     state = plain.tokens[codes]
     if plain.positions is not None:
         state = state + plain.positions[: codes.shape[1]]
-    after, shown, lengths = [state[0]], [state[0]], np.array([codes.shape[1]])
-    for _ in range(layers):
-        step = advance(np, runnable, state, lengths)
-        state = step.state
+    rows, lengths = np.arange(1), np.array([codes.shape[1]])
+    editing = NetworkEdits(plain, runnable, edits, lengths) if edits else None
+    state = state if editing is None else editing.after(0, rows, state)
+    after, shown = [state[0]], [state[0]]
+    for layer in range(1, layers + 1):
+        heads = None if editing is None else editing.attended(layer, rows, state)
+        step = advance(np, runnable, state, lengths, heads)
+        state = step.state if editing is None else editing.after(layer, rows, step.state)
         seen = np.array(state[0])
         for segment in network.layout.head_segments:
             seen[:, segment.start : segment.stop] = step.read[0, :, segment.start : segment.stop]

@@ -29,7 +29,7 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
     for outcome in outcomes:
         subject, trace = outcome.subject, outcome.trace
         if not TRANSFORMERS.is_program(subject):
-            streams = streams_of(subject, tokens, trace.steps)
+            streams = streams_of(subject, tokens, trace.steps, outcome.edits)
             beside.append({"attention": _attention_json(attention_of_network(subject, streams), trace, cut)})
             more |= network_json(subject, streams, trace, cut)
             facts.append(f"{subject.size.hidden_units:,} hidden units")

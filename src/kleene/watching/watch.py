@@ -1,14 +1,16 @@
 """The verb `watch`: a page that steps through a run of a program, of its network, or of both."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 from kleene import kinds, naming
-from kleene.errors import InputError
-from kleene.running import Outcome, run, typed_input
+from kleene.errors import InputError, KleeneError
+from kleene.notation.edits import Edit
+from kleene.running import Outcome, read_edits, run, typed_input
 from kleene.watching.cutting import Cut
-from kleene.watching.document import ViewParts, check_size, document
+from kleene.watching.document import ViewParts, check_size, document, with_edits
 from kleene.watching.page import WatchPage
 
 
@@ -21,18 +23,21 @@ def watch(
     channels: str | None = None,
     positions: str | None = None,
     steps: str | None = None,
+    edits: Sequence[Edit | str] = (),
     **options: Any,
 ) -> WatchPage:
     """A page that steps through a run; it shows itself in a notebook, and `save` writes one file of HTML.
 
     Subject, input and options are those of `kleene.run`, but a circuit's number of steps is `max_steps`. With
     `compiled` the network is shown, with `both` program and network side by side. `channels` ("token,ptr_*"),
-    `positions` ("0-39") and `steps` ("10-20") show a part.
+    `positions` ("0-39") and `steps` ("10-20") show a part. Under `edits` the page marks what differs from the run
+    without them.
 
     >>> watch("parity_relative", "101")
     <WatchPage of parity_relative: 3 layers>
     """
-    parts = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
+    parts: dict[str, Any] = {"compiled": compiled, "both": both, "edits": edits}
+    parts |= {"channels": channels, "positions": positions, "steps": steps}
     found, left = naming.taken(subject, options)
     return watch_found(found, naming.name_of(subject), input, **parts, **left)
 
@@ -47,6 +52,7 @@ def watch_found(
     channels: str | None = None,
     positions: str | None = None,
     steps: str | None = None,
+    edits: Sequence[Edit | str] = (),
     **options: Any,
 ) -> WatchPage:
     """The page of a program or network that was found already, under that name."""
@@ -62,11 +68,13 @@ def watch_found(
     if "steps" in found.kind.run_options and "max_steps" in given:  # `steps` is the part that a page shows
         given["steps"] = given.pop("max_steps")
     running = {key: value for key, value in given.items() if key in found.kind.run_options}
-    outcomes = [] if compiled else [_ran(found, name, input, **(running if both else given))]
+    read = read_edits(edits, name, found, found.subject, running)
+    given |= {"edits": read} if read else {}
+    outcomes = [] if compiled else [_ran(found, name, input, **(running | {"edits": read} if both else given))]
     if compiled or both:
         outcomes.append(_ran(found, name, input, compiled=True, **given))
     program = found.subject if found.is_program else None
-    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program)
+    return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program, running if read else None)
 
 
 def _ran(found: naming.Found, name: str, input: Any, **options: Any) -> Outcome:
@@ -80,10 +88,26 @@ def _ran(found: naming.Found, name: str, input: Any, **options: Any) -> Outcome:
     return replace(outcome, name=name, entry=found.entry)
 
 
-def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str, program: Any = None) -> WatchPage:
+def _without_edits(outcome: Outcome, options: Mapping[str, Any]) -> Outcome | None:
+    """The same run without its edits; None where that one fails."""
+    try:
+        trace = outcome.kind.runner(outcome.subject, outcome.input, name=outcome.name, **options)
+    except KleeneError:
+        return None
+    return replace(outcome, trace=trace, edits=())
+
+
+def page_of(
+    outcomes: Sequence[Outcome],
+    cut: Cut,
+    typed: str,
+    program: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> WatchPage:
     """The page of runs that were made already: one, or a program's and its network's on the same input.
 
-    `typed` is the input as a person types it, and `program` the program, where it is known.
+    `typed` is the input as a person types it, and `program` the program, where it is known. With the `options` of the
+    runs, those that had edits are run again without them, so that the page can mark what differs.
     """
     first = outcomes[0]
     assert first.kind.watched is not None
@@ -93,6 +117,12 @@ def page_of(outcomes: Sequence[Outcome], cut: Cut, typed: str, program: Any = No
     content = document(
         traces, parts, cut, kind=first.kind.name, title=_title(first.name), input=typed, answer=first.answer
     )
+    content["editable"] = [c.name for c in traces[0].channels if any(fnmatch(c.name, p) for p in first.kind.editable)]
+    if options is not None:
+        plain = [_without_edits(outcome, options) for outcome in outcomes]
+        edits = [str(edit) for edit in first.edits]
+        content = with_edits(content, cut, edits, [None if one is None else one.trace for one in plain])
+        content["before"] = None if plain[0] is None else plain[0].answer
     return WatchPage(content)
 
 

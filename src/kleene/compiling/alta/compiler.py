@@ -11,6 +11,7 @@ from kleene.compiling.alta.features import Features, expand
 from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, probe_of, whole_mlp
 from kleene.compiling.alta.stream import Embeddings, HeadWeights, Stream, attention_heads, embeddings, residual_stream
 from kleene.compiling.alta.units import PaperUnits, Units, compact_units, paper_units
+from kleene.compiling.alta.unrolling import compile_unrolled
 from kleene.errors import CompileError
 from kleene.machines.transformer.parameters import Layout, Origin, Probe, digest_of
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
@@ -24,17 +25,42 @@ METHODS: dict[str, tuple[Callable[[Program], Any], Callable[..., MLP]]] = {
 Dtype = Literal["float32", "float64", "bfloat16"]
 Method = Literal["compact", "paper"]
 Activation = Literal["clipped", "relu"]
+Layers = Literal["shared", "unrolled"]
 
 
 def compile_program(
-    program: Program, *, dtype: Dtype = "float32", rules: Method = "compact", activation: Activation = "clipped"
-) -> UniversalTransformer:
-    """A Universal Transformer that does exactly what the program does.
+    program: Program,
+    *,
+    dtype: Dtype = "float32",
+    rules: Method = "compact",
+    activation: Activation = "clipped",
+    layers: Layers = "shared",
+    max_length: int | None = None,
+    causal: bool = False,
+    depth: int | None = None,
+) -> Any:
+    """A Transformer that does exactly what the program does.
 
     `rules="compact"` makes few hidden units. `rules="paper"` makes one for each of ALTA's transition rules, which the
     theory of minimal programs is about. `activation="relu"` writes each clipped unit as two plain ReLU units.
+
+    With `layers="shared"` it is a Universal Transformer. With `layers="unrolled"` it is an ordinary one, whose layers
+    have weights of their own, for inputs of up to `max_length` tokens; `causal` gives it a causal mask, and `depth` is
+    the number of layers where that cannot be found.
     """
-    return passes(program, dtype=dtype, rules=rules, activation=activation).network
+    if layers not in ("shared", "unrolled"):
+        raise CompileError(f"layers is 'shared' or 'unrolled'; got {layers!r}")
+    if layers == "shared":
+        given = {"max_length": max_length, "causal": causal or None, "depth": depth}
+        for name, value in given.items():
+            if value is not None:
+                raise CompileError(
+                    f"{program.name}: {name} says how layers are unrolled; give layers='unrolled' with it"
+                )
+        return passes(program, dtype=dtype, rules=rules, activation=activation).network
+    _check_methods(rules, activation)
+    asked = {"max_length": max_length, "causal": causal, "depth": depth}
+    return compile_unrolled(program, dtype=number_type(dtype), rules=rules, activation=activation, **asked)
 
 
 def passes(
@@ -54,10 +80,7 @@ def passes(
     >>> print(made.units.units[-1])
     done: -1 on 0, +1 on 1 where done in [0] and done_left in [1]
     """
-    if rules not in METHODS or activation not in ("clipped", "relu"):
-        raise CompileError(
-            f"rules is 'compact' or 'paper', activation 'clipped' or 'relu'; got {rules!r}, {activation!r}"
-        )
+    _check_methods(rules, activation)
     make_units, make_mlp = METHODS[rules]
     stream = residual_stream(program, number_type(dtype))
     start = embeddings(stream)
@@ -67,6 +90,13 @@ def passes(
     mlp = whole_mlp(make_mlp(stream, features, units), stream, features, relu=activation == "relu")
     probe = probe_of(stream, features)
     return Passes(stream, start, heads, units, features, mlp, probe, rules, activation)
+
+
+def _check_methods(rules: str, activation: str) -> None:
+    if rules not in METHODS or activation not in ("clipped", "relu"):
+        raise CompileError(
+            f"rules is 'compact' or 'paper', activation 'clipped' or 'relu'; got {rules!r}, {activation!r}"
+        )
 
 
 def number_type(name: str) -> np.dtype:

@@ -104,7 +104,8 @@ def clearing_mlp(stream: Stream, features: Features) -> MLP:
         segment = stream.segments[name]
         if isinstance(variable, Numeric):
             value = program.heads[name].value
-            reach = max(abs(x) for x in (*program.starts[value][1], *stream.numbers[value]))
+            # An intervention may set the output to any of its own declared values.
+            reach = max(abs(x) for x in (*program.starts[value][1], *stream.numbers[value], *variable.values))
             scale = 2.0 ** np.ceil(np.log2(max(reach, 1.0)))
             pairs += [(segment.start, 1 / scale), (segment.start, -1 / scale)]
         else:

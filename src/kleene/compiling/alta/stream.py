@@ -3,7 +3,6 @@
 A categorical variable is one-hot, a set multi-hot, a number one dimension (ALTA, A.2). The heads' outputs come last.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from kleene.errors import CompileError
+from kleene.machines.transformer.numbers import grid_step, on_grid
 from kleene.machines.transformer.parameters import Segment
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
@@ -101,10 +101,8 @@ def residual_stream(program: Program, dtype: np.dtype) -> Stream:
 def grid_values(name: str, variable: Numeric, dtype: np.dtype) -> np.ndarray:
     """The declared values rounded to a grid on which the number type adds and subtracts exactly."""
     values = np.array(variable.values)
-    bits = {8: 40, 4: 18, 2: 5}[np.dtype(dtype).itemsize]
-    largest = float(np.abs(values).max())
-    step = 2.0 ** (math.ceil(math.log2(largest)) - bits) if largest > 0 else 1.0
-    rounded = np.round(values / step) * step
+    step = grid_step(values, dtype)
+    rounded = on_grid(values, step)
     gaps = np.diff(values)
     if len(gaps) and (np.abs(rounded - values).max() > gaps.min() / 8):
         raise CompileError(

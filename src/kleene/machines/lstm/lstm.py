@@ -14,9 +14,12 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
+from kleene.machines.lstm.editing import edited_hidden
 from kleene.machines.lstm.pytorch import to_torch, torch_weights
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.weights import Axes, Format, arrays_of, typed
+from kleene.notation.edit_plans import edits_of_rows
+from kleene.notation.edits import Edit, Edits
 from kleene.traces import Trace
 
 keep_compiled_programs_unless_jax_came_first()
@@ -185,16 +188,19 @@ class LSTM(Shown, eqx.Module):
             )
         return self.outputs_batch(words)[:, 0] > self.threshold
 
-    def run(self, word: Sequence[Token]) -> Trace:
+    def run(self, word: Sequence[Token], *, edits: Sequence[Edit] = ()) -> Trace:
         """The trace on one word: each `word` read, each layer's `hidden.0` …, and the distribution of the `next` one.
 
-        An acceptor has the channel `accepting` instead of `next`.
+        An acceptor has the channel `accepting` instead of `next`. `edits` replace a layer's vector `hidden.0` or
+        `cell.0` … after a token, and the run goes on from there: see `kleene.Edit`.
         """
         (tokens,) = encoded([word], self.vocabulary)
-        return self._trace(tokens, self.hidden(word))
+        return self._trace(tokens, edited_hidden(self, word, edits) if edits else self.hidden(word))
 
-    def run_batch(self, words: Sequence[Sequence[Token]]) -> list[Trace]:
-        """The traces on many words of unequal length at once."""
+    def run_batch(self, words: Sequence[Sequence[Token]], *, edits: Edits = ()) -> list[Trace]:
+        """The traces on many words of unequal length at once; with edits, one word after the other."""
+        if edits:
+            return [self.run(word, edits=own) for word, own in zip(words, edits_of_rows(edits, len(words)))]
         rows = encoded(words, self.vocabulary)
         parts = [rows[i : i + ROWS[1]] for i in range(0, len(rows), ROWS[1])]
         return [self._trace(*found) for part in parts for found in zip(part, self._hidden_of(part))]

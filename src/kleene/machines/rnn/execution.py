@@ -150,7 +150,7 @@ def _accept_sparsely(
 def run_batch(network: Any, words: Iterable[Word]) -> TraceBatch:
     """The traces of many words: `state` where the network has a reading, else the `hidden` vectors as floats."""
     tokens, lengths = codes(network, words)
-    channels = _channels(network)
+    channels = channels_of(network)
     shape = (len(lengths), tokens.shape[1] + 1)
     data = {c.name: np.full((*shape, *c.entry_shape), c.empty, dtype=c.dtype) for c in channels}
     read = np.arange(tokens.shape[1]) < lengths[:, None]
@@ -160,7 +160,8 @@ def run_batch(network: Any, words: Iterable[Word]) -> TraceBatch:
     return TraceBatch(channels, data, lengths, lengths, halted, "accepting", "network", axes=("step",))
 
 
-def _channels(network: Any) -> tuple[Channel, ...]:
+def channels_of(network: Any) -> tuple[Channel, ...]:
+    """The channels of a trace of the network."""
     symbol = Channel("symbol", "category", len(network.alphabet), labels=network.alphabet, per_step=True)
     if network.reading is None:
         state = Channel("hidden", "vector", network.hidden_units)

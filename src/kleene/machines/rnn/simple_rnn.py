@@ -21,8 +21,11 @@ from kleene.errors import CompileError, ModelFileError, RunError
 from kleene.limits import read_fraction
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution
+from kleene.machines.rnn.editing import edited_batch
 from kleene.machines.rnn.execution import StateReading, activate
+from kleene.machines.rnn.pytorch import rnn_parts
 from kleene.machines.weights import BROKEN, check_version, declared
+from kleene.notation.edits import Edit, Edits
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word
 from kleene.tensors import read_tensors, write_tensors
@@ -152,16 +155,17 @@ class SimpleRNN(Shown, eqx.Module):
         """Whether each word is accepted, as booleans; words may have different lengths."""
         return execution.accepts_batch(self, words)
 
-    def run(self, word: Word) -> Trace:
+    def run(self, word: Word, *, edits: Sequence[Edit] = ()) -> Trace:
         """The decoded trace on one word: symbol, state and accepting, the same as the automaton's.
 
-        A network without a `reading` records its hidden vectors instead of states, as floats.
+        A network without a `reading` records its hidden vectors instead of states, as floats. `edits` put it into
+        another `state` after a step, or give it another `hidden` vector, and it reads on from there: see `kleene.Edit`.
         """
-        return self.run_batch([word])[0]
+        return self.run_batch([word], edits=edits)[0]
 
-    def run_batch(self, words: Sequence[Word]) -> TraceBatch:
-        """The decoded traces of many words of unequal length at once."""
-        return execution.run_batch(self, words)
+    def run_batch(self, words: Sequence[Word], *, edits: Edits = ()) -> TraceBatch:
+        """The decoded traces of many words of unequal length at once; with edits, one word after the other."""
+        return edited_batch(self, words, edits) if edits else execution.run_batch(self, words)
 
     def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
         """The same network in a floating type; refuses a weight that this would change, unless `round` is true."""
@@ -181,6 +185,10 @@ class SimpleRNN(Shown, eqx.Module):
         kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
         answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
         return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch with a `torch.nn.RNN`; refuses one that would not be exact there."""
+        return rnn_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path; exact weights as integers and denominators, never rounded."""

@@ -132,6 +132,25 @@ def _picks(matrix: np.ndarray) -> list[int] | None:
     return (columns != 0).argmax(axis=0).tolist()
 
 
+class Tap:
+    """Sees what a layer computes with softmax attention, and may replace it: each method gives what is used instead.
+
+    Arrays have the axes (batch, heads, query, key), (batch, heads, position, entry) and (batch, position, units).
+    """
+
+    def pattern(self, weights: Any) -> Any:
+        """How much each head reads from each position."""
+        return weights
+
+    def heads(self, mixed: Any) -> Any:
+        """What each head read, before it is written into the residual stream."""
+        return mixed
+
+    def hidden(self, units: Any) -> Any:
+        """The hidden units of the MLP."""
+        return units
+
+
 class Attended(NamedTuple):
     """What the heads read, (batch, position, dimensions), and why they are undefined, (batch, position, heads)."""
 
@@ -230,17 +249,29 @@ def _shifted(xp: Any, array: Any, offset: int) -> Any:
     return xp.concatenate([filler, array[:, :offset]], axis=1)
 
 
+def _mixed(xp: Any, weights: Any, value: Any, tap: Tap | None) -> Any:
+    """The values as the weights mix them, which need not sum to 1."""
+    total = weights.sum(axis=-1, keepdims=True)
+    if tap is None:
+        return _einsum(xp, "bhqj,bhjv->bhqv", weights, value) / total
+    pattern = weights / total
+    used = tap.pattern(pattern)
+    if used is pattern:  # so that a tap that changes nothing changes no rounding either
+        return tap.heads(_einsum(xp, "bhqj,bhjv->bhqv", weights, value) / total)
+    return tap.heads(_einsum(xp, "bhqj,bhjv->bhqv", used, value))
+
+
 def _reason(xp: Any, categorical: bool, count: Any, reachable: Any) -> Any:
     missing = xp.where(reachable, int(Reason.NO_MATCH), int(Reason.EDGE))
     reason = xp.where(count > 0.5, 0, missing)
     return xp.where(count > 1.5, int(Reason.SEVERAL), reason) if categorical else reason
 
 
-def softmax(xp: Any, network: Parameters, state: Any, lengths: Any) -> Attended:
+def softmax(xp: Any, network: Parameters, state: Any, lengths: Any, tap: Tap | None = None) -> Attended:
     """Attention as any Transformer computes it; `state` holds all dimensions, to which the read is added."""
     query, key, value = projected(xp, network, state)
     inside = (xp.arange(state.shape[1]) < lengths[:, None])[:, None, None, :]
-    return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside)
+    return attention_from(xp, network, query, key, value, xp.arange(state.shape[1]), inside, tap)
 
 
 def projected(xp: Any, network: Parameters, state: Any) -> tuple[Any, Any, Any]:
@@ -250,7 +281,9 @@ def projected(xp: Any, network: Parameters, state: Any) -> tuple[Any, Any, Any]:
     return query, key, value
 
 
-def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: Any, places: Any, seen: Any) -> Attended:
+def attention_from(
+    xp: Any, network: Parameters, query: Any, key: Any, value: Any, places: Any, seen: Any, tap: Tap | None = None
+) -> Attended:
     """What queries at the positions `places` read from keys and values; `seen` masks the positions they may read."""
     layout, dtype = network.layout, network.out.dtype
     reach = network.relative.shape[1] // 2
@@ -260,7 +293,7 @@ def attention_from(xp: Any, network: Parameters, query: Any, key: Any, value: An
     logits = xp.where(seen, _einsum(xp, "bhqk,bhjk->bhqj", query, key) + bias, -1e30).astype(wide)
     weights = xp.exp(logits - logits.max(axis=-1, keepdims=True))
     # Division comes last, so the weights are exactly 0 or 1 while they are summed, and no average exceeds 1.
-    mixed = _einsum(xp, "bhqj,bhjv->bhqv", weights, value.astype(wide)) / weights.sum(axis=-1, keepdims=True)
+    mixed = _mixed(xp, weights, value.astype(wide), tap)
     read = _einsum(xp, "bhqv,hvd->bqd", mixed.astype(dtype), network.out).astype(dtype)
     if not layout.heads:
         return Attended(read, xp.zeros((*read.shape[:2], 0), dtype=xp.int32))

@@ -26,6 +26,7 @@ from kleene.machines.transformer.stack import (
     checked_sizes,
     distance_buckets,
     normed_by,
+    pattern,
     think,
 )
 from kleene.machines.transformer.streams import Streams
@@ -140,6 +141,17 @@ class EncoderTransformer(ReadLinearly, Shown, eqx.Module):
         _, (after, attended) = self.stack.scan(step, start, self.layers if layers is None else layers, noise)
         states = jnp.concatenate([start[None], after])
         return Streams(normed_by(self.gain, states), normed_by(self.gain, attended))
+
+    def patterns(self, tokens: Int[Array, " position"], layers: int) -> Float[Array, "layers heads position position"]:
+        """The attention patterns of a word in so many layers."""
+        start, bias = entry(self, tokens, jnp.asarray(len(tokens)))
+
+        def step(stream: Array, layer: LayerStack, _: None) -> tuple[Array, Array]:
+            read = normed_by(layer.attention.gain, stream)
+            found = pattern(read @ layer.attention.query, read @ layer.attention.key, bias)
+            return think(layer, attend(layer.attention, stream, bias)), found
+
+        return self.stack.scan(step, start, layers)[1]
 
     def untrained(self, seed: int) -> "EncoderTransformer":
         """A network of the same shape with random weights."""

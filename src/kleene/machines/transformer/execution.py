@@ -6,14 +6,18 @@ batch. `decode` uses softmax attention behind a causal mask, with keys and value
 computed anew for every token (`PlainNetworkDecoder`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import HaltError, InputError
 from kleene.machines.transformer.attention import Attended, attention_from, projected
+from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import (
+    LayerStep,
     Runnable,
     advance,
     all_clean,
@@ -33,8 +37,13 @@ from kleene.machines.transformer.layer import (
     with_faults,
 )
 from kleene.machines.transformer.parameters import Parameters, mapped
+from kleene.machines.transformer.patched_execution import PatchedRun, Patches
+from kleene.machines.transformer.patching import Interventions, Patch
+from kleene.machines.transformer.patterns import patterns_of
+from kleene.notation.edit_plans import by_rows, edits_of_rows
 from kleene.notation.words import Decoding, padded, write
-from kleene.traces import TraceBatch
+from kleene.traces import Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.trace import Recorder
 
 LARGE = 1 << 27  # multiplications a layer, above which compiling in jax is worth its time
@@ -48,8 +57,9 @@ def execute(
     record: bool,
     attention: str,
     backend: str,
+    edits: Interventions = (),
 ) -> TraceBatch:
-    """The traces of the network on a batch of inputs."""
+    """The traces of the network on a batch of inputs, under the edits."""
     layout = network.layout
     if attention not in ("select", "softmax") or backend not in ("auto", "numpy", "jax"):
         raise InputError(
@@ -61,20 +71,47 @@ def execute(
     recorder = Recorder(
         layout.channels, lengths, layout.output_name, record=record, source="network", prefix=layout.prefix
     )
-    runnable = prepare(network, attention)
+    named, patches = split_patches(edits, len(lengths))
+    runnable = prepare(network, "softmax" if patches else attention)
     state = network.tokens[tokens]
     if network.positions is not None:
         state = state + network.positions[: tokens.shape[1]]
     if runnable.plan is not None:
         state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
+    editing = NetworkEdits(network, runnable, named, lengths) if named else None
+    if patches:
+        return PatchedRun(network, runnable, lengths, patches, editing).run(state, limit, recorder, record)
+    if editing is not None:
+        state = editing.after(0, np.arange(len(lengths)), state)
     recorder.add(0, np.arange(len(lengths)), (kept_entries if record else outputs_of)(np, runnable, state))
+    run_layers: Callable[..., None] = run_in_numpy
     if _runs_in_jax(network, backend, tokens.size):
-        from kleene.machines.transformer.jax_execution import run_layers
-    else:
-        run_layers = run_in_numpy
+        from kleene.machines.transformer import jax_execution
+
+        run_layers = (
+            jax_execution.run_layers if editing is None else partial(run_in_numpy, step=jax_execution.one_layer)
+        )
     with np.errstate(over="ignore"):
-        run_layers(runnable, state, lengths, limit, recorder, record)
-    return recorder.batch()
+        if editing is None:
+            run_layers(runnable, state, lengths, limit, recorder, record)
+            return replace(recorder.batch(), patterns=partial(_patterns, network))
+        run_layers(runnable, state, lengths, limit, recorder, record, editing=editing)
+    batch = recorder.batch()
+    editing.plan.refuse_unreached(batch.steps)
+    return replace(batch, patterns=partial(_patterns, network))
+
+
+def split_patches(edits: Interventions, count: int) -> tuple[Any, Patches]:
+    """The edits of channels, and the patches with the rows of the batch that each is for."""
+    patches = [(edit, rows) for edit, rows in by_rows(edits, count) if isinstance(edit, Patch)] if edits else []
+    if not patches:
+        return edits, []
+    rest = [[edit for edit in own if not isinstance(edit, Patch)] for own in edits_of_rows(edits, count)]
+    return (rest if any(rest) else ()), patches
+
+
+def _patterns(network: Parameters, _: int, trace: Trace) -> AttentionPatterns:
+    return patterns_of(network, trace)
 
 
 def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
@@ -88,10 +125,23 @@ def _runs_in_jax(network: Parameters, backend: str, positions: int) -> bool:
     return work > LARGE or jax.default_backend() != "cpu"
 
 
+def numpy_layer(runnable: Runnable, state: Any, lengths: np.ndarray, heads: Any) -> LayerStep:
+    """The batch after one layer."""
+    return advance(np, runnable, state, lengths, heads)
+
+
 def run_in_numpy(
-    runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
+    runnable: Runnable,
+    state: Any,
+    lengths: np.ndarray,
+    limit: int,
+    recorder: Recorder,
+    record: bool,
+    *,
+    editing: NetworkEdits | None = None,
+    step: Callable[..., LayerStep] = numpy_layer,
 ) -> None:
-    """Run all layers, one after the other."""
+    """Run all layers, one after the other; `step` is one layer."""
     rows = np.arange(len(lengths))
     layer = 0
     while True:
@@ -107,10 +157,13 @@ def run_in_numpy(
             break
         layer += 1
         state = state[:, : int(lengths[rows].max())]
-        step = advance(np, runnable, state, lengths[rows])
-        refuse_undefined(runnable, step, layer, rows)
-        state = step.state
-        recorder.add(layer, rows, entries(np, runnable, step) if record else outputs_of(np, runnable, step.state))
+        heads = None if editing is None else editing.attended(layer, rows, state)
+        after = step(runnable, state, lengths[rows], heads)
+        refuse_undefined(runnable, after, layer, rows)
+        if editing is not None:
+            after = after._replace(state=editing.after(layer, rows, after.state))
+        state = after.state
+        recorder.add(layer, rows, entries(np, runnable, after) if record else outputs_of(np, runnable, state))
     finish_rest(runnable, rows, layer, limit, recorder)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
 from kleene.errors import HaltError
 from kleene.machines.transformer.layer import (
+    LayerStep,
     Runnable,
     advance,
     all_clean,
@@ -54,6 +55,27 @@ def run_layers(
             else:
                 for rows, width in _widths(lengths):
                     _run_in_slots(weights, state, lengths, rows, width, limit, recorder)
+
+
+def one_layer(runnable: Runnable, state: Any, lengths: np.ndarray, heads: Any) -> LayerStep:
+    """The batch after one layer, as numpy arrays; few shapes are compiled, as in a recorded run."""
+    rows, width = state.shape[:2]
+    size, positions = _bucket(lengths)
+    positions = max(positions, width)
+
+    def block(array: Any) -> np.ndarray:
+        return np.pad(array, ((0, size - rows), (0, positions - width), (0, 0)))
+
+    precision = _double_precision() if state.dtype == np.float64 else nullcontext()
+    with precision, jax.default_matmul_precision("highest"):
+        given = None if heads is None else tuple(map(block, heads))
+        step = _one_layer(runnable, block(state), _filled_up(lengths, size), given)
+    return LayerStep(*(None if part is None else np.asarray(part)[:rows, :width] for part in step))
+
+
+@eqx.filter_jit
+def _one_layer(runnable: Runnable, state: Any, lengths: Any, heads: Any) -> LayerStep:
+    return advance(jnp, runnable, state, lengths, heads)
 
 
 def _double_precision() -> AbstractContextManager:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
-from kleene.machines.transformer.attention import LookupPlan, plan_of, product, select, softmax
+from kleene.machines.transformer.attention import Attended, LookupPlan, Tap, plan_of, product, select, softmax
 from kleene.machines.transformer.parameters import (
     Array,
     Layout,
@@ -76,28 +76,41 @@ def prepare(network: Parameters, attention: str) -> Runnable:
     return Runnable(plan, network if plan is None else None, mlp_in, mlp_bias, probe, halt, layout, activation)
 
 
-def advance(xp: Any, runnable: Runnable, state: Any, lengths: Any) -> LayerStep:
-    """The whole batch after one layer."""
+def advance(
+    xp: Any, runnable: Runnable, state: Any, lengths: Any, heads: Any = None, tap: Tap | None = None
+) -> LayerStep:
+    """The whole batch after one layer. What the heads read may be replaced by `heads`: values, where, and which.
+
+    A `tap` sees and changes what softmax attention and the MLP compute.
+    """
     layout, activation = runnable.layout, runnable.activation
     if runnable.plan is not None:
         plan = runnable.plan
-        attended = select(xp, plan, layout, state, lengths)
+        attended = replaced(xp, select(xp, plan, layout, state, lengths), heads)
         x = xp.concatenate([state, attended.read], axis=-1)
         expansion, mlp_out, base = plan.expansion, plan.mlp_out, state
     else:
         network = runnable.network
         assert network is not None
-        attended = softmax(xp, network, state, lengths)
-        x = base = state + attended.read
+        attended = softmax(xp, network, state, lengths, tap)
+        attended = replaced(xp, attended._replace(read=state + attended.read), heads)
+        x = base = attended.read
         e = network.expansion
         expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
         mlp_out = network.mlp_out
-        attended = attended._replace(read=x)
     features, steps = features_of(xp, expansion, activation, x)
     reasons = with_faults(xp, runnable.probe, between(xp, layout, activation, steps, attended.reasons))
-    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out)
+    change, rows = mlp(xp, activation, features, runnable.mlp_in, runnable.mlp_bias, mlp_out, tap)
     looked = None if runnable.probe is None else looked_at(xp, runnable.probe, rows, reasons, lengths)
     return LayerStep(base + change.astype(base.dtype), attended.read, reasons, looked)
+
+
+def replaced(xp: Any, attended: Attended, heads: Any) -> Attended:
+    """What the heads read, with the values of an intervention in it."""
+    if heads is None:
+        return attended
+    values, where, defined = heads
+    return Attended(xp.where(where, values, attended.read), xp.where(defined, 0, attended.reasons))
 
 
 def with_faults(xp: Any, probe: Probe | None, reasons: Any) -> Any:
@@ -135,10 +148,13 @@ def activate(xp: Any, activation: str, pre: Any) -> Any:
     return xp.clip(pre, 0, 1) if activation == "clipped" else xp.maximum(pre, 0)
 
 
-def mlp(xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any) -> tuple[Any, Any]:
+def mlp(
+    xp: Any, activation: str, features: Any, mlp_in: Any, mlp_bias: Any, mlp_out: Any, tap: Tap | None = None
+) -> tuple[Any, Any]:
     """What the MLP adds to the residual stream, and the pre-activations of the units that `mlp_out` lacks."""
     pre = product(xp, features, mlp_in) + mlp_bias
     hidden = activate(xp, activation, pre[..., : len(mlp_out)])
+    hidden = hidden if tap is None else tap.hidden(hidden)
     return product(xp, hidden.astype(features.dtype), mlp_out), pre[..., len(mlp_out) :]
 
 

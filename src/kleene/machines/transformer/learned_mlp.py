@@ -6,6 +6,7 @@ the heads' dimensions are 0 there, so that the next attention can write them. No
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ from kleene.machines.protocol import Shown, Size
 from kleene.machines.transformer.attention import softmax
 from kleene.machines.transformer.layer import features_of
 from kleene.machines.transformer.parameters import Expansion, Layout, Parameters, check_layout, register_all
+from kleene.machines.transformer.patterns import PatternTap
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
 from kleene.notation.words import padded
 from kleene.traces import Channel, Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 
 keep_compiled_programs_unless_jax_came_first()
 register_all()
@@ -160,7 +163,8 @@ class MLPTransformer(Shown, eqx.Module):
             for channel in channels:
                 entries = np.asarray(ran.entries[channel.name])
                 data[channel.name][rows] = _placed(data[channel.name][rows], entries, steps[rows], channel, record)
-        return TraceBatch(tuple(channels), data, steps, lengths, halted, name, "network", record)
+        patterns = partial(_patterns, self, tokens, lengths)
+        return TraceBatch(tuple(channels), data, steps, lengths, halted, name, "network", record, patterns=patterns)
 
     def _run_block(self, tokens: Any, lengths: Any, limits: Any, *, record: bool) -> LearnedRun:
         """The run of some words, padded so that few shapes are compiled."""
@@ -203,6 +207,23 @@ class Advance(NamedTuple):
     start: tuple[Array, Array]  # the stream, and after how many layers each word halted, or -1
     step: Callable[[tuple[Array, Array], Array], tuple[tuple[Array, Array], dict[str, Array]]]
     layout: Layout
+
+
+def _patterns(
+    network: MLPTransformer, tokens: np.ndarray, lengths: np.ndarray, index: int, trace: Trace
+) -> AttentionPatterns:
+    """The attention patterns of one of the words, computed anew."""
+    compiled: Parameters = jax.tree.map(jnp.asarray, network.compiled)
+    length, word = jnp.asarray(lengths[index : index + 1]), jnp.asarray(tokens[index : index + 1, : lengths[index]])
+    state, _ = layers_of(network.mlp, compiled, word, length, length)[0]
+    found = []
+    for _ in range(trace.steps):
+        tap = PatternTap()
+        with jax.default_matmul_precision("highest"):
+            state = after_mlp(network.mlp, compiled, state + softmax(jnp, compiled, state, length, tap).read)
+        found.append(np.asarray(tap.found)[0])
+    empty = np.zeros((0, len(network.layout.heads), *[int(lengths[index])] * 2))
+    return AttentionPatterns(network.layout.heads, np.stack(found) if found else empty)
 
 
 def layers_of(mlp: LearnedMLP, compiled: Parameters, tokens: Array, lengths: Array, limits: Array) -> Advance:

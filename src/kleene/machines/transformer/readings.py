@@ -40,6 +40,10 @@ class ReadLinearly:
         """The number of layers that are computed where so many are asked for; an error if the network cannot."""
         return layers
 
+    def patterns(self, tokens: Any, layers: int) -> Any:
+        """The attention patterns of a word in so many layers: [layer, head, query, key]."""
+        raise NotImplementedError
+
     def read(self, streams: Streams) -> dict[str, Float[Array, "step position values"]]:
         """The logits of each variable at the start and after each layer, and of each head's output in each layer.
 

@@ -129,10 +129,30 @@ class SharedTransformer(ReadLinearly, Shown, eqx.Module):
         self, stream: Float[Array, "position width"], bias: Float[Array, "heads position position"], scale: Any
     ) -> Float[Array, "position width"]:
         """The stream after attention; `bias` has the biases by distance, and -∞ for what lies behind the word."""
-        query, key, value = (jnp.einsum("td,hdk->htk", stream, w) for w in (self.query, self.key, self.value))
-        logits = jnp.einsum("htk,hjk->htj", query, key) * (scale / self.query.shape[-1] ** 0.5)
-        mixed = jnp.einsum("htj,hjk->htk", jax.nn.softmax(logits + bias, axis=-1), value)
+        value = jnp.einsum("td,hdk->htk", stream, self.value)
+        mixed = jnp.einsum("htj,hjk->htk", self.pattern(stream, bias, scale), value)
         return normed(stream + jnp.einsum("htk,hkd->td", mixed, self.out)) * self.attention_gain
+
+    def pattern(
+        self, stream: Float[Array, "position width"], bias: Float[Array, "heads position position"], scale: Any
+    ) -> Float[Array, "heads position position"]:
+        """How much each head reads from each position, at each position."""
+        query, key = (jnp.einsum("td,hdk->htk", stream, w) for w in (self.query, self.key))
+        logits = jnp.einsum("htk,hjk->htj", query, key) * (scale / self.query.shape[-1] ** 0.5)
+        return jax.nn.softmax(logits + bias, axis=-1)
+
+    def patterns(self, tokens: Int[Array, " position"], layers: int) -> Float[Array, "layers heads position position"]:
+        """The attention patterns of a word in so many layers."""
+        bias, scale = self._biases(len(tokens), jnp.asarray(len(tokens)))
+        states = self(tokens, jnp.asarray(len(tokens)), layers=layers).states[:-1]
+        return jax.vmap(lambda stream: self.pattern(stream, bias, scale))(states)
+
+    def _biases(self, size: int, length: Int[Array, ""]) -> tuple[Float[Array, "heads position position"], Any]:
+        """The biases by distance, -∞ for what lies behind the word, and the scale of the logits."""
+        reach, at = self.distances.shape[1] // 2, jnp.arange(size)
+        distance = jnp.clip(at[None] - at[:, None], -reach, reach) + reach
+        bias = jnp.where(at < length, self.distances[:, distance], -jnp.inf)
+        return bias, jnp.log(length + 2.0) / jnp.log(10.0)
 
     def think(self, stream: Float[Array, "position width"]) -> Float[Array, "position width"]:
         """The stream after the MLP."""
@@ -151,14 +171,10 @@ class SharedTransformer(ReadLinearly, Shown, eqx.Module):
 
         `noise` is added to what each layer reads.
         """
-        size, reach = len(tokens), self.distances.shape[1] // 2
-        at = jnp.arange(size)
-        distance = jnp.clip(at[None] - at[:, None], -reach, reach) + reach
-        bias = jnp.where(at < length, self.distances[:, distance], -jnp.inf)
-        scale = jnp.log(length + 2.0) / jnp.log(10.0)
+        bias, scale = self._biases(len(tokens), length)
         start = self.embedding[tokens]
         if self.positions is not None:
-            start = start + self.positions[jnp.minimum(at, len(self.positions) - 1)]
+            start = start + self.positions[jnp.minimum(jnp.arange(len(tokens)), len(self.positions) - 1)]
 
         def step(stream: Array, added: Array | None) -> tuple[Array, tuple[Array, Array]]:
             attended = self.attend(stream if added is None else stream + added, bias, scale)

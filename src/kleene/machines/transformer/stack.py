@@ -122,10 +122,18 @@ def mixed(
     bias: Float[Array, "heads _ source"],
 ) -> Float[Array, "position inner"]:
     """The values as each position's heads mix them, side by side."""
-    query, keys, values = (rows.reshape(len(rows), len(bias), -1) for rows in (query, keys, values))
-    logits = jnp.einsum("thk,jhk->htj", query, keys) * query.shape[-1] ** -0.5
-    found = jnp.einsum("htj,jhk->thk", jax.nn.softmax(logits + bias, axis=-1), values)
+    values = values.reshape(len(values), len(bias), -1)
+    found = jnp.einsum("htj,jhk->thk", pattern(query, keys, bias), values)
     return found.reshape(len(found), -1)
+
+
+def pattern(
+    query: Float[Array, "position inner"], keys: Float[Array, "source inner"], bias: Float[Array, "heads _ source"]
+) -> Float[Array, "heads position source"]:
+    """How much each head reads from each position of the source, at each position."""
+    query, keys = (rows.reshape(len(rows), len(bias), -1) for rows in (query, keys))
+    logits = jnp.einsum("thk,jhk->htj", query, keys) * query.shape[-1] ** -0.5
+    return jax.nn.softmax(logits + bias, axis=-1)
 
 
 def normed_by(gain: Float[Array, " width"], stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:

@@ -4,6 +4,7 @@ Words of about the same length are run in one jitted program, as many at once as
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
@@ -20,7 +21,8 @@ from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, 
 from kleene.machines.transformer.parameters import Parameters
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.notation.words import padded
-from kleene.traces import Channel, TraceBatch
+from kleene.traces import Channel, Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 
 SEGMENT = 8  # words are padded to a multiple of this many positions, so that few lengths are compiled
 HEADS = 8  # that attention is taken to have where memory is counted
@@ -62,6 +64,7 @@ class ReadTransformer(Protocol):
 
     def layers_for(self, positions: Any) -> Any: ...
     def layers_run(self, layers: int) -> int: ...
+    def patterns(self, tokens: Any, layers: int) -> Any: ...
     def read(self, streams: Streams) -> dict[str, Any]: ...
 
 
@@ -125,7 +128,14 @@ def decoded(
     for name, _ in network.head_outputs:
         data[name][:, :1] = -1
     halted = np.ones(len(words), bool)
-    return TraceBatch(tuple(channels), data, counts, lengths, halted, network.output_name, "network")
+    patterns = partial(_patterns, network, words)
+    return TraceBatch(tuple(channels), data, counts, lengths, halted, network.output_name, "network", patterns=patterns)
+
+
+def _patterns(network: ReadTransformer, words: Sequence[list[int]], index: int, trace: Trace) -> AttentionPatterns:
+    """The attention patterns of one of the words, computed anew; heads have numbers for names."""
+    found = np.asarray(network.patterns(jnp.asarray(words[index], jnp.int32), trace.steps))
+    return AttentionPatterns(tuple(map(str, range(found.shape[1]))), found)
 
 
 def residual_streams(

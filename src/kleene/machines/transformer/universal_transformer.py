@@ -10,6 +10,8 @@ import numpy as np
 from kleene.machines.protocol import Shown, shown_names
 from kleene.machines.transformer.execution import decode, execute
 from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of, pytree
+from kleene.machines.transformer.patching import Interventions
+from kleene.machines.transformer.pytorch import shared_parts
 from kleene.machines.weights import Axes, Format, plain, typed
 from kleene.notation.words import Decoding
 from kleene.traces import Trace, TraceBatch
@@ -79,18 +81,26 @@ class UniversalTransformer(Shown, Parameters):
         record: bool = True,
         attention: Literal["select", "softmax"] = "select",
         backend: Literal["auto", "numpy", "jax"] = "auto",
+        edits: Interventions = (),
     ) -> TraceBatch:
         """The decoded traces of many inputs of unequal length at once. Without `record` only outputs are kept.
 
         With `attention="select"` selection is a lookup, because compiled activations are one-hot; "softmax" computes
         attention as any Transformer does. `backend="auto"` runs small batches in numpy, which needs no compilation,
-        and large ones, or those in bfloat16 or on a GPU, in jax.
+        and large ones, or those in bfloat16 or on a GPU, in jax. `edits` set variables and heads' outputs on the way
+        (`kleene.Edit`), for every input, or a list for each of them; patches and ablations set any numbers
+        (`kleene.machines.transformer.patching`).
         """
-        return execute(self, sequences, max_layers=max_layers, record=record, attention=attention, backend=backend)
+        options: dict[str, Any] = {"max_layers": max_layers, "record": record, "attention": attention}
+        return execute(self, sequences, **options, backend=backend, edits=edits)
 
     def decode(self, prompt: Sequence[Any], *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the network writes after a prompt, run as a decoder: see `kleene.notation.words`."""
         return decode(self, prompt, tokens=tokens, stop=stop, cached=cached)
+
+    def to_torch(self) -> Any:
+        """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
+        return shared_parts(self).build()
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""

@@ -5,7 +5,7 @@ floating ones and checks after every tick that its numbers are still exact.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property, partial
@@ -23,6 +23,8 @@ from kleene.machines.turing_rnn.exact_ticks import Form
 from kleene.machines.turing_rnn.reading import TapeReading, step_of
 from kleene.machines.weights import BROKEN, check_version
 from kleene.notation.computations import Computation, Configuration, Configurations, accepted, continued
+from kleene.notation.edited_runs import edited_computation
+from kleene.notation.edits import Edit
 from kleene.notation.exact import ExactMatrix
 from kleene.notation.words import Word, word_codes
 from kleene.tensors import read_tensors, write_tensors
@@ -223,14 +225,20 @@ class TuringRNN(Shown):
         """The symbol for the end of the input."""
         return self.rnn.alphabet[-1]
 
-    def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
+    def run(
+        self, word: Word, max_steps: int = 10_000, record: bool = True, *, edits: Sequence[Edit] = ()
+    ) -> Computation:
         """The network's computation on the word, as configurations of its machine; `ticks` counts those after the end.
 
         Up to `max_steps` steps of the machine are taken; then the verdict is "running". With `record=False` only the
-        last configuration is kept.
+        last configuration is kept. `edits` set the `state`, the `head` or cells of the `tape` after a step of the
+        machine, and the network goes on from there: see `kleene.Edit`. All configurations are kept then.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         codes = word_codes(word, self.input_alphabet, "the input alphabet of the network")
+        if edits:
+            halting = {self.reading.states[code]: verdict for code, verdict in self.reading.halting.items()}
+            return edited_computation("the network", edits, partial(self.run, word), self.resume, budget, halting)
         simulation = self._simulation
         simulation.load(codes)
         first = simulation.configuration()

@@ -5,6 +5,7 @@ from typing import Any
 
 from kleene.errors import InputError, RunError
 from kleene.notation.console import Telling, typed_tokens, typed_word
+from kleene.notation.edits import Edit
 from kleene.notation.words import is_plain
 from kleene.traces import Trace
 
@@ -34,12 +35,12 @@ def read_tokens(words: Sequence[str]) -> list[int]:
     return tokens
 
 
-def run(subject: Any, tokens: Any, *, name: str, max_layers: int | None = None) -> Trace:
+def run(subject: Any, tokens: Any, *, name: str, max_layers: int | None = None, edits: Sequence[Edit] = ()) -> Trace:
     """The trace of a run. If a network with changed weights fails, the error names the weights, not the program."""
     if max_layers is not None and max_layers < 0:
         raise InputError(f"max_layers is {max_layers}; it must be 0 or more")
     try:
-        return subject.run(tokens, max_layers=max_layers)
+        return subject.run(tokens, max_layers=max_layers, **({"edits": edits} if edits else {}))
     except RunError as error:
         if not is_edited(subject):
             raise

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.notation.edits import Edits
 from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import Chosen, Constant, View, act
 from kleene.programs.alta.definition import Definition
+from kleene.programs.alta.editing import ProgramEdits, State
 from kleene.programs.alta.variables import Head, Numeric, SetValued
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder
-
-State = dict[str, np.ndarray]  # (batch, position): codes, or numbers for numeric variables
 
 
 def attend(
@@ -157,18 +157,27 @@ BLOCK = 1 << 14  # positions that are run together
 
 
 def interpret(
-    program: Definition, sequences: Sequence[Tokens], *, max_layers: int | None = None, record: bool = True
+    program: Definition,
+    sequences: Sequence[Tokens],
+    *,
+    max_layers: int | None = None,
+    record: bool = True,
+    edits: Edits = (),
 ) -> TraceBatch:
-    """The traces of the program on a batch of inputs."""
+    """The traces of the program on a batch of inputs, under the edits."""
     tokens, lengths = padded([program.check_input(s) for s in sequences])
     engine = Engine(program)
     limit = program.max_layers if max_layers is None else max_layers
     recorder = Recorder(
         program.channels, lengths, program.output_name, record=record, source="program", prefix=program.prefix
     )
+    editing = ProgramEdits(program, edits, lengths) if edits else None
     for rows in [np.arange(len(lengths))] if record else blocks_of(lengths):
-        _run(engine, tokens, lengths, rows, limit, recorder, record)
-    return recorder.batch()
+        _run(engine, tokens, lengths, rows, limit, recorder, record, editing)
+    batch = recorder.batch()
+    if editing is not None:
+        editing.plan.refuse_unreached(batch.steps)
+    return batch
 
 
 def blocks_of(lengths: np.ndarray) -> list[np.ndarray]:
@@ -186,10 +195,13 @@ def _run(
     limit: int,
     recorder: Recorder,
     record: bool,
+    editing: ProgramEdits | None,
 ) -> None:
     """Run some rows of the batch until they have halted."""
     program = engine.program
     state = engine.start(tokens[rows][:, : int(lengths[rows].max(initial=0))])
+    if editing is not None:
+        state = editing.after(0, rows, state)
     recorder.add(0, rows, engine.entries(state) if record else state)
     layer = 0
     while True:
@@ -203,7 +215,9 @@ def _run(
         if width < next(iter(state.values())).shape[1]:
             state = {n: np.ascontiguousarray(a[:, :width]) for n, a in state.items()}
         layer += 1
-        state, heads = engine.layer(state, lengths[rows], layer, rows)
+        state, heads = engine.layer(state, lengths[rows], layer, rows, editing=editing)
+        if editing is not None:
+            state = editing.after(layer, rows, state)
         recorder.add(layer, rows, engine.entries(state | heads) if record else state)
     if len(rows) and program.halt is not None:
         raise HaltError(program.name, int(rows[0]), limit)
@@ -251,6 +265,7 @@ class Engine:
         *,
         causal: bool = False,
         active: np.ndarray | None = None,
+        editing: ProgramEdits | None = None,
     ) -> tuple[State, State]:
         """The state after one layer, and what the heads read in it.
 
@@ -262,6 +277,8 @@ class Engine:
         for name, head in self.program.heads.items():
             seen = head.looking_back(width) if causal else head
             read[name], reasons[name] = attend(self.program, name, seen, state, lengths, inside, matches)
+        if editing is not None:
+            editing.attended(layer, rows, read, reasons)
         codes = {n: self._codes(n, a) for n, a in (state | read).items()}
         for name, reason in reasons.items():
             codes[name] = np.where(reason == 0, codes[name], -1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, InputError, ProgramError
+from kleene.notation.edits import Edit, Edits
 from kleene.notation.words import Decoding, Tokens, write
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.definition import Definition, Halt, Specification, default_layers
@@ -36,20 +37,25 @@ class Program(Definition):
     def _repr_html_(self) -> str:
         return program_html(self)
 
-    def run(self, sequence: Tokens, *, max_layers: int | None = None) -> Trace:
+    def run(self, sequence: Tokens, *, max_layers: int | None = None, edits: Sequence[Edit] = ()) -> Trace:
         """The trace of the program on one input: tokens, or a string or symbols if the program has an alphabet.
+
+        `edits` set variables and heads' outputs on the way, and the run goes on from there: see `kleene.Edit`.
 
         >>> from kleene.programs.alta.library import parity
         >>> parity.absolute().run([1, 0, 1]).output
         [1, 1, 0]
         """
-        return self.run_batch([sequence], max_layers=max_layers)[0]
+        return self.run_batch([sequence], max_layers=max_layers, edits=edits)[0]
 
     def run_batch(
-        self, sequences: Sequence[Tokens], *, max_layers: int | None = None, record: bool = True
+        self, sequences: Sequence[Tokens], *, max_layers: int | None = None, record: bool = True, edits: Edits = ()
     ) -> TraceBatch:
-        """The traces of many inputs of unequal length at once. Without `record`, only the outputs are kept."""
-        return interpret(self, sequences, max_layers=max_layers, record=record)
+        """The traces of many inputs of unequal length at once. Without `record`, only the outputs are kept.
+
+        `edits` are for every input, or a list for each of them.
+        """
+        return interpret(self, sequences, max_layers=max_layers, record=record, edits=edits)
 
     def decode(self, prompt: Tokens, *, tokens: int, stop: int | None = None, cached: bool = True) -> Decoding:
         """The tokens that the program writes after a prompt, run as a decoder: see `kleene.notation.words`."""

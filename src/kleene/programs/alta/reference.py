@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.notation.edits import UNSET, Edit
 from kleene.notation.words import Tokens
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.rules import Rule
@@ -20,8 +21,12 @@ Values = dict[str, Any]  # one position: integers, floats and frozensets by vari
 Complaint = Callable[[], Exception]
 
 
-def reference_run(program: Definition, sequence: Tokens, *, max_layers: int | None = None) -> Trace:
+def reference_run(
+    program: Definition, sequence: Tokens, *, max_layers: int | None = None, edits: Sequence[Edit] = ()
+) -> Trace:
     """The trace of the program on one input, by the definition of the language.
+
+    Edits are taken as they are: their values are the program's own, and one that is never reached is left out.
 
     >>> from kleene.programs import alta
     >>> def flip(z): z["bit"] = 1 - z["bit"]
@@ -31,6 +36,7 @@ def reference_run(program: Definition, sequence: Tokens, *, max_layers: int | No
     tokens = program.check_input(sequence)
     limit = program.max_layers if max_layers is None else max_layers
     states = [[_start(program, token, position) for position, token in enumerate(tokens)]]
+    _edit(edits, 0, states[0])
     readings: list[list[Values]] = [[dict.fromkeys(program.heads) for _ in tokens]]
     while not _halted(program, states[-1]):
         layer = len(states)
@@ -38,7 +44,8 @@ def reference_run(program: Definition, sequence: Tokens, *, max_layers: int | No
             if program.halt is not None:
                 raise HaltError(program.name, 0, limit)
             break
-        state, reading = _layer(program, states[-1], layer)
+        state, reading = _layer(program, states[-1], layer, edits)
+        _edit(edits, layer, state)
         states.append(state)
         readings.append(reading)
     steps = [[s | r for s, r in zip(state, reading)] for state, reading in zip(states, readings)]
@@ -64,13 +71,38 @@ def _halted(program: Definition, state: list[Values]) -> bool:
     return program.halt is not None and all(values[program.halt.variable] == program.halt.value for values in state)
 
 
-def _layer(program: Definition, state: list[Values], layer: int) -> tuple[list[Values], list[Values]]:
+def _edit(edits: Sequence[Edit], layer: int, cells: list[Values]) -> None:
+    """Set what the edits of the layer name, where a position has it."""
+    for edit in edits:
+        layers, places = _given(edit.layer), _given(edit.position)
+        for position, values in enumerate(cells):
+            if edit.name in values and (layers is None or layer in layers) and (places is None or position in places):
+                value = edit.value if edit.source is None else _plain(edit.source, edit.name, layer, position)
+                values[edit.name] = frozenset(value) if isinstance(values[edit.name], frozenset) else value
+
+
+def _given(places: Any) -> set[int] | None:
+    return None if places is None else {places} if isinstance(places, int) else set(places)
+
+
+def _plain(source: Trace, name: str, layer: int, position: int) -> Any:
+    entry = source[name][layer, position]
+    return np.flatnonzero(entry).tolist() if source.channel(name).kind == "set" else entry.item()
+
+
+def _layer(
+    program: Definition, state: list[Values], layer: int, edits: Sequence[Edit]
+) -> tuple[list[Values], list[Values]]:
     """The state after one layer, and what every head read in it (None where that is undefined)."""
+    edited: list[Values] = [dict.fromkeys(program.heads, UNSET) for _ in state]
+    _edit(edits, layer, edited)
     after, readings = [], []
     for position, values in enumerate(state):
         reading, undefined = {}, {}
         for name, head in program.heads.items():
             reading[name], reason = read(head, program.outputs[name], state, position)
+            if edited[position][name] is not UNSET:
+                reading[name], reason = edited[position][name], None
             if reason is not None:
                 undefined[name] = _complaint(program, name, reason, layer, position)
         defined = {n: v for n, v in reading.items() if n not in undefined}

@@ -16,12 +16,10 @@ import numpy as np
 
 from kleene.errors import ProgramError
 from kleene.traces import Channel
-from kleene.traces.channels import nearest
+from kleene.traces.channels import BLUR as BLUR
+from kleene.traces.channels import blurred, nearest
 
 InitFn = Callable[[int], Any]
-
-# A number belongs to neither of two declared values if it is nearer to their middle than this share of the gap.
-BLUR = 1 / 64
 
 
 @dataclass(frozen=True)
@@ -95,14 +93,7 @@ class Numeric(Variable):
 
     def blurred(self, x: Any) -> np.ndarray:
         """Whether each number is too near the middle between two declared values to belong to either."""
-        values, x = np.asarray(self.values), np.asarray(x, dtype=np.float64)
-        if len(values) == 1:
-            return np.zeros(x.shape, dtype=bool)
-        middles, gaps = (values[:-1] + values[1:]) / 2, np.diff(values)
-        below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
-        above = np.clip(below + 1, 0, len(middles) - 1)
-        close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
-        return np.asarray(close[0] | close[1])
+        return blurred(self.values, x)
 
     def code(self, value: Any) -> int | None:
         value = unwrapped(value)

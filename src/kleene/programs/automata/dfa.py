@@ -1,12 +1,14 @@
 """A deterministic finite automaton: checked when it is built, run on one word or on many at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kleene.notation.edit_plans import EditPlan
+from kleene.notation.edits import Edit, Edits
 from kleene.notation.graphs import DRAWN, StateGraph, aligned
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.programs.automata import operations, storage
@@ -91,21 +93,31 @@ class DFA(TransitionTable):
             state = np.where(position < lengths, self.table[state, column], state)
         return self.accepting[state]
 
-    def run(self, word: Word) -> Trace:
-        """The trace of the word: `symbol`, `state` and `accepting` at every step; step 0 is the start."""
+    def run(self, word: Word, *, edits: Sequence[Edit] = ()) -> Trace:
+        """The trace of the word: `symbol`, `state` and `accepting` at every step; step 0 is the start.
+
+        `edits` put the automaton into another `state` after a step, and it reads on from there: see `kleene.Edit`.
+        """
         word = whole_word(word)
         word_codes(word, self.alphabet)  # checked here, because the errors of a batch would speak of "word 0"
-        return self.run_batch([word])[0]
+        return self.run_batch([word], edits=edits)[0]
 
-    def run_batch(self, words: Iterable[Word]) -> TraceBatch:
-        """The traces of many words, stepped together."""
+    def run_batch(self, words: Iterable[Word], *, edits: Edits = ()) -> TraceBatch:
+        """The traces of many words, stepped together. `edits` are for every word, or a list for each of them."""
         symbols, lengths = padded_codes(words, self.alphabet)
         real = np.arange(symbols.shape[1] + 1) <= lengths[:, None]
         read = np.where(real, np.pad(symbols, ((0, 0), (1, 0)), constant_values=-1), -1)
         path = np.empty(real.shape, dtype=np.int32)
         path[:, 0] = self.start_code
+        plan = None
+        if edits:
+            plan = EditPlan("the automaton", edits, self.channels[1:2], lengths, flat=("state",), unit="step")
+            plan.refuse_unreached(lengths)
+            _set(plan, path, 0)
         for step, column in enumerate(symbols.T, start=1):
             path[:, step] = self.table[path[:, step - 1], column]
+            if plan is not None:
+                _set(plan, path, step)
         data = {
             "symbol": read.astype(np.int32),
             "state": np.where(real, path, -1).astype(np.int32),
@@ -217,3 +229,9 @@ class DFA(TransitionTable):
     def save(self, path: Any) -> Path:
         """Save the automaton as `.json`, `.dot` or `.gv` and return the path."""
         return storage.save(self, Path(path))
+
+
+def _set(plan: EditPlan, path: np.ndarray, step: int) -> None:
+    """Put the states of the step's edits into the path."""
+    for placed in plan.at(step):
+        path[placed.rows, step] = placed.entries

@@ -8,6 +8,8 @@ import numpy as np
 
 from kleene.errors import InputError, RunError
 from kleene.files import SEAL, sealed, write_atomically
+from kleene.notation.edits import Edit, Edits
+from kleene.notation.store_edits import StoreEdits
 from kleene.notation.wiring import OPERATIONS, check_run, check_steps
 from kleene.programs.circuits.blocks import BlockTable, as_text, load, parse
 from kleene.traces import Channel, Trace
@@ -61,27 +63,39 @@ class Circuit(BlockTable):
         return self.wiring.channels(size)
 
     def run(
-        self, memory: Sequence[int], steps: int | None = None, generator: np.random.Generator | None = None
+        self,
+        memory: Sequence[int],
+        steps: int | None = None,
+        generator: np.random.Generator | None = None,
+        *,
+        edits: Sequence[Edit] = (),
     ) -> Trace:
         """The trace on a memory: `memory`, the registers, and each step's connections (`READ.a`, `r0.c`).
 
-        The output is the final memory. With a `generator` every hole is drawn again at every step.
+        The output is the final memory. With a `generator` every hole is drawn again at every step. `edits` set
+        registers and cells of the `memory` after a step, and the run goes on from there: see `kleene.Edit`.
         """
-        return self.run_batch([memory], None if steps is None else [steps], generator)[0]
+        return self.run_batch([memory], None if steps is None else [steps], generator, edits=edits)[0]
 
     def run_batch(
         self,
         memories: Iterable[Sequence[int]],
         steps: Sequence[int] | None = None,
         generator: np.random.Generator | None = None,
+        *,
+        edits: Edits = (),
     ) -> list[Trace]:
-        """The traces on many memories, which may be of different sizes, run together."""
+        """The traces on many memories, which may be of different sizes, run together.
+
+        `edits` are for every memory, or a list for each of them.
+        """
         checked = [self._checked_memory(memory) for memory in memories]
         check_steps(steps, len(checked))
         taken = [self._checked_steps(memory, steps, row) for row, memory in enumerate(checked)]
         recorded = sum(map(len, checked)) + len(checked) * (self.wiring.registers + len(self.wiring.connections))
         check_run(taken, recorded)
-        done = _execute(self, checked, taken, generator) if checked else ()
+        editing = StoreEdits(self.name, edits, self.wiring, [len(memory) for memory in checked], taken)
+        done = _execute(self, checked, taken, generator, editing if edits else None) if checked else ()
         return [
             Trace(self.channels(len(memory)), self.wiring.entries(*run), "memory", source="program")
             for memory, run in zip(checked, done)
@@ -112,6 +126,7 @@ def _execute(
     memories: Sequence[np.ndarray],
     steps: Sequence[int],
     generator: np.random.Generator | None,
+    editing: StoreEdits | None,
 ) -> Iterator[Run]:
     """The record of each run. Rows that are done keep running, unrecorded, until all are done."""
     sizes, limits = np.array([len(memory) for memory in memories]), np.array(steps)
@@ -119,11 +134,15 @@ def _execute(
     for row, memory in enumerate(memories):
         cells[row, : len(memory)] = memory
     registers = np.arange(circuit.wiring.registers) % sizes[:, None]
+    if editing is not None:
+        cells, registers = editing.after(0, cells, registers)
     recorded_cells, recorded_registers, recorded_choices = [cells], [registers], []
     for step in range(limits.max()):
         choices = _wired(circuit, registers, generator, step, step < limits)
         cells = cells.copy()
         registers = _step(circuit, choices, registers, cells, sizes)
+        if editing is not None:
+            cells, registers = editing.after(step + 1, cells, registers)
         recorded_cells.append(cells)
         recorded_registers.append(registers)
         recorded_choices.append(choices)

@@ -12,6 +12,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.notation.console import Entry, Shelf, Telling
+from kleene.notation.edits import Edit
 from kleene.programs.circuits.circuit import Circuit
 from kleene.traces import Trace
 
@@ -172,11 +173,11 @@ def read(words: Sequence[str], subject: Any = None) -> list[int]:
     return memory
 
 
-def run(subject: Any, memory: Any, *, name: str, steps: int | None = None) -> Trace:
+def run(subject: Any, memory: Any, *, name: str, steps: int | None = None, edits: Sequence[Edit] = ()) -> Trace:
     """The trace of `steps` steps, or of as many as the circuit declares."""
     if steps is None and subject.steps is None:
         raise InputError(f"{name!r} does not say how many steps it runs; give --steps")
-    return subject.run(memory, steps)
+    return subject.run(memory, steps, edits=edits)
 
 
 def telling(outcome: Any) -> Telling:

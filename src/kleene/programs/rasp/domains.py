@@ -19,7 +19,7 @@ from kleene.notation.words import value_key
 from kleene.programs.rasp.graph import RaspError, RASPExpr
 
 FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no value there
-MOST_VALUES = 2_000  # of one s-op
+MOST_VALUES = 4_000  # of one s-op
 FUSED, LARGEST = 1 << 12, 1 << 18  # combinations in a table of several maps; in any table
 
 

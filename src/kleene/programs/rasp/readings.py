@@ -48,8 +48,8 @@ def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: 
     try:
         outputs = means(part, own, max(selection.possible_counts(most))) if own else []
     except DomainError:
-        if (counts > 1).any():
-            raise
+        if numeric or _share_unequal(selection, values) > 0.5:
+            raise  # it is a mean indeed, not a choice of one that some inputs do not allow
         return _category(selection, values, guarded)
     reading = _numbers(selection, values, guarded, numbers, sorted({*outputs, *numbers}))
     return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
@@ -77,6 +77,14 @@ def selects_equal(selection: Selection, values: ValueTable) -> bool:
     together = np.zeros((len(selection.keys.values), len(values.values)), dtype=np.float32)
     together[pairs] = 1
     return bool(((selection.chosen.astype(np.float32) @ together > 0).sum(axis=1) <= 1).all())
+
+
+def _share_unequal(selection: Selection, values: ValueTable) -> float:
+    """The share of the sample's positions that select unequal values."""
+    held = values.seen[:, None, :]
+    lowest = np.where(selection.seen, held, len(values.values)).min(axis=2)
+    highest = np.where(selection.seen, held, -1).max(axis=2)
+    return float((lowest < highest)[values.inside].mean())
 
 
 def _category(selection: Selection, values: ValueTable, guarded: bool) -> Reading:

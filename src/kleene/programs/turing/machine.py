@@ -4,9 +4,9 @@ A run is a tight loop over a `LinkedTable`, whose entries point at each other.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from kleene.errors import InputError
 from kleene.files import SEAL, sealed, write_atomically
 from kleene.limits import checked_count
 from kleene.notation.computations import Computation, Configurations, Verdict, accepted, continued
+from kleene.notation.edited_runs import edited_computation
+from kleene.notation.edits import Edit
 from kleene.notation.graphs import DRAWN, Arrow, Node, StateGraph, aligned, marks
 from kleene.notation.words import Word, whole_word, word_codes
 from kleene.programs.turing.table import TuringTable, as_text, load, parse
@@ -58,14 +60,22 @@ class TuringMachine(TuringTable):
 
     # Running.
 
-    def run(self, word: Word, max_steps: int = 10_000, record: bool = True) -> Computation:
+    def run(
+        self, word: Word, max_steps: int = 10_000, record: bool = True, *, edits: Sequence[Edit] = ()
+    ) -> Computation:
         """What the machine does on the word, up to `max_steps` steps; then the verdict is "running".
 
         With `record=False` only the last configuration is kept, which is faster and needs memory only for the tape.
+        `edits` set the `state`, the `head` or cells of the `tape` after a step, and the machine goes on: see
+        `kleene.Edit`. All configurations are kept then.
         """
         budget = checked_count(max_steps, "max_steps", "it is a number of steps, 0 or more")
         whose = f"the input alphabet of {self.name}"
         codes = word_codes(word, self.input_alphabet, whose)
+        if edits:
+            halting: dict[str, Any] = {self.accept: "accept", self.reject: "reject"}
+            begin = partial(_run, self, self._linked, codes, record=True)
+            return edited_computation(self.name, edits, begin, self.resume, budget, halting)
         return _run(self, self._linked, codes, budget, record)
 
     def resume(self, computation: Computation, max_steps: int = 10_000) -> Computation:

@@ -5,12 +5,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kleene.errors import InputError, RunError
+from kleene.errors import EditError, InputError, RunError
+from kleene.notation.edits import Edit
 from kleene.watching.live.board import LiveBoard
 from kleene.watching.live.processes import RunProcesses
 from kleene.watching.live.saving import Marks, file_of, marks_of
 
 LONGEST_INPUT = 10_000  # characters
+MOST_EDITS = 100
 SETTLE = 0.05  # seconds after which a file that is being saved is looked at again
 
 
@@ -31,7 +33,8 @@ class FollowedRun:
         self.document: dict[str, Any] | None = None
         self.number = 0  # of the documents so far
         self.words = list(words)
-        self._chosen: list[str] | None = None
+        self.edits: list[str] = list(self.options.pop("edits", ()))
+        self._chosen: tuple[list[str], list[str]] | None = None  # words and edits
         self._problem: dict[str, Any] | None = None
         file = file_of(target)
         self._files = set() if file is None else {str(file.resolve())}
@@ -54,12 +57,16 @@ class FollowedRun:
             self._thread.join()
         self.board.close()
 
-    def choose(self, text: str) -> None:
-        """Run on another input, as it was typed: words with spaces between."""
+    def choose(self, text: str, edits: Sequence[str] | None = None) -> None:
+        """Run on another input, as it was typed: words with spaces between. Without `edits`, those so far are kept."""
         if len(text) > LONGEST_INPUT:
             raise InputError(f"the input has {len(text):,} characters; at most {LONGEST_INPUT:,} can be typed")
+        if len(edits or ()) > MOST_EDITS:
+            raise EditError(f"there are {len(edits or ()):,} edits; at most {MOST_EDITS} can be made here")
+        for edit in edits or ():
+            Edit.parse(edit)
         with self._lock:
-            self._chosen = text.split()
+            self._chosen = text.split(), list(self.edits if edits is None else edits)
         self._wake.set()
 
     def state(self) -> dict[str, Any]:
@@ -70,25 +77,25 @@ class FollowedRun:
         network = bool(self.options.get("compiled") or self.options.get("both"))
         processes = RunProcesses(self.seconds, network=network)
         try:
-            marks = self._run(processes, self.words)
+            marks = self._run(processes, self.words, self.edits)
             while not self._ended:
                 self._wake.wait(self.pause)
                 self._wake.clear()
                 chosen = self._taken()
                 if chosen is not None:
-                    marks = self._run(processes, chosen)
+                    marks = self._run(processes, *chosen)
                 elif not self._ended and marks_of(self._files) != marks:
                     time.sleep(SETTLE)
-                    marks = self._run(processes, self.words)
+                    marks = self._run(processes, self.words, self.edits)
         finally:
             processes.close()
 
-    def _taken(self) -> list[str] | None:
+    def _taken(self) -> tuple[list[str], list[str]] | None:
         with self._lock:
             chosen, self._chosen = self._chosen, None
             return chosen
 
-    def _run(self, processes: RunProcesses, words: list[str]) -> Marks:
+    def _run(self, processes: RunProcesses, words: list[str], edits: list[str]) -> Marks:
         """Run once and tell the page. Returns what the files were like when the run began."""
         marks = marks_of(self._files)
         self._tell(running=True, words=words)
@@ -96,7 +103,7 @@ class FollowedRun:
         def should_stop() -> bool:
             return self._ended or self._chosen is not None or marks_of(self._files) != marks
 
-        request = {"target": self.target, "words": words, "options": self.options}
+        request = {"target": self.target, "words": words, "options": self.options | {"edits": edits}}
         try:
             found = processes.run(request, should_stop)
         except RunError as error:
@@ -107,7 +114,7 @@ class FollowedRun:
         self._files |= new
         self._problem = found.get("problem")
         if self._problem is None:
-            self.document, self.number, self.words = found["document"], self.number + 1, words
+            self.document, self.number, self.words, self.edits = found["document"], self.number + 1, words, edits
         elif self._problem["of"] == "program" or self.document is None:
             self.words = words  # the input is kept, because the fault may lie in the file
         self._tell(running=False, words=words)
@@ -115,4 +122,5 @@ class FollowedRun:
 
     def _tell(self, *, running: bool, words: Sequence[str] | None = None) -> None:
         typed = " ".join(self.words if words is None else words)
-        self.board.publish({"running": running, "page": self.number, "input": typed, "problem": self._problem})
+        told = {"running": running, "page": self.number, "input": typed, "problem": self._problem}
+        self.board.publish(told | {"edits": self.edits})

@@ -28,7 +28,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-Choose = Callable[[str], None]  # takes an input as it was typed; raises InputError
+Choose = Callable[[str, list[str] | None], None]  # takes an input and edits as they were typed; raises InputError
 
 
 def check_installed() -> None:
@@ -64,7 +64,7 @@ def application(
     async def take(request: Request) -> Any:
         assert choose is not None
         try:
-            choose(_typed(request.headers.get("content-type", ""), await _body(request)))
+            choose(*_typed(request.headers.get("content-type", ""), await _body(request)))
         except BodyTooLarge as error:
             return JSONResponse({"problem": str(error)}, 413)
         except InputError as error:
@@ -132,17 +132,21 @@ async def _body(request: Any) -> bytes:
     return found
 
 
-def _typed(kind: str, body: bytes) -> str:
-    """The input in a request such as {"input": "10110"}."""
+def _typed(kind: str, body: bytes) -> tuple[str, list[str] | None]:
+    """The input and the edits in a request such as {"input": "10110", "edits": ["parity@3,5=1"]}."""
     if kind.partition(";")[0].strip().lower() != "application/json":
         raise InputError("the request is not JSON")
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
         raise InputError("the request is not JSON") from None
-    if not isinstance(found, dict) or set(found) != {"input"} or not isinstance(found["input"], str):
-        raise InputError('the request is not of the form {"input": "…"}')
-    return found["input"]
+    edits = found.get("edits") if isinstance(found, dict) else None
+    is_list = edits is None or (isinstance(edits, list) and all(isinstance(edit, str) for edit in edits))
+    if not isinstance(found, dict) or not {"input"} <= set(found) <= {"input", "edits"} or not is_list:
+        raise InputError('the request is not of the form {"input": "…", "edits": ["…"]}')
+    if not isinstance(found["input"], str):
+        raise InputError('the request is not of the form {"input": "…", "edits": ["…"]}')
+    return found["input"], edits
 
 
 def bound(port: int | None) -> socket.socket:

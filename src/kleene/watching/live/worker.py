@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene import naming
-from kleene.errors import InputError, KleeneError
+from kleene.errors import EditError, InputError, KleeneError
 from kleene.running import typed_input
 from kleene.watching.live.saving import MOST_FILES, file_of
 from kleene.watching.watch import watch_found
@@ -43,7 +43,8 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     except BaseException as error:  # a user's file may raise anything
         place = _place(error, file)
         is_input = found is not None and isinstance(error, InputError) and place is None
-        problem = {"of": "input" if is_input else "program", "message": _message(error)[:LONGEST]}
+        of = "program" if not is_input else "edit" if isinstance(error, EditError) else "input"
+        problem = {"of": of, "message": _message(error)[:LONGEST]}
         return {"problem": problem | (place or {}), "files": _files(file, error)}
 
 

@@ -1,0 +1,79 @@
+"""Values as people give them, turned into the entries of a channel."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kleene.notation.words import value_key
+from kleene.traces import Channel
+
+
+def entry_of(channel: Channel, value: Any) -> Any:
+    """The value as a trace holds it: a code, a number, or booleans for a set; None where the channel cannot take it.
+
+    Where the codes of a channel have meanings, a value is one of these.
+
+    >>> entry_of(Channel("token", "category", 2, labels=("a", "b")), "b"), entry_of(Channel("x", "number"), "1/4")
+    (1, 0.25)
+    """
+    value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if channel.kind == "category":
+        return _code(channel, value)
+    if channel.kind == "number":
+        return _number_of(value)
+    if channel.kind == "set":
+        return _members(channel, value)
+    found = np.asarray(value, dtype=np.float64) if not isinstance(value, str) else np.zeros(0)
+    return found if found.shape == channel.entry_shape and np.isfinite(found).all() else None
+
+
+def _code(channel: Channel, value: Any) -> int | None:
+    if isinstance(value, str) and channel.labels is not None and value in channel.labels:
+        return channel.labels.index(value)
+    if channel.meanings is not None:
+        found = [code for code, meaning in enumerate(channel.meanings) if value_key(meaning) == value_key(value)]
+        return found[0] if found else None
+    if isinstance(value, str):
+        value = int(value) if value.lstrip("-").isdecimal() else None
+    if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= int(value) < (channel.size or 0):
+        return None
+    return int(value)
+
+
+def _number_of(value: Any) -> float | None:
+    try:
+        number = float(Fraction(value) if isinstance(value, str) else value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _members(channel: Channel, value: Any) -> np.ndarray | None:
+    size = channel.size or 0
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        return value if value.shape == (size,) else None
+    if isinstance(value, str):
+        value = value.strip().removeprefix("{").removesuffix("}").replace(",", " ").split()
+    try:
+        members = {int(member) for member in value}
+    except (TypeError, ValueError):
+        return None
+    if any(not 0 <= member < size for member in members):
+        return None
+    return np.isin(np.arange(size), list(members))
+
+
+def takes(channel: Channel) -> str:
+    """What a channel takes, for an error message."""
+    if channel.kind == "category":
+        if channel.labels is not None:
+            shown = " ".join(channel.labels[:12]) + (" …" if len(channel.labels) > 12 else "")
+            return f"takes one of {shown}"
+        return f"takes an integer in 0..{(channel.size or 0) - 1}"
+    if channel.kind == "set":
+        return f"takes a set of integers in 0..{(channel.size or 0) - 1}"
+    if channel.kind == "number" and channel.values is not None:
+        few = ", ".join(f"{value:.4g}" for value in channel.values[:8]) + (" …" if len(channel.values) > 8 else "")
+        return f"takes one of its declared numbers: {few}"
+    return "takes a number" if channel.kind == "number" else f"takes {channel.size} numbers"
