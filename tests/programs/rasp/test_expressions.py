@@ -192,6 +192,12 @@ def test_numbers_of_numpy_become_plain_ones():
     assert rasp.Select(rasp.tokens, rasp.tokens, np.less)([1, 2]) == [[False, False], [True, False]]
 
 
+def test_an_input_may_be_an_array():
+    values = RaspDefinition(rasp.tokens, np.arange(3), 4).evaluate(np.array([2, 0]))
+    assert values == [2, 0]
+    assert type(values[0]) is int
+
+
 def test_deep_graphs_are_evaluated():
     deep = rasp.tokens
     for _ in range(3_000):
