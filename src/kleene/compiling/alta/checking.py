@@ -96,7 +96,9 @@ def pair_of(
     if not name.endswith(".safetensors"):
         if against is not None:
             raise InputError(f"--program is for a network in a file, and {name!r} is a program; leave it out")
-        found = naming.find_program(name, TRANSFORMERS, adoption)
+        found, left = naming.taken(name, adoption or {})
+        found = naming.of_kind(found, name, TRANSFORMERS)
+        given |= {key: value for key, value in left.items() if value is not None}
         compared = f"the network that {found.subject.name!r} compiles to now"
         return Pair(compile(found.subject, **given), found.subject, found.entry, compared)
     if given:
