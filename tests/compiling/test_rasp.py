@@ -68,6 +68,16 @@ def evaluated_or_none(program: RaspProgram, xs: list) -> list | None:
         return None
 
 
+def test_two_selectors_that_select_alike_share_their_heads():
+    later = rasp.SelectorWidth(
+        rasp.SelectorOr(EVERYTHING, rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.LEQ))
+    )
+    both = rasp.SequenceMap(lambda x, y: (x, y), lib.shift_by(1, later), lib.shift_by(1, rasp.tokens))
+    network = kleene.compile(both, vocab="ab", max_length=3)
+    assert [network.run(xs).output for xs in ("a", "ab", "bab")] == [both(xs) for xs in ("a", "ab", "bab")]
+    assert kleene.certify(network)
+
+
 def test_most_random_programs_are_compiled():
     made = [random_program(seed, size=5, max_length=3) for seed in range(40)]
     refused = 0

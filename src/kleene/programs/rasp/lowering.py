@@ -317,8 +317,12 @@ class Lowering:
                 name, len(counts), self._known["layer", name], seen, is_head=True, positional=selection.positional,
                 nothing=places.get(0, -1),
             )  # fmt: skip
-            self._known[known] = atom, counts
+            self._known[known] = self._shared(atom), counts
         return self._known[known]
+
+    def _shared(self, head: Atom) -> Atom:
+        """The head, or the one that two selectors share because they select alike: a table must not have both."""
+        return self._known.setdefault(("atom", head.name, head.guard), head)
 
     def _flag(self) -> Atom:
         """The number that is 1 at the start and 0 elsewhere."""
@@ -337,6 +341,7 @@ class Lowering:
             name, len(reading.results), self._known["layer", name], np.maximum(reading.seen, 0), is_head=True,
             positional=selection.positional and values.positional, guard=guard,
         )  # fmt: skip
+        head = self._shared(head)
         results = tuple(reading.results)
         if guard is None:
             codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
