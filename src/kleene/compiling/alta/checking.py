@@ -126,8 +126,9 @@ def _program_of(path: str, network: UniversalTransformer, against: str | None) -
     called, words = network.layout.name, network.layout.vocabulary
     if words is not None and called in _rasp_shelf():
         adoption = {"vocab": words.values, "max_length": words.longest}
-        found = naming.find_program(f"rasp:{called}", TRANSFORMERS, adoption)
-        return found, f"the library's program 'rasp:{called}' for the network's vocabulary and length"
+        found, _ = naming.taken(f"rasp:{called}", adoption)
+        source = f"the library's program 'rasp:{called}' for the network's vocabulary and length"
+        return naming.of_kind(found, called, TRANSFORMERS), source
     assert TRANSFORMERS.shelf is not None
     if words is not None or called not in TRANSFORMERS.shelf():
         raise InputError(

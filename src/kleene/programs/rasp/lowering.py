@@ -316,8 +316,12 @@ class Lowering:
             atom = Atom(
                 name, len(counts), self._known["layer", name], seen, is_head=True, positional=selection.positional
             )  # fmt: skip
-            self._known[known] = atom, counts
+            self._known[known] = self._shared(atom), counts
         return self._known[known]
+
+    def _shared(self, head: Atom) -> Atom:
+        """The head, or the one that two selectors share because they select alike: a table must not have both."""
+        return self._known.setdefault(("atom", head.name, head.guard), head)
 
     def _flag(self) -> Atom:
         """The number that is 1 at the start and 0 elsewhere."""
@@ -336,6 +340,7 @@ class Lowering:
             name, len(reading.results), self._known["layer", name], np.maximum(reading.seen, 0), is_head=True,
             positional=selection.positional and values.positional, guard=guard, without=without,
         )  # fmt: skip
+        head = self._shared(head)
         results = tuple(reading.results)
         codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
         if guard is None:
