@@ -17,6 +17,8 @@ from kleene.watching.document import ViewParts
 from kleene.watching.residual import ShownStreams, attention_of_network, streams_of, weights_json
 from kleene.watching.rules import moments_json
 
+START = "⊢"  # the position that programs with a vocabulary put before their input
+
 
 def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:
     """The view of layers: of a program, of its network, or of both."""
@@ -57,6 +59,8 @@ def taught_parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None)
 def _position_names(outcome: Outcome) -> tuple[str, ...]:
     """Every input token as a person writes it."""
     described = getattr(outcome.subject, "layout", outcome.subject)  # a network is described by its layout
+    if described.vocabulary is not None:
+        return (START, *map(str, outcome.input))
     codes = described.check_input(outcome.input)
     if described.alphabet is not None:
         return tuple(described.alphabet[code] for code in codes)

@@ -112,7 +112,7 @@ def certify(
         _length, weights, function, embeddings, _selection, averages, steps, exclusive,
         lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
     )  # fmt: skip
-    asked, conditions = length or 1, []
+    asked, conditions = (length or 1) + found.prefix, []  # positions: one more than tokens, if a start is before them
     for check in checks:
         conditions.append(check(network, found, asked))
         if not conditions[-1].holds:
@@ -120,7 +120,7 @@ def certify(
         if check is weights and length is None:
             asked = longest(network, found)
             conditions[0] = _length(network, found, asked)
-    return Certificate(found.name, network.dtype, asked, tuple(conditions), exhaustive)
+    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), exhaustive)
 
 
 def program_of(network: UniversalTransformer, program: Program | AltaProgram | RaspProgram | None) -> Program:

@@ -14,7 +14,7 @@ from kleene import naming
 from kleene.compiling import compile
 from kleene.compiling.checking import REFERENCE, Ended, difference
 from kleene.errors import CompileError, InputError, RunError
-from kleene.kinds import TRANSFORMERS
+from kleene.kinds import RASP, TRANSFORMERS
 from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.parameters import digest_of
 from kleene.notation.console import Entry
@@ -96,7 +96,9 @@ def pair_of(
     if not name.endswith(".safetensors"):
         if against is not None:
             raise InputError(f"--program is for a network in a file, and {name!r} is a program; leave it out")
-        found = naming.find_program(name, TRANSFORMERS, adoption)
+        found, left = naming.taken(name, adoption or {})
+        found = naming.of_kind(found, name, TRANSFORMERS)
+        given |= {key: value for key, value in left.items() if value is not None}
         compared = f"the network that {found.subject.name!r} compiles to now"
         return Pair(compile(found.subject, **given), found.subject, found.entry, compared)
     if given:
@@ -121,14 +123,23 @@ def load_transformer(path: str) -> UniversalTransformer:
 def _program_of(path: str, network: UniversalTransformer, against: str | None) -> tuple[naming.Found, str]:
     if against is not None:
         return naming.find_program(against, TRANSFORMERS), f"the program {against!r}"
-    called = network.layout.name
+    called, words = network.layout.name, network.layout.vocabulary
+    if words is not None and called in _rasp_shelf():
+        adoption = {"vocab": words.values, "max_length": words.longest}
+        found = naming.find_program(f"rasp:{called}", TRANSFORMERS, adoption)
+        return found, f"the library's program 'rasp:{called}' for the network's vocabulary and length"
     assert TRANSFORMERS.shelf is not None
-    if called not in TRANSFORMERS.shelf():
+    if words is not None or called not in TRANSFORMERS.shelf():
         raise InputError(
             f"{path!r} holds the network of a program called {called!r}, which is not in the library: say where it is, "
             f"with --program FILE.py:NAME"
         )
     return naming.find(called), f"the library's program {called!r}, whose name the file has"
+
+
+def _rasp_shelf() -> Mapping[str, Entry]:
+    assert RASP.shelf is not None
+    return RASP.shelf()
 
 
 def check_weights(pair: Pair) -> None:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, shown_names
+from kleene.machines.transformer.lens import bridge
 from kleene.machines.transformer.parameters import (
     Array,
     Expansion,
@@ -29,7 +30,7 @@ from kleene.machines.transformer.parameters import (
     static,
 )
 from kleene.machines.transformer.pytorch import unrolled_parts
-from kleene.machines.transformer.unrolled_execution import execute_unrolled
+from kleene.machines.transformer.unrolled_execution import execute_unrolled, patterns_of_layers
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
 from kleene.traces import Trace, TraceBatch
 
@@ -220,6 +221,10 @@ class UnrolledTransformer(Shown):
         """
         return execute_unrolled(self, sequences, max_layers=max_layers, record=record)
 
+    def patterns(self, sequence: Sequence[Any]) -> tuple[dict[str, np.ndarray], ...]:
+        """For each layer, how much each of its heads read from each position, (query, key), on one input."""
+        return patterns_of_layers(self, sequence)
+
     def held_part(self, trace: Trace) -> Trace:
         """The program's trace without what the network does not hold: those entries are undefined."""
         data = {name: array.copy() for name, array in trace.data.items()}
@@ -232,6 +237,15 @@ class UnrolledTransformer(Shown):
     def to_torch(self) -> Any:
         """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
         return unrolled_parts(self).build()
+
+    def to_transformer_lens(self) -> Any:
+        """The network as a `TransformerBridge` of TransformerLens 4, whose logits are the output. Needs the extras
+        `torch` and `transformer-lens`.
+
+        The bridge has `residual_labels`, what each dimension means; `head_labels`, the heads of each block; and
+        `attending_blocks`, the block of each of this network's layers.
+        """
+        return bridge(self)
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""

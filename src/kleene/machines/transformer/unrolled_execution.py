@@ -57,6 +57,32 @@ def forward(
     return x + change, x, reasons, used
 
 
+def patterns_of_layers(network: Any, sequence: Sequence[Any]) -> tuple[dict[str, np.ndarray], ...]:
+    """For each layer, how much each of its heads read from each position, (query, key), on one input."""
+    layout = network.layout
+    tokens = np.array([layout.check_input(sequence)])
+    state, lengths, found = network.tokens[tokens], np.array([tokens.shape[1]]), []
+    if network.positions is not None:
+        state = state + network.positions[: tokens.shape[1]]
+    for index in range(len(network.layers)):
+        layer = network.layer(index)
+        found.append(dict(zip(layer.layout.heads, _patterns(layer, state, causal=layout.causal))))
+        state = forward(layer, state, lengths, causal=layout.causal)[0]
+    return tuple(found)
+
+
+def _patterns(layer: Parameters, state: np.ndarray, *, causal: bool) -> np.ndarray:
+    """The softmax of the scores of one input: (head, query, key)."""
+    query, key, _ = projected(np, layer, state)
+    places, reach = np.arange(state.shape[1]), layer.relative.shape[1] // 2
+    distance = places[None, :] - places[:, None]
+    logits = query[0] @ key[0].swapaxes(1, 2) + layer.relative[:, np.clip(distance, -reach, reach) + reach]
+    if causal:
+        logits = np.where(distance > 0, -1e30, logits)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 class UnrolledRun:
     def __init__(self, network: Any, lengths: np.ndarray, recorder: Recorder):
         self.network, self.layout, self.lengths, self.recorder = network, network.layout, lengths, recorder
