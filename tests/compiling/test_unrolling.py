@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,10 +15,12 @@ from kleene.compiling.alta.staying import in_step, rests, staying
 from kleene.compiling.checking import check
 from kleene.errors import CompileError, HaltError, InputError, RunError
 from kleene.machines.transformer.pytorch import meanings
-from kleene.programs import alta
+from kleene.programs import alta, rasp
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
+from kleene.programs.rasp import lib
+from kleene.programs.rasp.lowering import lowered
 
 WAYS = [{}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"}]
 DEEP = {"addition": 12, "sort": 12, "subleq": 40, "induction_head": 10, "scan": 30}  # layers that cannot be found
@@ -226,6 +229,35 @@ def test_options_of_unrolled_layers_are_refused_for_shared_ones():
 def test_a_depth_that_cannot_be_found_is_asked_for():
     with pytest.raises(CompileError, match=r"could not be found by examining 5 sets of inputs\. Give it as depth="):
         depth_of(get("sort").build(), 8, most_boxes=5)
+
+
+def test_a_trace_has_the_patterns_of_the_heads_that_layers_have():
+    program = parity.relative()
+    network = kleene.compile(program, layers="unrolled", max_length=6)
+    found, shared = network.run([2, 1, 0]).attention, kleene.compile(program).run([2, 1, 0]).attention
+    assert found.heads == shared.heads
+    assert np.array_equal(found.weights, shared.weights)
+    entry = get("most_frequent_sort")
+    network = kleene.compile(entry.build(), layers="unrolled", max_length=5)
+    weights = network.run(entry.read(["abb"])).attention.weights
+    held = [[head in layer.heads for head in network.layout.program.heads] for layer in network.layout.layers]
+    assert np.array_equal(~np.isnan(weights).any(axis=(2, 3)), held)
+    assert not np.all(held)
+
+
+@pytest.mark.parametrize("expression", [lib.make_length(), lib.make_reverse(rasp.tokens), lib.make_hist()])
+def test_rasp_programs_are_unrolled_too(expression):
+    program = lowered(expression, "abc", 4)
+    network = kleene.compile(program, layers="unrolled")
+    assert len(network.layers) == program.max_layers
+    for word in ("", "a", "abca"):
+        assert network.run(word) == network.held_part(program.run(word))
+    short = kleene.compile(program, layers="unrolled", max_length=2)
+    assert short.run("ab").output == program.run("ab").output
+    with pytest.raises(InputError, match="3 tokens, and its layers were unrolled for at most 2"):
+        short.run("abc")
+    with pytest.raises(CompileError, match="max_length is 5, and the program takes at most 4 tokens"):
+        kleene.compile(program, layers="unrolled", max_length=5)
 
 
 def test_a_longer_input_than_the_layers_were_made_for_is_refused():

@@ -15,6 +15,7 @@ from kleene.machines.transformer.lens import plain_model
 from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import Numeric, SetValued
+from tests.exporting.rasp_programs import PROGRAMS
 
 DEEP = {"addition": 12, "sort": 8, "induction_head": 10}
 
@@ -36,7 +37,7 @@ def run_plainly(model, tokens, causal):
 
 def agree(program, network, logits, patterns, sequence):
     """Whether logits are the output, exactly, and patterns those of the network."""
-    output = network.run(sequence).output
+    output = network.run(sequence)[program.output_name][-1]
     if isinstance(program.variables[program.output_name], Numeric):
         assert logits[:, 0] == pytest.approx(output, rel=1e-6, abs=1e-6)
     else:
@@ -67,6 +68,16 @@ def test_plain_blocks_compute_what_the_network_does(seed, averaging):
         except RunError:
             continue
         agree(program, network, *run_plainly(model, sequence, causal=False), sequence)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rasp_programs_are_plain_blocks_too(name):
+    program = PROGRAMS[name]
+    network = kleene.compile(program, layers="unrolled")
+    model, words = plain_model(network), program.vocabulary.values
+    for length in range(5):
+        entered = [words[(length + i) % len(words)] for i in range(length)]
+        agree(program, network, *run_plainly(model, network.layout.check_input(entered), causal=False), entered)
 
 
 def test_a_causal_network_stays_causal():

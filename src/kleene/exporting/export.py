@@ -154,7 +154,8 @@ def _symbols(network: Any) -> Sequence[Any]:
     layout = getattr(network, "layout", None)
     if layout is None:
         return network.alphabet
-    return list(range(getattr(layout, "program", layout).input_range))
+    whole = getattr(layout, "program", layout)
+    return list(range(whole.input_range)) if whole.vocabulary is None else whole.vocabulary.values
 
 
 def _example(name: str, examples: Sequence[tuple[Any, Any]]) -> str:

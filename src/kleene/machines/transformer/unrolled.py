@@ -50,8 +50,9 @@ class UnrolledLayout:
     """The meaning of an unrolled network's dimensions, and what a run needs besides the weights.
 
     `program` is the layout of all that the program has; `dims` says which of its dimensions the residual stream has,
-    and `own` which of its channels the compiler added. `held` are the channels before the first layer. `limit` is the
-    number of layers after which the program itself gives up; `depth` says how the number of layers is known.
+    and `own` which of its channels the compiler added. `held` are the channels before the first layer. `max_length`
+    counts all positions, those before an input included. `limit` is the number of layers after which the program itself
+    gives up; `depth` says how the number of layers is known.
     """
 
     program: Layout
@@ -68,9 +69,10 @@ class UnrolledLayout:
         """The tokens of an input; refuses one that is longer than the layers were made for."""
         tokens = self.program.check_input(sequence)
         if self.max_length is not None and len(tokens) > self.max_length:
+            given, most = len(tokens) - self.program.prefix, self.max_length - self.program.prefix
             raise InputError(
-                f"{self.name}: the input has {len(tokens)} tokens, and its layers were unrolled for at most "
-                f"{self.max_length}; compile it with max_length={len(tokens)}, or with layers='shared'"
+                f"{self.name}: the input has {given} tokens, and its layers were unrolled for at most {most}; "
+                f"compile it with max_length={given}, or with layers='shared'"
             )
         return tokens
 

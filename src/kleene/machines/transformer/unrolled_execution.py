@@ -5,6 +5,8 @@ would in any other library, and a run whose output changes there is refused.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from kleene.machines.transformer.attention import attention_from, projected
 from kleene.machines.transformer.layer import between, features_of, looked_at, mlp, undefined_error, with_faults
 from kleene.machines.transformer.parameters import Parameters, is_clean, read_segment
 from kleene.notation.words import padded
-from kleene.traces import TraceBatch
+from kleene.traces import Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.trace import Recorder
 
 
@@ -24,14 +27,24 @@ def execute_unrolled(
     """The traces of an unrolled network on a batch of inputs."""
     layout = network.layout
     tokens, lengths = padded([layout.check_input(sequence) for sequence in sequences])
-    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    prefix = layout.program.prefix
+    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network", prefix=prefix)
     state = network.tokens[tokens]
     if network.positions is not None:
         state = state + network.positions[: tokens.shape[1]]
     run = UnrolledRun(network, lengths, recorder)
     with np.errstate(over="ignore"):
         run.all_layers(state, len(network.layers) if max_layers is None else min(max_layers, len(network.layers)))
-    return recorder.batch()
+    return replace(recorder.batch(), patterns=partial(_patterns_of_run, network, sequences))
+
+
+def _patterns_of_run(network: Any, sequences: Sequence[Sequence[Any]], index: int, trace: Trace) -> AttentionPatterns:
+    """The patterns of every head of the program; those of a head that a layer does not have are not numbers."""
+    found, heads = patterns_of_layers(network, sequences[index])[: trace.steps], network.layout.program.heads
+    positions = trace[network.layout.output_name].shape[1]
+    nothing = np.full((positions, positions), np.nan)
+    weights = [[layer.get(head, nothing) for head in heads] for layer in found]
+    return AttentionPatterns(heads, np.array(weights).reshape(len(found), len(heads), positions, positions))
 
 
 def forward(
