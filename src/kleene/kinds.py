@@ -237,6 +237,7 @@ RASP = Kind(  # its networks are Universal Transformers, and are run as those of
     prefixes=("rasp:",),
     shelf=late("kleene.programs.rasp.library:entries"),
     read=late("kleene.programs.rasp.library:read"),
+    editable=("*",),
     telling=late("kleene.programs.rasp.library:telling"),
     compiler=late("kleene.compiling.rasp:compile_rasp"),
     options=TRANSFORMERS.options,

@@ -29,6 +29,7 @@ from kleene.machines.transformer.parameters import (
     pytree,
     static,
 )
+from kleene.machines.transformer.patching import Interventions
 from kleene.machines.transformer.pytorch import unrolled_parts
 from kleene.machines.transformer.unrolled_execution import execute_unrolled, patterns_of_layers
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
@@ -210,18 +211,24 @@ class UnrolledTransformer(Shown):
             None, w.probe, self.layout.of_layer(index), self.activation,
         )  # fmt: skip
 
-    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None) -> Trace:
+    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None, edits: Interventions = ()) -> Trace:
         """The decoded trace of the network on one input: the part of the program's that the network holds."""
-        return self.run_batch([sequence], max_layers=max_layers)[0]
+        return self.run_batch([sequence], max_layers=max_layers, edits=edits)[0]
 
     def run_batch(
-        self, sequences: Sequence[Sequence[Any]], *, max_layers: int | None = None, record: bool = True
+        self,
+        sequences: Sequence[Sequence[Any]],
+        *,
+        max_layers: int | None = None,
+        record: bool = True,
+        edits: Interventions = (),
     ) -> TraceBatch:
         """The decoded traces of many inputs of unequal length at once. Without `record` only outputs are kept.
 
         Every input goes through all layers, those after it has halted included: there nothing may change any more.
+        Of interventions it takes patches and ablations (`kleene.machines.transformer.patching`).
         """
-        return execute_unrolled(self, sequences, max_layers=max_layers, record=record)
+        return execute_unrolled(self, sequences, max_layers=max_layers, record=record, edits=edits)
 
     def patterns(self, sequence: Sequence[Any]) -> tuple[dict[str, np.ndarray], ...]:
         """For each layer, how much each of its heads read from each position, (query, key), on one input."""

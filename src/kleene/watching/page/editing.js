@@ -19,6 +19,26 @@ export function differs(channel, other, step, position) {
   return channel.text(step, position) !== other.text(step, position);
 }
 
+// The channel of the same run without the edits; undefined where there is none.
+export function withoutOf(page, run, channel) {
+  return page.without?.[page.runs.indexOf(run)]?.byName.get(channel.name);
+}
+
+// What an entry was without the edits, in words; empty where it is the same.
+export function beforeText(channels, others, step, position) {
+  if (!channels.some((one, place) => one && differs(one, others[place], step, position))) return "";
+  const found = others.map((one) => (one && step < one.steps ? one.text(step, position) : "nothing"));
+  return `without the edits: ${[...new Set(found)].join(" and ")}`;
+}
+
+// Whether an edit is made in a step, read from what was typed: parity@3,5=1, state@2-4=q, done=1.
+export function isEdited(content, step) {
+  return (content.edits ?? []).some((text) => {
+    const found = /^[^@=]*@(\d+)(?:-(\d+))?[,=]/.exec(text);
+    return found ? step >= Number(found[1]) && step <= Number(found[2] ?? found[1]) : true;
+  });
+}
+
 // How many entries differ, and the first step in which one does.
 export function countDifferent(run, without) {
   let count = 0;

@@ -8,7 +8,7 @@ import { themeSwitch } from "./theme.js";
 import { transport, listen, capital } from "./transport.js";
 import { filters } from "./filters.js";
 import { helpDialog } from "./help.js";
-import { editing, readWithout } from "./editing.js";
+import { editing, isEdited, readWithout } from "./editing.js";
 import { views } from "./views/registry.js";
 
 async function open() {
@@ -44,7 +44,10 @@ async function open() {
   const shown = await view.build(stage, page, host);
   const edited = editing(stage, page);
   if (edited) host.prepend(edited);
-  page.describe = (at) => `${capital(content.step)} ${at + content.first} of ${content.steps}. ${shown.describe(at)}`;
+  page.describe = (at) => {
+    const edit = isEdited(content, at + content.first) ? " An edit is made here." : "";
+    return `${capital(content.step)} ${at + content.first} of ${content.steps}. ${shown.describe(at)}${edit}`;
+  };
   const dialog = helpDialog(Boolean(view.startPosition), Boolean(edited?.querySelector("form")));
   const found = filters(stage, content, view.filters);
   drawTop(content, runs, stage, found, dialog);

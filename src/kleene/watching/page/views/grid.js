@@ -2,7 +2,7 @@
 
 import { el } from "../elements.js";
 import { fits } from "../filters.js";
-import { differs } from "../editing.js";
+import { beforeText, withoutOf } from "../editing.js";
 
 const MOST_CELLS = 16000; // more are slow to lay out; the rest is reached by the filter of positions
 const LIT = 1,
@@ -61,7 +61,7 @@ export function grid(stage, page) {
       makeRow(
         channel,
         others.map((run) => run.byName.get(channel.name)),
-        [base, ...others].map((run) => page.without?.[page.runs.indexOf(run)]?.byName.get(channel.name)),
+        [base, ...others].map((run) => withoutOf(page, run, channel)),
         base,
         from,
         columns,
@@ -183,9 +183,8 @@ export function grid(stage, page) {
       if (there !== text) look |= WRONG;
       text = `${text}\n${there}`;
     }
-    const moved = [channel, ...others].some((one, place) => one && differs(one, without[place], step, position));
-    if (moved) look |= MOVED;
-    const before = moved ? beforeText(without, step, position) : "";
+    const before = page.without ? beforeText([channel, ...others], without, step, position) : "";
+    if (before) look |= MOVED;
     if ((row.befores[index] ?? "") !== before) row.cells[index].title = row.befores[index] = before;
     if (row.texts[index] !== text) row.cells[index].textContent = row.texts[index] = text;
     if (row.looks[index] !== look) {
@@ -212,11 +211,6 @@ export function grid(stage, page) {
     centre: (position) => centreOf(heads[position - first]),
     range: () => [first, first + heads.length - 1],
   };
-}
-
-function beforeText(without, step, position) {
-  const found = without.map((one) => (one && step < one.steps ? one.text(step, position) : "nothing"));
-  return `without the edits: ${[...new Set(found)].join(" and ")}`;
 }
 
 function classes(look, others) {
