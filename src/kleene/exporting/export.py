@@ -186,4 +186,6 @@ def _certificate(subject: _Subject) -> str:
     certifier = subject.kind.certifier
     if certifier is None:
         return "There is no certificate for this kind of network; `kleene check` compares it with its program."
-    return str(certifier(subject.network, program=subject.program))
+    origin = getattr(subject.network, "origin", None)  # a network just compiled knows what it was compiled from
+    known = None if origin is not None and origin.program is not None else subject.program
+    return str(certifier(subject.network, length=None, program=known))

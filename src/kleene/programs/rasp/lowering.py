@@ -314,11 +314,14 @@ class Lowering:
             places = {n: code for code, n in enumerate(counts)}
             seen = np.vectorize(lambda n: places.get(n, 0), otypes=[np.int64])(selection.counts)
             atom = Atom(
-                name, len(counts), self._known["layer", name], seen, is_head=True, positional=selection.positional,
-                nothing=places.get(0, -1),
+                name, len(counts), self._known["layer", name], seen, is_head=True, positional=selection.positional
             )  # fmt: skip
-            self._known[known] = atom, counts
+            self._known[known] = self._shared(atom), counts
         return self._known[known]
+
+    def _shared(self, head: Atom) -> Atom:
+        """The head, or the one that two selectors share because they select alike: a table must not have both."""
+        return self._known.setdefault(("atom", head.name, head.guard), head)
 
     def _flag(self) -> Atom:
         """The number that is 1 at the start and 0 elsewhere."""
@@ -332,19 +335,27 @@ class Lowering:
         numeric = is_numerical(part) or is_numerical(part.sop)
         reading = reading_of(part, selection, values, self.max_length, numeric=numeric)
         name = self._reader(part, selection, values, reading)
-        guard = self.count(selection, f"{part.name}_count")[0] if reading.guarded else None
+        guard, without = self._guard(part, selection) if reading.guarded else (None, frozenset())
         head = Atom(
             name, len(reading.results), self._known["layer", name], np.maximum(reading.seen, 0), is_head=True,
-            positional=selection.positional and values.positional, guard=guard,
+            positional=selection.positional and values.positional, guard=guard, without=without,
         )  # fmt: skip
+        head = self._shared(head)
         results = tuple(reading.results)
+        codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
         if guard is None:
-            codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
             return _compact(ValueTable((head,), codes, results, self.inside, reading.loose))
-        codes = np.repeat(np.arange(len(results))[:, None], guard.size, axis=1)
-        codes[[at for at, result in enumerate(results) if result is Reading.NOWHERE]] = FREE
-        codes[:, guard.nothing] = len(results)
+        codes = np.repeat(codes[:, None], guard.size, axis=1)
+        codes[:, list(without)] = len(results)
         return _compact(ValueTable((head, guard), codes, (*results, part.default), self.inside, reading.loose))
+
+    def _guard(self, part: Aggregate, selection: Selection) -> tuple[Atom, frozenset[int]]:
+        """What says that nothing is selected, and by which codes: the query itself if it can, otherwise a count."""
+        known = selection.codes_without()
+        if known is not None:
+            return known
+        atom, counts = self.count(selection, f"{part.name}_count")
+        return atom, frozenset({counts.index(0)})
 
     def _reader(self, part: Aggregate, selection: Selection, values: ValueTable, reading: Reading) -> str:
         """The head that reads for an aggregate: a category, or numbers that it averages."""
