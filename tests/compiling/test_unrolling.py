@@ -275,3 +275,10 @@ def test_compile_and_check_unroll_on_the_command_line(run, tmp_path):
     refused = run("compile", "parity_relative", "--layers", "unrolled")
     assert refused.status == 2
     assert "--max-length 12" in refused.err
+
+
+def test_a_causal_rasp_program_has_a_causal_mask_when_it_is_unrolled(run):
+    made = kleene.compile(lib.make_hist(), vocab="ab", max_length=4, causal=True, layers="unrolled")
+    assert made.layout.causal
+    assert made.run("abba").output == [1, 1, 2, 2]
+    assert run("check", "rasp:reverse", "--layers", "unrolled", "--samples", "4", "--max-length", "4").status == 0

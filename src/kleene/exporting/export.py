@@ -64,7 +64,7 @@ def export(subject: Any, format: str, folder: Any, **options: Any) -> Exported:
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r} to export to; {did_you_mean(format, list(FORMATS))}")
     check_place(Path(folder))
-    found = naming.subject_of(subject)
+    found, options = naming.taken(subject, options)
     program, network = _pair(found, options)
     return FORMATS[format](_Subject(naming.name_of(subject), program, network, found), folder)
 

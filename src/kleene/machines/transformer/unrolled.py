@@ -91,6 +91,10 @@ class UnrolledLayout:
         return self.program.vocabulary
 
     @property
+    def prefix(self) -> int:
+        return self.program.prefix
+
+    @property
     def output_name(self) -> str:
         return self.program.output_name
 
