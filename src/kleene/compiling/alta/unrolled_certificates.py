@@ -43,7 +43,7 @@ def certify_unrolled(network: UnrolledTransformer, *, length: int | None = None,
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
     most = network.layout.max_length
-    asked = length or most or LENGTH
+    asked = most if length is None and most is not None else (length or LENGTH) + found.prefix  # positions
     within = f"{asked:,} of at most {most:,} positions" if most is not None else f"{asked:,} positions"
     conditions = [Condition("length", most is None or asked <= most, within)]
     plan = None
@@ -59,7 +59,7 @@ def certify_unrolled(network: UnrolledTransformer, *, length: int | None = None,
             if not conditions[-1].holds:
                 break
             conditions.append(check(layers))
-    return Certificate(found.name, network.dtype, asked, tuple(conditions), exhaustive)
+    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), exhaustive)
 
 
 def options_of(network: UnrolledTransformer) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from kleene.machines.transformer.patching import Interventions
 from kleene.machines.transformer.pytorch import unrolled_parts
 from kleene.machines.transformer.unrolled_execution import execute_unrolled, patterns_of_layers
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
+from kleene.notation.words import PrefixedVocabulary
 from kleene.traces import Trace, TraceBatch
 
 
@@ -84,6 +85,10 @@ class UnrolledLayout:
     @property
     def alphabet(self) -> tuple[str, ...] | None:
         return self.program.alphabet
+
+    @property
+    def vocabulary(self) -> PrefixedVocabulary | None:
+        return self.program.vocabulary
 
     @property
     def output_name(self) -> str:
