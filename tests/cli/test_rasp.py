@@ -2,6 +2,7 @@
 
 import pytest
 
+import kleene
 from kleene.programs.rasp.library import entries
 
 FILE = """
@@ -96,3 +97,11 @@ def test_a_network_in_a_file_is_certified_for_its_own_vocabulary(run, tmp_path):
     assert run("run", path, "312").out.startswith("1 2 3\n")
     page = tmp_path / "sort.html"
     assert run("watch", path, "312", "-o", str(page)).status == 0
+
+
+def test_an_unrolled_network_reads_and_answers_in_the_words_of_its_program(run, tmp_path):
+    assert kleene.run("rasp:sort", "312", compiled=True, layers="unrolled").answer == "1 2 3"
+    path = str(tmp_path / "sort.safetensors")
+    assert run("compile", "rasp:sort", "--layers", "unrolled", "-o", path).status == 0
+    assert run("run", path, "312").out.startswith("1 2 3\n")
+    assert run("certify", path, "--json").json["length"] == 8

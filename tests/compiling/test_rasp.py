@@ -24,6 +24,8 @@ EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
 def test_a_published_program_is_right_in_the_network_at_every_length(published: Published):
     options = {"vocab": published.vocab, "max_length": published.max_length, "causal": published.causal}
     network = kleene.compile(published.make(), **options)
+    certificate = kleene.certify(network)
+    assert (certificate.valid, certificate.length) == (True, published.max_length)
     lengths = range(1, published.max_length + 1)
     inputs = [list(xs) for n in lengths for xs in islice(product(published.vocab, repeat=n), 300)]
     inputs = [xs for xs in inputs if published.valid(xs)]

@@ -10,11 +10,11 @@ from kleene.errors import InputError
 from kleene.notation.edits import Edit
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get
+from kleene.programs.alta.selecting import selected_positions
 from kleene.traces import Channel, Trace
 from kleene.watching.columns import unpacked
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts, check_size, document, run_json, traces_of
-from kleene.watching.transformers import attention_of_program
 from tests.machines.samples import encoder, shared
 
 FEW = ["parity_relative", "addition", "histogram", "most_frequent_sort", "shuffle_dyck_1", "scan"]
@@ -68,7 +68,7 @@ def sets_of(head):
 @pytest.mark.parametrize("name", FEW)
 def test_a_head_reads_the_value_or_the_average_at_the_positions_that_its_arcs_show(name):
     program, trace = get(name).build(), kleene.run(name, list(get(name).example)).trace
-    for head, selected in attention_of_program(program, trace).items():
+    for head, selected in selected_positions(program, trace).items():
         value = trace[program.heads[head].value]
         for step, position in np.ndindex(trace.steps, selected.shape[1]):
             found = value[step][selected[step + 1, position]]

@@ -112,7 +112,7 @@ class Lowering:
             spec, mlp=TableFunction(found.updates, faults, spec.domains), updates=found.updates, reads=found.reads,
             faults=faults, validation=Tabulated(True, entries),
         )  # fmt: skip
-        meanings = {name: values for name, values in self.meanings.items() if name in kept}
+        meanings = {name: values for name, values in self.meanings.items() if name in kept or name in self.heads}
         return replace(program, vocabulary=PrefixedVocabulary(self.vocabulary, self.max_length), meanings=meanings)
 
     def _kept(self, output: str) -> set[str]:
@@ -295,6 +295,8 @@ class Lowering:
         key = ("head", query.name, keys.name, value.name, output and output.domain)
         if key not in self._known:
             name = self._known[key] = self.fresh(label)
+            if output is None and value.name in self.meanings:
+                self.meanings[name] = self.meanings[value.name]
             self.heads[name] = Head(query.name, keys.name, value.name, offsets, output)
             layer = 1 + max(query.layer, keys.layer, value.layer)
             self._known["layer", name] = layer
@@ -310,7 +312,7 @@ class Lowering:
         if known not in self._known:
             counts = sorted(selection.possible_counts(self.max_length), reverse=True)
             flag = self._flag()
-            name = self.head(selection, flag, numeric_var(1 / (n + 1) for n in counts), label, start=True)
+            name = self.head(selection, flag, numeric_var(1 / (n + 1) for n in counts), f"{label}_count", start=True)
             places = {n: code for code, n in enumerate(counts)}
             seen = np.vectorize(lambda n: places.get(n, 0), otypes=[np.int64])(selection.counts)
             atom = Atom(
@@ -354,21 +356,21 @@ class Lowering:
         known = selection.codes_without()
         if known is not None:
             return known
-        atom, counts = self.count(selection, f"{part.name}_count")
+        atom, counts = self.count(selection, part.name)
         return atom, frozenset({counts.index(0)})
 
     def _reader(self, part: Aggregate, selection: Selection, values: ValueTable, reading: Reading) -> str:
         """The head that reads for an aggregate: a category, or numbers that it averages."""
         if reading.numbers is None:
             source = self.category(values, part.sop.name)
-            return self.head(selection, source, None, part.name, start=False)
+            return self.head(selection, source, None, f"{part.name}_read", start=False)
         held = numeric_var({0.0, *reading.numbers})
         codes = np.array([held.values.index(float(number)) for number in reading.numbers])
         source = self.variable(
             values, codes, len(held.values), lambda **init: numeric_var(held.values, 0.0, **init),
             f"{part.sop.name}_number",
         )  # fmt: skip
-        return self.head(selection, source, numeric_var(reading.outputs), part.name, start=False)
+        return self.head(selection, source, numeric_var(reading.outputs), f"{part.name}_mean", start=False)
 
 
 def _started(values: tuple[Any, ...], at: int) -> Any:
