@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
 from kleene.programs.rasp import lib
 from kleene.programs.rasp.lowering import lowered
+from tests.programs.rasp.published_style import PROGRAMS, same_values
 
 WAYS = [{}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"}]
 DEEP = {"addition": 12, "sort": 12, "subleq": 40, "induction_head": 10, "scan": 30}  # layers that cannot be found
@@ -282,3 +284,14 @@ def test_a_causal_rasp_program_has_a_causal_mask_when_it_is_unrolled(run):
     assert made.layout.causal
     assert made.run("abba").output == [1, 1, 2, 2]
     assert run("check", "rasp:reverse", "--layers", "unrolled", "--samples", "4", "--max-length", "4").status == 0
+
+
+@pytest.mark.parametrize("published", PROGRAMS, ids=lambda published: published.name)
+def test_published_rasp_programs_are_right_when_they_are_unrolled(published):
+    options = {"vocab": published.vocab, "max_length": published.max_length, "causal": published.causal}
+    network = kleene.compile(published.make(), layers="unrolled", **options)
+    longest = (list(xs) for xs in product(published.vocab, repeat=published.max_length) if published.valid(list(xs)))
+    inputs = [list(islice(xs, n)) for xs in islice(longest, 0, 60, 7) for n in range(1, published.max_length + 1)]
+    inputs = [xs for xs in inputs if published.valid(xs)]
+    for xs, trace in zip(inputs, network.run_batch(inputs), strict=True):
+        assert same_values(trace.output, published.reference(xs)), xs

@@ -42,7 +42,7 @@ def agree(program, network, logits, patterns, sequence):
         assert logits[:, 0] == pytest.approx(output, rel=1e-6, abs=1e-6)
     else:
         assert np.array_equal(logits, np.eye(logits.shape[1])[output])
-    blocks = plain_model(network).attending
+    blocks = plain_model(network).attending if patterns else ()
     for block, found in zip(blocks, network.patterns(sequence)):
         for number, pattern in enumerate(found.values()):
             assert np.allclose(patterns[block][number], pattern, rtol=0, atol=1e-6)
@@ -179,3 +179,10 @@ def test_the_residual_stream_of_a_bridge_is_the_networks(torch):
     assert held == network.run([2, 1, 1, 0])["parity"][2].tolist()
     assert bridge.head_labels[0] == ["parity_left", "done_left"]
     assert bridge.attending_blocks == [0, 1, 2, 3]
+
+
+def test_a_rasp_program_runs_in_transformer_lens(torch):
+    network = kleene.compile(PROGRAMS["reverse"], layers="unrolled")
+    tokens = network.layout.check_input("abca")  # a start, then the words
+    logits = network.to_transformer_lens()(torch.tensor([tokens]))[0]
+    agree(PROGRAMS["reverse"], network, logits.detach().numpy(), [], "abca")
