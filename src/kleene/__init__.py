@@ -18,7 +18,7 @@ from kleene.errors import KleeneError as KleeneError
 if TYPE_CHECKING:
     from kleene.compiling import compile as compile
     from kleene.compiling.alta.attacks import attack as attack
-    from kleene.compiling.alta.certificates import certify as certify
+    from kleene.compiling.certifying import certify as certify
     from kleene.compiling.checking import check as check
     from kleene.experiments.judge import judge as judge
     from kleene.experiments.reproduce import reproduce as reproduce
@@ -48,7 +48,7 @@ __version__ = "0.1.0"
 _LATE = {
     # verbs
     "attack": "kleene.compiling.alta.attacks",
-    "certify": "kleene.compiling.alta.certificates",
+    "certify": "kleene.compiling.certifying",
     "check": "kleene.compiling.checking",
     "compile": "kleene.compiling",
     "export": "kleene.exporting.export",

@@ -79,7 +79,7 @@ class Kind:
     inputs: Callable[..., Sequence[Any]] | None = None  # (program, entry, samples, max_length, seed) -> inputs
     judges: Callable[..., Mapping[str, Callable]] | None = None  # (program, entry, reference) -> judges by name
     compared: tuple[str, ...] = ("program", "network")  # what a report says was compared
-    certifier: Callable[..., Any] | None = None  # (machine, program=…) -> why it equals its program
+    certifier: Callable[..., Any] | None = None  # (machine, length=…, program=…) -> why it equals its program
     torch: Callable[[Any], Any] | None = None  # (machine) -> `TorchParts`, its weights and model in PyTorch's terms
     held: Callable[[Any, Any], Any] | None = None  # (machine, its program's trace) -> the part that the machine holds
     limits: Mapping[str, Any] = field(default_factory=dict)  # run options that keep every checked run finite
@@ -153,6 +153,7 @@ UNROLLED = Kind(
     run_options=("max_layers",),
     held=lambda network, trace: network.held_part(trace),
     torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
+    certifier=late("kleene.compiling.alta.unrolled_certificates:certify_unrolled"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -241,6 +242,7 @@ RASP = Kind(  # its networks are Universal Transformers, and are run as those of
     prefixes=("rasp:",),
     shelf=late("kleene.programs.rasp.library:entries"),
     read=late("kleene.programs.rasp.library:read"),
+    editable=("*",),
     telling=late("kleene.programs.rasp.library:telling"),
     compiler=late("kleene.compiling.rasp:compile_rasp"),
     options=TRANSFORMERS.options,

@@ -101,9 +101,13 @@ def shelves() -> list[tuple[str, Entry, Kind]]:
     return [(kind.prefixes[0] + name, entry, kind) for kind in with_shelf for name, entry in kind.shelf().items()]  # type: ignore[misc]
 
 
-def find_program(name: str, kind: Kind, adoption: Mapping[str, Any] | None = None) -> Found:
+def find_program(name: str, kind: Kind) -> Found:
     """The program of that name and kind, or the one that a program of another kind is lowered to."""
-    found = find(name, adoption)
+    return of_kind(find(name), name, kind)
+
+
+def of_kind(found: Found, name: str, kind: Kind) -> Found:
+    """What was found, if it is a program of that kind or can be lowered to one."""
     if found.kind is not kind and found.is_program:
         below = kinds.lowered(found.subject)
         found = Found(below, found.entry, kinds.of(below))

@@ -135,3 +135,67 @@ def test_axe_finds_nothing_in_a_live_page(tab, axe, live, dark):
     tab.click(".live-form button")
     tab.wait(is_live("input"))
     assert violations(tab, axe) == []
+
+
+def test_a_cell_is_clicked_a_value_chosen_and_what_changed_downstream_is_marked(tab, live):
+    _, url = live("parity_relative", "10110", both=True)
+    tab.open(url, "#step=3&position=3")
+    tab.wait(shows("1 1 0 1 1"))
+    assert tab.texts(".edit") == []
+    tab.js("document.querySelector('.grid tbody tr td:nth-of-type(4)').click()")  # parity at position 3
+    form = "return ['channel', 'step', 'position', 'value'].map((n) => document.getElementById('edit-' + n).value)"
+    assert tab.js(form) == ["parity", "3", "3", "1"]
+    tab.click("#edit-set")
+    tab.wait(shows("1 1 1 0 0"))
+    assert tab.texts(".edit code") == ["parity@3,3=1"]
+    assert tab.text(".badge") == "✓ network equals program in every entry"
+    note = tab.text("#edits-note")
+    assert note.startswith("Without the edit it gives 1 1 0 1 1. program: 9 entries differ")
+    assert "network: 9 entries differ" in note
+    assert "the first after layer 3" in note
+    moved = "return [...document.querySelectorAll('.grid .moved')].map((e) => [e.textContent, e.title])"
+    assert tab.js(moved) == [["1\n1", "without the edits: 0"]]
+    tab.js("document.querySelector('.tool[aria-label^=Last]').click()")
+    tab.wait("return document.querySelectorAll('.grid .moved').length === 5")  # parity at 3, 4, 5; read at 4 and 5
+    assert "edit=parity%403%2C3%3D1" in tab.js("return location.hash")
+    tab.click(".edit button")
+    tab.wait(shows("1 1 0 1 1"))
+    assert tab.texts(".edit") == []
+    assert "edit=" not in tab.js("return location.hash")
+    assert tab.texts(".grid .moved") == []
+
+
+def test_edits_are_made_by_keys_alone_and_a_bad_one_is_told(tab, live):
+    _, url = live("parity_relative", "10110")
+    tab.open(url)
+    tab.press("ARROW_RIGHT", "ARROW_RIGHT", "ARROW_RIGHT", "e")
+    assert tab.js("return document.activeElement.id") == "edit-value"
+    tab.press("ENTER")
+    tab.js("document.getElementById('edit-set').focus()")
+    tab.press("ENTER")
+    tab.wait("return document.querySelectorAll('.edit').length === 1")
+    assert tab.js("return document.activeElement.id") == "edit-set"
+    good = tab.texts(".edit code")
+    tab.js("document.getElementById('edit-step').value = 99; document.getElementById('edit-step').max = 99")
+    tab.click("#edit-set")
+    tab.wait(is_live("edit"))
+    assert "is for layer 99, and the run on input 0 ended after layer 5" in tab.text("#live-problem")
+    assert tab.texts(".edit code") == good  # the last good run stays
+
+
+def test_a_link_with_edits_makes_them(tab, live):
+    _, url = live("tm:copy", "ab")
+    tab.open(url)
+    plain = tab.text(".says strong")
+    tab.driver.get("about:blank")
+    tab.driver.get(f"{url}#step=2&edit=state%402%3Ddone")
+    tab.wait("return document.querySelector('.edit code')?.textContent === 'state@2=done'")
+    assert tab.text(".says strong") != plain
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_in_a_live_page_with_edits(tab, axe, live, dark):
+    _, url = live("parity_relative", "10110", both=True, edits=["parity@3,3=1"])
+    tab.open(url, "#step=5&position=3", size=(390, 844), dark=dark)
+    tab.wait("return document.querySelectorAll('.grid .moved').length > 0")
+    assert violations(tab, axe) == []

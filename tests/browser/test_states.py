@@ -82,3 +82,23 @@ def test_a_view_offers_the_filters_that_it_heeds(tab, tmp_path):
     assert tab.js("return [...document.querySelectorAll('.filters input')].map((field) => field.id)") == [
         "filter-steps"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "edit", "step"),
+    [
+        ("dfa:(a|b)*abb", "bbabb", "state@1=q1", 2),
+        ("tm:copy", "ab", "tape@1,1=a", 3),
+        ("increment", "3 1 2 0", "r0@2=0", 4),
+        ("parity_relative", "10110", "parity@3,3=1", 5),
+    ],
+)
+def test_a_page_of_a_file_marks_what_differs_from_the_run_without_its_edits(tab, tmp_path, name, words, edit, step):
+    page = kleene.watch(name, words, edits=[edit], both=True).save(tmp_path / "edited.html")
+    tab.open(page, f"#step={step}")
+    assert tab.texts(".edit code") == [edit]
+    assert tab.texts(".edit button, .editform") == []  # a file has no server to run it again
+    marked = tab.js("return [...document.querySelectorAll('.moved, [data-moved]')].map((cell) => cell.title)")
+    assert marked
+    assert all(title.startswith("without the edits: ") for title in marked)
+    assert "entries differ from that" in tab.text("#edits-note")

@@ -8,6 +8,7 @@ import pytest
 
 from kleene.cli.options import complete_program, complete_transformer
 from kleene.programs.alta.library import entries
+from kleene.programs.rasp.library import entries as rasp_entries
 
 
 def test_names_of_every_shelf_are_completed(tmp_path, monkeypatch):
@@ -15,7 +16,7 @@ def test_names_of_every_shelf_are_completed(tmp_path, monkeypatch):
     assert complete_program("tm:si") == ["tm:sipser"]
     assert complete_program("dfa:tomita_") == [f"dfa:tomita_{n}" for n in range(1, 8)]
     assert complete_program("rnn:dy") == ["rnn:dyck1"]
-    assert complete_transformer("") == list(entries())
+    assert complete_transformer("") == [*entries(), *(f"rasp:{name}" for name in rasp_entries())]
 
 
 def test_files_of_programs_and_folders_are_completed(tmp_path, monkeypatch):

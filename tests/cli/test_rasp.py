@@ -2,6 +2,7 @@
 
 import pytest
 
+import kleene
 from kleene.programs.rasp.library import entries
 
 FILE = """
@@ -54,7 +55,7 @@ def test_a_program_in_a_file_needs_a_vocabulary_and_a_length(run, file):
     )
     assert run("compile", f"{file}:make_hist", *how, "--json").json["hidden_units"] > 0
     assert run("check", f"{file}:make_hist", *how, "--samples", "10").out.startswith("hist ")
-    assert "up to length 6" in run("certify", f"{file}:make_hist", *how).out
+    assert "up to length 5" in run("certify", f"{file}:make_hist", *how).out
     result = run("run", f"{file}:make_hist", "abca")
     assert result.status == 2
     assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line --vocab abc" in result.err
@@ -62,7 +63,7 @@ def test_a_program_in_a_file_needs_a_vocabulary_and_a_length(run, file):
 
 def test_options_of_rasp_are_refused_for_other_kinds(run):
     assert "--vocab has no meaning for 'dfa:parity'" in run("run", "dfa:parity", "110", "--vocab", "ab").err
-    assert "--causal has no meaning for 'addition'" in run("certify", "addition", "--causal").err
+    assert "vocab" in run("certify", "addition", "--vocab", "ab").err
     assert "--vocab has no meaning for" in run("check", "dfa:parity", "--vocab", "ab").err
 
 
@@ -79,3 +80,28 @@ def test_a_page_steps_through_a_rasp_program(run, tmp_path):
     page = tmp_path / "reverse.html"
     assert run("watch", "rasp:reverse", "abc", "--both", "-o", str(page)).status == 0
     assert "<title>rasp:reverse" in page.read_text()
+
+
+def test_a_certificate_is_attacked_with_tokens_of_the_vocabulary(run):
+    attacked = run("certify", "rasp:sort", "--attack", "--seconds", "1", "--json").json
+    assert (attacked["valid"], attacked["length"], attacked["attack"]["stood"]) == (True, 8, True)
+    assert attacked["attack"]["inputs"] > 50
+
+
+def test_a_network_in_a_file_is_certified_for_its_own_vocabulary(run, tmp_path):
+    path = str(tmp_path / "sort.safetensors")
+    assert run("compile", "rasp:sort", "--vocab", "1,2,3", "--max-length", "4", "-o", path).status == 0
+    found = run("certify", path, "--json").json
+    assert (found["valid"], found["length"]) == (True, 4)
+    assert found["compared"].endswith("program 'rasp:sort' for the network's vocabulary and length")
+    assert run("run", path, "312").out.startswith("1 2 3\n")
+    page = tmp_path / "sort.html"
+    assert run("watch", path, "312", "-o", str(page)).status == 0
+
+
+def test_an_unrolled_network_reads_and_answers_in_the_words_of_its_program(run, tmp_path):
+    assert kleene.run("rasp:sort", "312", compiled=True, layers="unrolled").answer == "1 2 3"
+    path = str(tmp_path / "sort.safetensors")
+    assert run("compile", "rasp:sort", "--layers", "unrolled", "-o", path).status == 0
+    assert run("run", path, "312").out.startswith("1 2 3\n")
+    assert run("certify", path, "--json").json["length"] == 8

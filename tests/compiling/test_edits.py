@@ -13,6 +13,7 @@ from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.reference import reference_run
+from kleene.programs.rasp.library import entries as rasp_entries
 from tests.programs.alta.random_edits import disagreement, outcome, random_edits
 
 WAYS = [{}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"}]
@@ -200,3 +201,27 @@ def test_numbers_and_sets_are_set_in_words_of_the_command_line_too():
         expected = program.run([0, 0, 1], edits=[edit])
         assert program.run([0, 0, 1], edits=[Edit.parse(typed)]) == expected
         assert network.run([0, 0, 1], edits=[Edit.parse(typed)]).difference(expected) is None
+
+
+@pytest.mark.parametrize("name", ["reverse", "hist", "sort_unique", "length"])
+def test_rasp_programs_take_edits_in_their_own_values_as_their_networks_do(name):
+    program, rng = rasp_entries()[name].build(), random.Random(name)
+    network, agreed = kleene.compile(program), 0
+    for _ in range(6):
+        word = [rng.choice(program.vocab) for _ in range(rng.randint(1, 4))]
+        plain = program.run(word)
+        edits = []
+        for edit in random_edits(rng, program.lowered, plain):
+            meanings = plain.channel(edit.name).meanings
+            value = edit.value if meanings is None else meanings[edit.value]
+            edits.append(Edit(edit.name, layer=edit.layer, position=edit.position, value=value))
+        ours, theirs = (outcome(lambda s=s, w=word, e=edits: s.run(w, edits=e)) for s in (program, network))
+        assert disagreement(ours, theirs) is None, edits
+        agreed += not isinstance(ours, Exception)
+    assert agreed
+
+
+def test_an_edit_of_a_rasp_program_from_the_command_line_names_a_value():
+    for compiled in (False, True):
+        found = kleene.run("rasp:reverse", "abc", compiled=compiled, edits=["tokens@0,1=e"])
+        assert found.trace.output == ["c", "b", "e"]

@@ -15,6 +15,7 @@ from kleene.programs.rasp import RaspError, lib
 from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.rasp.random_programs import random_program
 from tests.programs.rasp.published_style import PROGRAMS, Published, same_values
+from tests.programs.rasp.wild_programs import wild_program
 
 EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
 
@@ -23,6 +24,8 @@ EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
 def test_a_published_program_is_right_in_the_network_at_every_length(published: Published):
     options = {"vocab": published.vocab, "max_length": published.max_length, "causal": published.causal}
     network = kleene.compile(published.make(), **options)
+    certificate = kleene.certify(network)
+    assert (certificate.valid, certificate.length) == (True, published.max_length)
     lengths = range(1, published.max_length + 1)
     inputs = [list(xs) for n in lengths for xs in islice(product(published.vocab, repeat=n), 300)]
     inputs = [xs for xs in inputs if published.valid(xs)]
@@ -43,6 +46,38 @@ def test_random_programs_are_right_in_the_network_at_every_length(seed, causal, 
     for xs, mine, theirs in zip(inputs, program.run_batch(inputs), network.run_batch(inputs), strict=True):
         assert same_values(theirs.output, program.evaluate(xs)), (seed, xs)
         assert mine == theirs
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), causal=st.booleans(), chance=st.randoms(use_true_random=False))
+def test_where_rasp_has_a_value_the_network_of_any_program_gives_it(seed, causal, chance):
+    program = wild_program(seed, 6, causal=causal)
+    inputs = [[chance.choice(program.vocab) for _ in range(n)] for n in range(1, program.max_length + 1)]
+    expected = [(xs, found) for xs in inputs if (found := evaluated_or_none(program, xs)) is not None]
+    try:
+        network = kleene.compile(program)
+    except (ProgramError, CompileError, RaspError):
+        return
+    for xs, found in expected:
+        assert same_values(program.run(xs).output, found), (seed, xs)
+        assert same_values(network.run(xs).output, found), (seed, xs)
+
+
+def evaluated_or_none(program: RaspProgram, xs: list) -> list | None:
+    try:
+        return program.evaluate(xs)
+    except RaspError:
+        return None
+
+
+def test_two_selectors_that_select_alike_share_their_heads():
+    later = rasp.SelectorWidth(
+        rasp.SelectorOr(EVERYTHING, rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.LEQ))
+    )
+    both = rasp.SequenceMap(lambda x, y: (x, y), lib.shift_by(1, later), lib.shift_by(1, rasp.tokens))
+    network = kleene.compile(both, vocab="ab", max_length=3)
+    assert [network.run(xs).output for xs in ("a", "ab", "bab")] == [both(xs) for xs in ("a", "ab", "bab")]
+    assert kleene.certify(network)
 
 
 def test_most_random_programs_are_compiled():

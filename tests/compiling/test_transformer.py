@@ -240,3 +240,17 @@ def test_programs_that_once_disagreed_agree(seed, way):
     inputs = random_inputs(random.Random(seed), generated.program, 20, 7)
     report = check(generated.program, inputs=inputs, **way)
     assert report, report.first_disagreement
+
+
+def test_a_number_with_one_value_needs_no_steps() -> None:
+    """No other number or set needs an expansion here, and the feature of the number is always 1."""
+
+    def mlp(z):
+        z["out"] = 1 if z["read"] == 2.0 else 0
+
+    variables = {"x": alta.input_var(3), "number": alta.numeric_var([2.0]), "out": alta.var(2)}
+    program = alta.program_spec(variables, {"read": alta.v_relative("number", 0)}, mlp, "out", 3)
+    network = kleene.compile(program)
+    assert network.run([0, 2]) == program.run([0, 2])
+    assert network.run([0, 2], attention="softmax").output == [1, 1]
+    assert kleene.certify(network)

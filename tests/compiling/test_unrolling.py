@@ -2,7 +2,9 @@
 
 import random
 from dataclasses import replace
+from itertools import islice, product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,10 +16,13 @@ from kleene.compiling.alta.staying import in_step, rests, staying
 from kleene.compiling.checking import check
 from kleene.errors import CompileError, HaltError, InputError, RunError
 from kleene.machines.transformer.pytorch import meanings
-from kleene.programs import alta
+from kleene.programs import alta, rasp
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
+from kleene.programs.rasp import lib
+from kleene.programs.rasp.lowering import lowered
+from tests.programs.rasp.published_style import PROGRAMS, same_values
 
 WAYS = [{}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"}]
 DEEP = {"addition": 12, "sort": 12, "subleq": 40, "induction_head": 10, "scan": 30}  # layers that cannot be found
@@ -228,6 +233,35 @@ def test_a_depth_that_cannot_be_found_is_asked_for():
         depth_of(get("sort").build(), 8, most_boxes=5)
 
 
+def test_a_trace_has_the_patterns_of_the_heads_that_layers_have():
+    program = parity.relative()
+    network = kleene.compile(program, layers="unrolled", max_length=6)
+    found, shared = network.run([2, 1, 0]).attention, kleene.compile(program).run([2, 1, 0]).attention
+    assert found.heads == shared.heads
+    assert np.array_equal(found.weights, shared.weights)
+    entry = get("most_frequent_sort")
+    network = kleene.compile(entry.build(), layers="unrolled", max_length=5)
+    weights = network.run(entry.read(["abb"])).attention.weights
+    held = [[head in layer.heads for head in network.layout.program.heads] for layer in network.layout.layers]
+    assert np.array_equal(~np.isnan(weights).any(axis=(2, 3)), held)
+    assert not np.all(held)
+
+
+@pytest.mark.parametrize("expression", [lib.make_length(), lib.make_reverse(rasp.tokens), lib.make_hist()])
+def test_rasp_programs_are_unrolled_too(expression):
+    program = lowered(expression, "abc", 4)
+    network = kleene.compile(program, layers="unrolled")
+    assert len(network.layers) == program.max_layers
+    for word in ("", "a", "abca"):
+        assert network.run(word) == network.held_part(program.run(word))
+    short = kleene.compile(program, layers="unrolled", max_length=2)
+    assert short.run("ab").output == program.run("ab").output
+    with pytest.raises(InputError, match="3 tokens, and its layers were unrolled for at most 2"):
+        short.run("abc")
+    with pytest.raises(CompileError, match="max_length is 5, and the program takes at most 4 tokens"):
+        kleene.compile(program, layers="unrolled", max_length=5)
+
+
 def test_a_longer_input_than_the_layers_were_made_for_is_refused():
     network = kleene.compile(parity.relative(), layers="unrolled", max_length=3)
     with pytest.raises(InputError, match="4 tokens, and its layers were unrolled for at most 3; compile it with"):
@@ -243,3 +277,21 @@ def test_compile_and_check_unroll_on_the_command_line(run, tmp_path):
     refused = run("compile", "parity_relative", "--layers", "unrolled")
     assert refused.status == 2
     assert "--max-length 12" in refused.err
+
+
+def test_a_causal_rasp_program_has_a_causal_mask_when_it_is_unrolled(run):
+    made = kleene.compile(lib.make_hist(), vocab="ab", max_length=4, causal=True, layers="unrolled")
+    assert made.layout.causal
+    assert made.run("abba").output == [1, 1, 2, 2]
+    assert run("check", "rasp:reverse", "--layers", "unrolled", "--samples", "4", "--max-length", "4").status == 0
+
+
+@pytest.mark.parametrize("published", PROGRAMS, ids=lambda published: published.name)
+def test_published_rasp_programs_are_right_when_they_are_unrolled(published):
+    options = {"vocab": published.vocab, "max_length": published.max_length, "causal": published.causal}
+    network = kleene.compile(published.make(), layers="unrolled", **options)
+    longest = (list(xs) for xs in product(published.vocab, repeat=published.max_length) if published.valid(list(xs)))
+    inputs = [list(islice(xs, n)) for xs in islice(longest, 0, 60, 7) for n in range(1, published.max_length + 1)]
+    inputs = [xs for xs in inputs if published.valid(xs)]
+    for xs, trace in zip(inputs, network.run_batch(inputs), strict=True):
+        assert same_values(trace.output, published.reference(xs)), xs

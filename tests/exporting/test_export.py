@@ -13,7 +13,7 @@ from kleene.exporting.folders import write_folder
 from kleene.exporting.sources import program_source
 from kleene.machines.modeling import source_of
 from kleene.machines.rnn import library
-from kleene.programs import alta
+from kleene.programs import alta, rasp
 from kleene.programs.alta.library import parity
 from kleene.tensors import read_arrays
 
@@ -146,3 +146,16 @@ def test_to_torch_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(InputError, match=r"not installed: pip install 'kleene\[torch\]'"):
         kleene.compile(parity.relative()).to_torch()
+
+
+def test_rasp_programs_are_exported_with_their_vocabulary(tmp_path):
+    made = kleene.export("rasp:reverse", "torch", tmp_path / "reverse", vocab="xy", max_length=3, layers="unrolled")
+    assert made.examples[0] == (["x", "y", "x"], ["x", "y", "x"])
+    config = json.loads((tmp_path / "reverse" / "config.json").read_text())
+    assert (config["vocabulary"], config["max_length"]) == (["x", "y"], 4)  # positions, the start's among them
+    assert made.certified == "reverse in float32: network equals program for every input up to length 3"
+    card = (tmp_path / "reverse" / "README.md").read_text()
+    assert "Aggregate" in card
+    kleene.export(rasp.tokens, "torch", tmp_path / "copy", vocab=(1, 2), max_length=3)
+    with pytest.raises(InputError, match="max_length says how to compile a program, and this is a network"):
+        kleene.export(kleene.compile(parity.relative()), "torch", tmp_path / "parity", max_length=3)

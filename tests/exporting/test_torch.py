@@ -15,6 +15,7 @@ from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
 from tests.compiling.dfas import dfas
+from tests.exporting.rasp_programs import PROGRAMS
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
@@ -104,6 +105,17 @@ def test_the_library_is_the_same_in_torch():
         program = entry.build()
         tokens = entry.read(entry.example) if entry.read is not None else program.check_input(entry.example)
         assert same(kleene.compile(program).to_torch().run(tokens), program.run(tokens).output)
+
+
+@pytest.mark.parametrize("layers", ["shared", "unrolled"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rasp_programs_run_on_their_own_words_in_torch(name, layers):
+    program = PROGRAMS[name]
+    network = kleene.compile(program, layers=layers)
+    model, words = network.to_torch(), program.vocabulary.values
+    for length in range(5):
+        entered = [words[(length + i) % len(words)] for i in range(length)]
+        assert model.run(entered) == program.run(entered).output
 
 
 def test_a_model_can_be_trained_on():

@@ -29,6 +29,8 @@ def test_a_step_is_another_name_for_a_layer():
         ({"position": (0, -2), "value": 0}, "position -2; positions are counted from 0"),
         ({"layer": "two", "value": 0}, "the layer 'two'; give a whole number"),
         ({"layer": True, "value": 0}, "the layer True; give a whole number"),
+        ({"layer": range(10**15), "value": 0}, "names more than 100,000 layers"),
+        ({"position": 10**30, "value": 0}, "a position beyond 1,000,000,000"),
         ({"layer": 1}, "needs a value, or a run to take it from"),
     ],
 )
@@ -70,3 +72,41 @@ def test_a_swap_needs_the_channel_the_layer_and_the_position_in_the_other_run():
             program.run(word, edits=[edit])
     with pytest.raises(InputError, match="is undefined in the run that it takes its values from"):
         relative.run([2, 1, 0, 1], edits=[Edit.from_run("parity_left", other, layer=1, position=0)])
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "parity@0-999999999999=1",
+        f"parity@{'9' * 5000}=1",
+        f"parity@1={'9' * 5000}",
+        "parity@1=1e999999999",
+        "parity@1=1/0",
+        "parity@1={1,2",
+        "parity@1=",
+        "parity@1,2,3=1",
+        "=",
+        "@=1",
+        "\0@1=1",
+    ],
+)
+def test_hostile_text_is_refused_at_once(typed):
+    with pytest.raises(InputError):
+        parity.absolute().run([1, 0, 1], edits=[Edit.parse(typed)])
+
+
+@pytest.mark.parametrize("value", ["1e999999999", "1e-999999999", "9" * 5000, "1/1e400", "inf", "nan"])
+def test_a_number_of_any_length_is_read_or_refused_at_once(value):
+    found = entry_of(Channel("x", "number"), value)
+    assert found is None or found == 0
+
+
+def test_a_value_is_given_in_the_meanings_of_the_codes():
+    channel = Channel("kind", "category", 3, meanings=(None, 2, "even"))
+    assert [entry_of(channel, value) for value in (None, 2, "even", 0, True)] == [0, 1, 2, None, None]
+
+
+def test_a_vector_is_read_from_text():
+    channel = Channel("hidden", "vector", 2)
+    assert [entry_of(channel, value).tolist() for value in ("1 -2", "[0.5, 3]", [1, 2])] == [[1, -2], [0.5, 3], [1, 2]]
+    assert [entry_of(channel, value) for value in ("1", "1 2 3", "a b", "nan 1", None, object())] == [None] * 6

@@ -7,12 +7,14 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
+from kleene.notation.edits import Edit
+from kleene.programs import alta
 from kleene.programs.alta.library import entries, get
+from kleene.programs.alta.selecting import selected_positions
 from kleene.traces import Channel, Trace
 from kleene.watching.columns import unpacked
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts, check_size, document, run_json, traces_of
-from kleene.watching.transformers import attention_of_program
 from tests.machines.samples import encoder, shared
 
 FEW = ["parity_relative", "addition", "histogram", "most_frequent_sort", "shuffle_dyck_1", "scan"]
@@ -66,7 +68,7 @@ def sets_of(head):
 @pytest.mark.parametrize("name", FEW)
 def test_a_head_reads_the_value_or_the_average_at_the_positions_that_its_arcs_show(name):
     program, trace = get(name).build(), kleene.run(name, list(get(name).example)).trace
-    for head, selected in attention_of_program(program, trace).items():
+    for head, selected in selected_positions(program, trace).items():
         value = trace[program.heads[head].value]
         for step, position in np.ndindex(trace.steps, selected.shape[1]):
             found = value[step][selected[step + 1, position]]
@@ -198,3 +200,54 @@ def test_a_taught_transformer_shows_its_trace(made):
     content = json.loads(json.dumps(kleene.watch(network, [0, 1, 2]).document))
     assert traces_of(content) == [network.run([0, 1, 2])]
     assert (content["view"], content["positions"]) == ("layers", ["0", "1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "edits"),
+    [
+        ("parity_relative", "10110", ["parity@3,3=1", "parity_left@4,4=0"]),
+        ("dfa:(a|b)*abb", "bbb", ["state@1=q1"]),
+        ("tm:copy", "ab", ["tape@1,1=a"]),
+        ("increment", "3 1 2 0", ["r0@1=2"]),
+    ],
+)
+def test_a_page_under_edits_holds_the_run_with_them_and_without(name, words, edits):
+    for options in ({}, {"both": True}):
+        content = kleene.watch(name, words, edits=edits, **options).document
+        assert content["edits"] == edits
+        assert {edit.partition("@")[0] for edit in edits} <= set(content["editable"])
+        assert content["different"] is None
+        plain, edited = kleene.run(name, words), kleene.run(name, words, edits=edits)
+        assert (content["before"], content["answer"]) == (plain.answer, edited.answer)
+        for found, run in zip(traces_of(content), content["runs"]):
+            assert edited.trace.difference(found) is None
+            (without,) = traces_of({"runs": [run | {"channels": run["without"]}]})
+            assert plain.trace.data.keys() == without.data.keys()
+            assert all((plain.trace[name] == without[name]).all() for name in ("state", "parity") if name in without)
+    assert "edits" not in kleene.watch(name, words).document
+
+
+def test_the_residual_stream_and_the_arcs_are_those_under_the_edits():
+    content = kleene.watch("parity_relative", "10110", both=True, edits=["parity@0-2,3=0"]).document
+    program, network = (run["attention"] for run in content["runs"])
+    assert all(sets_of(program[head]) == sets_of(network[head]) for head in program)
+    stream = unpacked(content["network"]["stream"])
+    assert stream[2, 3, :2].tolist() == [1, 0]  # parity is 0 there, one-hot
+
+
+def test_a_run_that_fails_without_its_edits_is_shown_without_comparison():
+    program = alta.program_spec(
+        {"bit": alta.input_var(2), "on": alta.var(2)},
+        {"left": alta.v_relative("bit", -1)},
+        uses_its_head,
+        "bit",
+        2,
+        name="edge",
+    )
+    content = kleene.watch(program, [1, 0], edits=[Edit("left", layer=1, position=0, value=1)]).document
+    assert content["runs"][0]["without"] is None
+    assert content["before"] is None
+
+
+def uses_its_head(z):
+    z["bit"] = z["left"]

@@ -3,7 +3,7 @@
 import os
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -202,19 +202,22 @@ def certify(
     and means near a threshold. Exit status 1 if there is no certificate, or if the attack refutes it.
     """
     import kleene
+    from kleene import kinds
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
     found = pair_of(program, against, options, adoption(vocab, max_length, causal))
+    if attack and kinds.of(found.network) is kinds.UNROLLED:
+        raise InputError("--attack is for a network whose layers are shared; leave it out")
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")
-    result = None
+    result, network = None, cast(Any, found.network)
     if attack:
-        in_jax = found.network.dtype == "bfloat16"  # which jax runs by default
+        in_jax = network.dtype == "bfloat16"  # which jax runs by default
         result = attack_certificate(
-            found.network, certificate=certificate, program=found.program, seconds=seconds, jax=in_jax
+            network, certificate=certificate, program=found.program, seconds=seconds, jax=in_jax
         )
     if as_json:
         attacked = {} if result is None else {"attack": result.as_json()}

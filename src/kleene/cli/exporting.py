@@ -15,6 +15,8 @@ from kleene.cli.options import (
     MaxLengthOption,
     ProgramArgument,
     RulesOption,
+    VocabOption,
+    adoption,
 )
 from kleene.cli.printing import print_json
 
@@ -31,9 +33,10 @@ def export_command(
     activation: ActivationOption = None,
     form: FormOption = None,
     layers: LayersOption = None,
+    depth: DepthOption = None,
+    vocab: VocabOption = None,
     max_length: MaxLengthOption = None,
     causal: CausalOption = False,
-    depth: DepthOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write a network into a folder that opens without Kleene.
@@ -44,7 +47,7 @@ def export_command(
     import kleene
 
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "layers": layers}
-    options |= {"max_length": max_length, "causal": causal or None, "depth": depth}
+    options |= {"depth": depth, **adoption(vocab, max_length, causal)}
     made = kleene.export(program, to, output, **options)
     if as_json:
         return print_json(made.as_json())

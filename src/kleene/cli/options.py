@@ -19,10 +19,11 @@ def complete_program(incomplete: str) -> list[str]:
 
 
 def complete_transformer(incomplete: str) -> list[str]:
-    """The names of transformer programs that begin with `incomplete`, and files."""
-    from kleene.programs.alta.library import entries
+    """The names of transformer and RASP programs that begin with `incomplete`, and files."""
+    from kleene.kinds import RASP, TRANSFORMERS
+    from kleene.naming import shelves
 
-    return _beginning(incomplete, iter(entries()))
+    return _beginning(incomplete, (name for name, _, kind in shelves() if kind in (TRANSFORMERS, RASP)))
 
 
 def _beginning(incomplete: str, names: Iterator[str]) -> list[str]:
@@ -62,7 +63,8 @@ TransformerArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program of the library, FILE.py:NAME (which runs it), or its network in a .safetensors file.",
+        help="A program of the library, rasp:NAME, FILE.py:NAME (which runs it), or its network in a .safetensors "
+        "file.",
         autocompletion=complete_transformer,
     ),
 ]

@@ -88,7 +88,7 @@ def check(
         raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
     name = name or naming.name_of(program)
     tried = list(kind.inputs(built, found.entry, samples, max_length, seed) if inputs is None else inputs)
-    if options.get("layers") == "unrolled":  # for the inputs that are tried; a size is not always a number of tokens
+    if options.get("layers") == "unrolled" and "max_length" not in kind.adoption:  # a size may not be a length
         options["max_length"] = max(map(len, tried), default=1)
     networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
     judges = {} if kind.judges is None else kind.judges(built, found.entry, reference)

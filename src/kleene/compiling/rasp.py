@@ -14,14 +14,19 @@ from kleene.compiling.alta.compiler import compile_program
 from kleene.compiling.checking import REFERENCE
 from kleene.errors import InputError
 from kleene.machines.transformer import UniversalTransformer
+from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
 from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
 
 
-def compile_rasp(program: RaspProgram, **options: Any) -> UniversalTransformer:
-    """A network that takes the program's tokens and gives its values, for every input up to `max_length`."""
-    return compile_program(program.lowered, **options)
+def compile_rasp(program: RaspProgram, **options: Any) -> UniversalTransformer | UnrolledTransformer:
+    """A network that takes the program's tokens and gives its values, for every input up to `max_length`.
+
+    Unrolled layers of a causal program have a causal mask.
+    """
+    causal = {"causal": True} if options.get("layers") == "unrolled" and program.causal else {}
+    return compile_program(program.lowered, **(options | causal))
 
 
 def inputs(program: RaspProgram, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[list]:

@@ -42,7 +42,8 @@ def _opening(parts: TorchParts) -> str:
             f"{size:,} numbers, compiled from an automaton over the symbols {' '.join(config['alphabet'])}."
         )
     kind = "one layer, repeated until every position has halted" if config["shared"] else f"{config['depth']} layers"
-    length = "" if config["max_length"] is None else f" It takes inputs of up to {config['max_length']} tokens."
+    start = int(config["vocabulary"] is not None)  # the model itself puts a start before its input
+    length = "" if config["max_length"] is None else f" It takes inputs of up to {config['max_length'] - start} tokens."
     mask = " Its attention is causal." if config["causal"] else ""
     return (
         f"A Transformer ({kind}; {len(parts.meanings)} residual dimensions, {size:,} numbers in {config['dtype']}), "

@@ -5,6 +5,7 @@ which needs torch and safetensors alone, example.py, which runs some inputs and 
 """
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from kleene.running import typed_input
 from kleene.traces.markup import html_facts
 
 EXAMPLES = 3  # inputs that example.py runs
+TRIED = 40  # random inputs that are tried for one with another answer
 
 
 @dataclass(frozen=True)
@@ -62,19 +64,19 @@ def export(subject: Any, format: str, folder: Any, **options: Any) -> Exported:
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r} to export to; {did_you_mean(format, list(FORMATS))}")
     check_place(Path(folder))
-    found = naming.subject_of(subject)
+    found, options = naming.taken(subject, options)
     program, network = _pair(found, options)
-    return FORMATS[format](_Subject(naming.name_of(subject), program, network, found.entry), folder)
+    return FORMATS[format](_Subject(naming.name_of(subject), program, network, found), folder)
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """What is exported: a network and its name, its program where that is known, and its entry of the shelf."""
+    """What is exported: a network and its name, its program where that is known, and what was asked for."""
 
     name: str
     program: Any
     network: Any
-    entry: Entry | None
+    asked: naming.Found
 
     @property
     def kind(self) -> Kind:
@@ -130,23 +132,34 @@ FORMATS: dict[str, Callable[[_Subject, Any], Exported]] = {"torch": _to_torch}
 def _examples(subject: _Subject) -> list[tuple[Any, Any]]:
     """Some inputs and the network's outputs: the entry's own, and short ones on which the program does not fail."""
     tried: list[Any] = []
-    if subject.entry is not None:
-        tried.append(typed_input(subject.entry.example, subject.network, subject.entry))
+    entry, reader = subject.asked.entry, subject.asked.kind
+    if entry is not None:
+        tried.append(typed_input(entry.example, subject.program or subject.network, entry, reader))
+        tried += [given for given, _ in entry.cases] + _drawn(entry)
     symbols = _symbols(subject.network)
     tried += [
         [symbols[(start + i) % len(symbols)] for i in range(length)] for length in (3, 2, 1) for start in (0, 1, 2)
     ]
+    chance = random.Random(0)
+    tried += [[chance.choice(symbols) for _ in range(chance.randint(1, 6))] for _ in range(TRIED)]
     found: list[tuple[Any, Any]] = []
     for entered in tried:
         try:
             output = subject.network.run(entered).output
         except (RunError, InputError):
             continue
-        if all(entered != other for other, _ in found):
+        alike = [other for other, answer in found if answer == output]
+        if len(alike) < EXAMPLES - 1 and entered not in alike:  # one answer is not always the same
             found.append((entered, output))
         if len(found) == EXAMPLES:
             break
     return found
+
+
+def _drawn(entry: Entry, size: int = 4) -> list[Any]:
+    """Some inputs of the entry's own, if it says how they are drawn."""
+    chance = random.Random(0)
+    return [] if entry.sample is None else [entry.sample(chance, size) for _ in range(EXAMPLES)]
 
 
 def _symbols(network: Any) -> Sequence[Any]:
@@ -154,7 +167,8 @@ def _symbols(network: Any) -> Sequence[Any]:
     layout = getattr(network, "layout", None)
     if layout is None:
         return network.alphabet
-    return list(range(getattr(layout, "program", layout).input_range))
+    whole = getattr(layout, "program", layout)
+    return list(range(whole.input_range)) if whole.vocabulary is None else whole.vocabulary.values
 
 
 def _example(name: str, examples: Sequence[tuple[Any, Any]]) -> str:
@@ -185,4 +199,6 @@ def _certificate(subject: _Subject) -> str:
     certifier = subject.kind.certifier
     if certifier is None:
         return "There is no certificate for this kind of network; `kleene check` compares it with its program."
-    return str(certifier(subject.network, program=subject.program))
+    origin = getattr(subject.network, "origin", None)  # a network just compiled knows what it was compiled from
+    known = None if origin is not None and origin.program is not None else subject.program
+    return str(certifier(subject.network, length=None, program=known))

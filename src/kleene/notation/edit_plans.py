@@ -68,12 +68,15 @@ class EditPlan:
         self._kept = [self._checked(edit, rows) for edit, rows in by_rows(edits, len(lengths))]
 
     def at(self, layer: int, *, heads: bool = False) -> Iterator[Placed]:
-        """What is set in the layer, in the order of the edits: heads' outputs, or everything else."""
+        """What is set in the layer, together for each channel: heads' outputs, or everything else."""
+        together: dict[str, list[Placed]] = {}
         for one in self._kept:
             if one.channel.per_step == heads and includes(one.edit.layer, layer):
                 found = self._entries(one, layer)
                 if found is not None:
-                    yield Placed(one.edit.name, one.rows, one.positions, found)
+                    placed = Placed(one.edit.name, one.rows, one.positions, found)
+                    together.setdefault(one.edit.name, []).append(placed)
+        return map(_joined, together.values())
 
     def refuse_unreached(self, steps: np.ndarray) -> None:
         """Refuse edits of layers that a run did not come to."""
@@ -186,6 +189,18 @@ class EditPlan:
                 f"{channel.name!r}; it {takes(channel)}"
             )
         return declared if np.isclose(declared, entry, rtol=1e-9, atol=1e-12) else entry
+
+
+def _joined(parts: list[Placed]) -> Placed:
+    """What several edits set in one channel; where two of them set the same entry, the later one wins."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, entries = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "entries"))
+    positions = None if parts[0].positions is None else np.concatenate([np.asarray(p.positions) for p in parts])
+    cells = rows if positions is None else rows * (int(positions.max(initial=0)) + 1) + positions
+    _, last = np.unique(cells[::-1], return_index=True)
+    kept = np.sort(len(cells) - 1 - last)
+    return Placed(parts[0].name, rows[kept], None if positions is None else positions[kept], entries[kept])
 
 
 def check_name(subject: str, edit: Edit, names: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ channel of the trace, so the same edit is given to a program and to its network.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from kleene.errors import EditError
 from kleene.traces import Trace
 
 Places = int | Iterable[int] | None  # one, several, or all
+MOST_PLACES = 100_000  # that one edit names
+LAST_PLACE = 10**9
 
 
 class Unset:
@@ -107,12 +110,17 @@ def _places(name: str, what: str, given: Places) -> Places:
         least = 0 if found is None else found
     else:
         try:
-            found = tuple(int(place) for place in given)  # type: ignore[union-attr]
+            found = tuple(int(place) for place in islice(given, MOST_PLACES + 1))  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise EditError(
                 f"the edit of {name!r} has the {what} {given!r}; give a whole number, several, or None for all"
             ) from None
         least = min(found, default=0)
+        if len(found) > MOST_PLACES:
+            raise EditError(f"the edit of {name!r} names more than {MOST_PLACES:,} {what}s; None stands for all")
+    most = max(found, default=0) if isinstance(found, tuple) else found or 0
+    if most > LAST_PLACE:
+        raise EditError(f"the edit of {name!r} has a {what} beyond {LAST_PLACE:,}, which no run reaches")
     if least < 0:
         raise EditError(f"the edit of {name!r} has the {what} {least}; {what}s are counted from 0")
     return found

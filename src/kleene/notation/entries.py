@@ -1,12 +1,13 @@
 """Values as people give them, turned into the entries of a channel."""
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from kleene.notation.words import value_key
 from kleene.traces import Channel
+
+DIGITS = 18  # of a code that a person types
 
 
 def entry_of(channel: Channel, value: Any) -> Any:
@@ -24,7 +25,16 @@ def entry_of(channel: Channel, value: Any) -> Any:
         return _number_of(value)
     if channel.kind == "set":
         return _members(channel, value)
-    found = np.asarray(value, dtype=np.float64) if not isinstance(value, str) else np.zeros(0)
+    return _vector(channel, value)
+
+
+def _vector(channel: Channel, value: Any) -> np.ndarray | None:
+    if isinstance(value, str):
+        value = value.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
     return found if found.shape == channel.entry_shape and np.isfinite(found).all() else None
 
 
@@ -35,7 +45,7 @@ def _code(channel: Channel, value: Any) -> int | None:
         found = [code for code, meaning in enumerate(channel.meanings) if value_key(meaning) == value_key(value)]
         return found[0] if found else None
     if isinstance(value, str):
-        value = int(value) if value.lstrip("-").isdecimal() else None
+        value = int(value) if value.isdecimal() and len(value) <= DIGITS else None
     if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= int(value) < (channel.size or 0):
         return None
     return int(value)
@@ -43,7 +53,8 @@ def _code(channel: Channel, value: Any) -> int | None:
 
 def _number_of(value: Any) -> float | None:
     try:
-        number = float(Fraction(value) if isinstance(value, str) else value)
+        above, slash, below = value.partition("/") if isinstance(value, str) else (value, "", "")
+        number = float(above) / float(below) if slash else float(above)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return None
     return number if np.isfinite(number) else None

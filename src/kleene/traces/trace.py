@@ -67,14 +67,19 @@ class Trace:
     def attention(self) -> AttentionPatterns:
         """How much each head read from each position: `attention[head][layer, query, key]`, computed when first asked.
 
-        Runs of Transformers have it, but not traces from files.
+        Runs of transformer programs and of Transformers have it, but not traces from files. A program's head reads
+        equal shares of what it selects, and 0 everywhere if it selects nothing; a network's softmax looks everywhere
+        then.
         """
         if self.patterns is None:
             raise RunError(
-                "this trace has no attention patterns: it is of a run without attention, of a program, or from a file; "
-                "run the network again"
+                "this trace has no attention patterns: it is of a run without attention, or it comes from a file; "
+                "run the program or the network again"
             )
         return self.patterns(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "patterns"}  # a program is not pickled
 
     @property
     def labelled_output(self) -> Any:
@@ -201,6 +206,9 @@ class TraceBatch:
     axes: tuple[str, ...] = ("step", "position")
     prefix: int = 0
     patterns: Callable[[int, Trace], AttentionPatterns] | None = field(default=None, repr=False)  # of one of the runs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "patterns"}  # a program is not pickled
 
     def __len__(self) -> int:
         return len(self.steps)

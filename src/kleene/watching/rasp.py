@@ -10,11 +10,8 @@ from kleene.watching import transformers
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
 
-START = "⊢"  # the position before the first token
-
 
 def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any) -> ViewParts:
-    """The view of layers, whose positions are the start and the tokens."""
+    """The view of layers."""
     below = [replace(outcome, subject=kinds.lowered(outcome.subject)) for outcome in outcomes]
-    found = transformers.parts(below, cut, kinds.lowered(program))
-    return replace(found, positions=(START, *map(str, outcomes[0].input)))
+    return transformers.parts(below, cut, kinds.lowered(program))

@@ -8,7 +8,7 @@ import numpy as np
 from kleene.kinds import TRANSFORMERS
 from kleene.machines.transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.variables import Head, SetValued
+from kleene.programs.alta.selecting import selected_positions
 from kleene.running import Outcome
 from kleene.traces import Trace
 from kleene.watching.columns import coded_sets, packed
@@ -16,6 +16,8 @@ from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
 from kleene.watching.residual import ShownStreams, attention_of_network, streams_of, weights_json
 from kleene.watching.rules import moments_json
+
+START = "⊢"  # the position that programs with a vocabulary put before their input
 
 
 def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:
@@ -33,7 +35,7 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
             facts.append(f"{subject.size.hidden_units:,} hidden units")
             facts.append(f"{subject.size.residual_dims:,} residual dimensions")
         else:
-            beside.append({"attention": _attention_json(attention_of_program(subject, trace), trace, cut)})
+            beside.append({"attention": _attention_json(selected_positions(subject, trace), trace, cut)})
     if program is not None:
         more["program"] = moments_json(program, outcomes[0].trace, cut) | {"heads": _heads_json(program)}
     return ViewParts(
@@ -57,37 +59,13 @@ def taught_parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None)
 def _position_names(outcome: Outcome) -> tuple[str, ...]:
     """Every input token as a person writes it."""
     described = getattr(outcome.subject, "layout", outcome.subject)  # a network is described by its layout
+    if described.vocabulary is not None:
+        return (START, *map(str, outcome.input))
     codes = described.check_input(outcome.input)
     if described.alphabet is not None:
         return tuple(described.alphabet[code] for code in codes)
     spelled = str if outcome.entry is None or outcome.entry.spelled is None else outcome.entry.spelled
     return tuple(spelled(code) for code in codes)
-
-
-def attention_of_program(program: Program, trace: Trace) -> dict[str, np.ndarray]:
-    """For every head the positions that it selects: booleans of shape (step, position, position), none at the start."""
-    return {name: _selected(program, head, trace) for name, head in program.heads.items()}
-
-
-def _selected(program: Program, head: Head, trace: Trace) -> np.ndarray:
-    length = trace.data[program.output_name].shape[1]
-    at = np.arange(length)
-    near = np.ones((length, length), dtype=bool)
-    if head.offsets:
-        near = np.isin(at[None, :] - at[:, None], sorted(head.offsets))
-    found = np.zeros((trace.steps + 1, length, length), dtype=bool)
-    if head.query is None or head.key is None:
-        found[1:] = near
-        return found
-    query, key = trace.data[head.query], trace.data[head.key]
-    for step in range(1, trace.steps + 1):
-        if isinstance(program.variables[head.query], SetValued):
-            names = np.minimum(key[step - 1], query.shape[-1] - 1)
-            match = query[step - 1][:, names] & (key[step - 1] < query.shape[-1])
-        else:
-            match = query[step - 1][:, None] == key[step - 1][None, :]
-        found[step] = match & near
-    return found
 
 
 def _attention_json(selected: dict[str, np.ndarray], trace: Trace, cut: Cut) -> dict[str, Any]:

@@ -113,3 +113,12 @@ def test_it_shows_what_it_is():
         drawn(parity.relative(), -1, grows=True)
     )
     assert drawn(parity.relative(), -1, grows=True).size.hidden_units == 3
+
+
+def test_its_attention_patterns_are_those_of_the_compiled_network():
+    compiled = kleene.compile(parity.relative())
+    learned = MLPTransformer.of(compiled, as_learned(compiled), layers=0, grows=True)
+    for word, trace in zip(WORDS["parity_relative"], learned.run_batch(WORDS["parity_relative"])):
+        expected = compiled.run(word).attention
+        assert trace.attention.heads == expected.heads
+        assert np.allclose(trace.attention.weights[: len(expected.weights)], expected.weights, atol=1e-6)

@@ -111,3 +111,43 @@ def test_a_patch_that_does_not_fit_is_refused(network, patch, said):
 def test_a_program_has_nothing_to_patch():
     with pytest.raises(InputError, match="an edit is Patch"):
         parity.relative().run_batch([WORD], edits=[[ablate(unit=0)]])
+
+
+@pytest.fixture(scope="module")
+def unrolled():
+    return kleene.compile(parity.relative(), layers="unrolled", max_length=5)
+
+
+def test_an_unrolled_network_is_ablated_as_the_shared_one_is(network, unrolled):
+    for patch in (ablate(head="parity_left"), ablate(head="parity_left", layer=2), ablate(head="done_left", layer=1)):
+        ours = network.run(WORD, edits=[patch], max_layers=4)
+        theirs = unrolled.run(WORD, edits=[patch])
+        assert theirs.output == ours.output
+    words = [WORD, [2, 1], [2, 1, 1, 1, 0]]
+    each = [[ablate(head="parity_left")], [], [ablate(head="parity_left", layer=3)]]
+    for word, edits, trace in zip(words, each, unrolled.run_batch(words, edits=each)):
+        assert trace == unrolled.run(word, edits=edits)
+
+
+def test_a_patched_pattern_of_an_unrolled_network_is_in_its_trace(unrolled):
+    edits = [Patch(pattern="parity_left", layer=2, position=2, value=[1, 0, 0, 0])]
+    assert unrolled.run(WORD, edits=edits).attention["parity_left"][1, 2].tolist() == [1, 0, 0, 0]
+    plain = unrolled.run(WORD).attention["parity_left"]
+    assert plain[1, 2].tolist() == [0, 1, 0, 0]
+    nothing = unrolled.run(WORD, edits=[ablate(dimension=0, position=())]).attention["parity_left"]
+    assert np.allclose(nothing, plain, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (Edit("parity", layer=1, value=1), "need not be exact there; give it to the program"),
+        (ablate(head="parity_lef"), "no layer has a head 'parity_lef'; did you mean parity_left"),
+        (ablate(unit=0, layer=9), "is for layer 9, and there are 4"),
+        (ablate(unit=99), "the unit 99 is not there"),
+        (ablate(dimension=0, position=7), "is for position 7, and the input has 4"),
+    ],
+)
+def test_what_an_unrolled_network_cannot_take_is_refused(unrolled, edit, said):
+    with pytest.raises(InputError, match=said):
+        unrolled.run(WORD, edits=[edit])

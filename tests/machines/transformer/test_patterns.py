@@ -1,5 +1,6 @@
 """Attention patterns: those of compiled and of taught Transformers, and what they have to do with what heads read."""
 
+import pickle
 import random
 
 import jax
@@ -13,6 +14,7 @@ from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.patching import ablate
 from kleene.machines.transformer.shared import SharedTransformer, normed
 from kleene.machines.transformer_lm import TransformerLM
+from kleene.notation.edits import Edit
 from kleene.programs.alta.library import get, parity
 from kleene.traces import Trace
 
@@ -46,6 +48,26 @@ def test_the_patterns_from_a_trace_are_those_that_softmax_attention_computed():
     computed = network.run(word, edits=[nothing])
     assert computed == network.run(word)
     assert np.array_equal(computed.attention.weights, network.run(word).attention.weights)
+
+
+@pytest.mark.parametrize("name", ["sort", "addition", "most_frequent_sort", "shuffle_dyck_2"])
+def test_program_and_network_have_the_same_patterns_wherever_a_head_reads_something(name):
+    program, word = get(name).build(), get(name).sample(random.Random(3), 4)
+    network = kleene.compile(program)
+    edits = [Edit("number", layer=1, position=0, value=0)] if name == "sort" else []
+    ours, theirs = (subject.run(word, edits=edits).attention for subject in (program, network))
+    assert ours.heads == theirs.heads
+    reads = ours.weights.sum(axis=-1) > 0
+    assert reads.any()
+    assert np.allclose(ours.weights[reads], theirs.weights[reads], atol=1e-6)
+
+
+def test_a_trace_that_was_pickled_has_its_entries_and_no_patterns():
+    trace = parity.relative().run([2, 1, 0])
+    copied = pickle.loads(pickle.dumps(trace))
+    assert copied == trace
+    with pytest.raises(RunError, match="has no attention patterns"):
+        _ = copied.attention
 
 
 def test_patterns_of_one_word_of_a_batch_are_those_of_its_own_run():

@@ -129,10 +129,11 @@ def test_a_mean_of_floats_does_not_depend_on_their_order():
         mean([1.0, float("inf")])
 
 
-def test_a_numerical_aggregate_is_a_float():
+def test_the_encoding_does_not_change_the_value():
     before = rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.LEQ)
-    values = rasp.numerical(rasp.Aggregate(before, rasp.tokens == "a"))("ba")
-    assert [type(value) for value in values] == [float, float]
+    values = [encoded(rasp.Aggregate(before, rasp.tokens))([2, 2, 5]) for encoded in (rasp.numerical, rasp.categorical)]
+    assert values == [[2, 2, 3.0], [2, 2, 3.0]]
+    assert [type(value) for value in values[0]] == [int, int, float]
 
 
 def test_selectors_combine_as_their_rows_do():
@@ -189,7 +190,14 @@ def test_numbers_of_numpy_become_plain_ones():
     values = rasp.Map(np.sqrt, rasp.tokens)([4, 9])
     assert values == [2, 3]
     assert type(values[0]) is float
+    assert rasp.LinearSequenceMap(rasp.tokens, rasp.indices, np.int64(2), np.float32(0.5))([1, 2]) == [2, 4.5]
     assert rasp.Select(rasp.tokens, rasp.tokens, np.less)([1, 2]) == [[False, False], [True, False]]
+
+
+def test_an_input_may_be_an_array():
+    values = RaspDefinition(rasp.tokens, np.arange(3), 4).evaluate(np.array([2, 0]))
+    assert values == [2, 0]
+    assert type(values[0]) is int
 
 
 def test_deep_graphs_are_evaluated():

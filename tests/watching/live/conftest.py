@@ -45,9 +45,10 @@ class Visitor:
         finally:
             connection.close()
 
-    def choose(self, typed: Any, **headers) -> Reply:
+    def choose(self, typed: Any, edits: Any = None, **headers) -> Reply:
         kind = {"Content_Type": "application/json"} | headers
-        return self.ask("input", method="POST", body=json.dumps({"input": typed}), **kind)
+        request = {"input": typed} | ({} if edits is None else {"edits": edits})
+        return self.ask("input", method="POST", body=json.dumps(request), **kind)
 
     def until(self, wanted, seconds: float = 30.0) -> dict:
         """The first entry of the stream that is wanted."""

@@ -73,6 +73,11 @@ REFUSED = [
     ('{"input": 5}', "application/json"),
     ('{"input": "1", "target": "sort"}', "application/json"),
     ('{"input": "1"}', "text/plain"),
+    ('{"edits": []}', "application/json"),
+    ('{"input": "1", "edits": "parity@1=1"}', "application/json"),
+    ('{"input": "1", "edits": [1]}', "application/json"),
+    ('{"input": "1", "edits": ["parity"]}', "application/json"),
+    ('{"input": "1", "edits": [' + '"a@1=1",' * 100 + '"a@1=1"]}', "application/json"),
 ]
 
 

@@ -124,6 +124,30 @@ def test_a_typed_input_is_run_and_a_bad_one_is_told(live_server):
     assert document_in(visitor.ask().text)["input"] == "1 1"  # the last good run
 
 
+def test_edits_are_made_kept_for_the_next_input_and_removed(live_server):
+    visitor = live_server("parity_relative", "10110")
+    assert visitor.good(1)["edits"] == []
+    assert visitor.choose("10110", ["parity@3,3=1"]).status == 202
+    assert visitor.good(2)["edits"] == ["parity@3,3=1"]
+    document = document_in(visitor.ask().text)
+    assert (document["edits"], document["before"], document["answer"]) == (["parity@3,3=1"], "1 1 0 1 1", "1 1 1 0 0")
+    visitor.choose("1111")  # without a word about edits: they stay
+    assert visitor.good(3)["edits"] == ["parity@3,3=1"]
+    visitor.choose("1", ["parity@3,3=1"])
+    problem = visitor.problem()
+    assert (problem["of"], "input 0 has 2 positions" in problem["message"]) == ("edit", True)
+    assert visitor.until(lambda entry: not entry["running"])["edits"] == ["parity@3,3=1"]  # of the last good run
+    visitor.choose("1", [])
+    assert visitor.good(4)["edits"] == []
+    assert "edits" not in document_in(visitor.ask().text)
+
+
+def test_a_page_may_begin_with_edits(live_server):
+    visitor = live_server("dfa:(a|b)*abb", "bbb", edits=["state@1=q1"])
+    assert visitor.good(1)["edits"] == ["state@1=q1"]
+    assert document_in(visitor.ask().text)["answer"] == "accept"
+
+
 def test_a_file_is_followed_while_it_breaks_and_is_mended(live_server, file):
     visitor = live_server(f"{file}:machine", "aabb")
     visitor.good(1)

@@ -174,8 +174,15 @@ def hard_inputs(program: Program, length: int, chance: random.Random) -> Iterato
             sequence = next(kinds[kind], None)
             if sequence is None:
                 del kinds[kind]
-            else:
-                yield kind, sequence
+            elif given := _given(program, sequence):
+                yield kind, given
+
+
+def _given(program: Program, tokens: list[int]) -> list:
+    """The tokens as the program is given them: as values, without the start, if it has a vocabulary."""
+    if program.vocabulary is None:
+        return tokens
+    return [program.vocabulary.values[token - 1] for token in tokens if token][: program.vocabulary.longest]
 
 
 def _draw(program: Program, length: int, chance: random.Random) -> list[int]:

@@ -105,14 +105,15 @@ def certify(
 
     def function(*_: Any) -> Condition:
         nonlocal exhaustive
-        condition, exhaustive = _function(found)  # replays the function, which takes longest: not where weights differ
+        # It replays the function, which takes longest: not where weights differ.
+        condition, exhaustive = function_condition(found)
         return condition
 
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
-        _length, weights, function, embeddings, _selection, averages, steps, exclusive,
+        _length, weights, function, embeddings, selection, averages, steps, exclusive,
         lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
     )  # fmt: skip
-    asked, conditions = length or 1, []
+    asked, conditions = (length or 1) + found.prefix, []  # positions: one more than tokens, if a start is before them
     for check in checks:
         conditions.append(check(network, found, asked))
         if not conditions[-1].holds:
@@ -120,10 +121,10 @@ def certify(
         if check is weights and length is None:
             asked = longest(network, found)
             conditions[0] = _length(network, found, asked)
-    return Certificate(found.name, network.dtype, asked, tuple(conditions), exhaustive)
+    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), exhaustive)
 
 
-def program_of(network: UniversalTransformer, program: Program | AltaProgram | RaspProgram | None) -> Program:
+def program_of(network: Any, program: Program | AltaProgram | RaspProgram | None) -> Program:
     """The given program, or the one that the network was compiled from."""
     found: Any = program if program is not None else (network.origin.program if network.origin is not None else None)
     found = kinds.lowered(kinds.adopted(found))
@@ -151,7 +152,7 @@ def most_counted(network: UniversalTransformer) -> int:
     return 1 << (53 if network.dtype == "float64" else 24)
 
 
-def _function(program: Program) -> tuple[Condition, bool]:
+def function_condition(program: Program) -> tuple[Condition, bool]:
     """Whether the cases agree with the function, and whether this was checked on every assignment that matters.
 
     If the program was built after checking a sample only, the function is now replayed on far more assignments.
@@ -171,7 +172,7 @@ def _function(program: Program) -> tuple[Condition, bool]:
     return Condition("function", True, f"{found} ({kind})"), found.exhaustive
 
 
-def _selection(network: UniversalTransformer, program: Program, length: int) -> Condition:
+def selection(network: UniversalTransformer, program: Program, length: int) -> Condition:
     """A match outweighs all other positions together by more than the number type can represent."""
     least = math.inf
     for h, (name, head) in enumerate(program.heads.items()):

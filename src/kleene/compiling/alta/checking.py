@@ -12,15 +12,18 @@ from typing import Any, NamedTuple
 
 from kleene import naming
 from kleene.compiling import compile
+from kleene.compiling.alta.unrolled_certificates import options_of
 from kleene.compiling.checking import REFERENCE, Ended, difference
 from kleene.errors import CompileError, InputError, RunError
-from kleene.kinds import TRANSFORMERS
+from kleene.kinds import RASP, TRANSFORMERS, UNROLLED
 from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.parameters import digest_of
+from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
 
+Network = UniversalTransformer | UnrolledTransformer
 Judge = Callable[[list[int], Ended], str | None]
 
 
@@ -76,7 +79,7 @@ def _answer(reference: Callable[[Sequence[int]], Any], tokens: list[int]) -> lis
 class Pair(NamedTuple):
     """A network, the program that it is compared with, its entry if it is on the shelf, and both in words."""
 
-    network: UniversalTransformer
+    network: Network
     program: Program
     entry: Entry | None
     compared: str
@@ -96,7 +99,9 @@ def pair_of(
     if not name.endswith(".safetensors"):
         if against is not None:
             raise InputError(f"--program is for a network in a file, and {name!r} is a program; leave it out")
-        found = naming.find_program(name, TRANSFORMERS, adoption)
+        found, left = naming.taken(name, adoption or {})
+        found = naming.of_kind(found, name, TRANSFORMERS)
+        given |= {key: value for key, value in left.items() if value is not None}
         compared = f"the network that {found.subject.name!r} compiles to now"
         return Pair(compile(found.subject, **given), found.subject, found.entry, compared)
     if given:
@@ -108,22 +113,27 @@ def pair_of(
     return Pair(network, found.subject, found.entry, f"the network in {name!r} with {source}")
 
 
-def load_transformer(path: str) -> UniversalTransformer:
-    """The Universal Transformer in a file; another network is refused."""
+def load_transformer(path: str) -> Network:
+    """The Transformer of a program in a file, with shared or unrolled layers; another network is refused."""
     found = naming.find(path)
-    if found.kind is not TRANSFORMERS:
+    if found.kind not in (TRANSFORMERS, UNROLLED):
         raise InputError(
             f"{path!r} holds a {type(found.subject).__name__}; this command takes a transformer program or its network"
         )
     return found.subject
 
 
-def _program_of(path: str, network: UniversalTransformer, against: str | None) -> tuple[naming.Found, str]:
+def _program_of(path: str, network: Network, against: str | None) -> tuple[naming.Found, str]:
     if against is not None:
         return naming.find_program(against, TRANSFORMERS), f"the program {against!r}"
-    called = network.layout.name
+    called, words = network.layout.name, network.layout.vocabulary
+    if words is not None and called in _rasp_shelf():
+        adoption = {"vocab": words.values, "max_length": words.longest}
+        found, _ = naming.taken(f"rasp:{called}", adoption)
+        source = f"the library's program 'rasp:{called}' for the network's vocabulary and length"
+        return naming.of_kind(found, called, TRANSFORMERS), source
     assert TRANSFORMERS.shelf is not None
-    if called not in TRANSFORMERS.shelf():
+    if words is not None or called not in TRANSFORMERS.shelf():
         raise InputError(
             f"{path!r} holds the network of a program called {called!r}, which is not in the library: say where it is, "
             f"with --program FILE.py:NAME"
@@ -131,12 +141,19 @@ def _program_of(path: str, network: UniversalTransformer, against: str | None) -
     return naming.find(called), f"the library's program {called!r}, whose name the file has"
 
 
+def _rasp_shelf() -> Mapping[str, Entry]:
+    assert RASP.shelf is not None
+    return RASP.shelf()
+
+
 def check_weights(pair: Pair) -> None:
     """Refuse a network whose weights are not those that the program is compiled to."""
     network, mine = pair.network, digest_of(pair.network.arrays())
+    options = {"dtype": network.dtype, "activation": network.activation}
+    options = options_of(network) if isinstance(network, UnrolledTransformer) else options
     for rules in TRANSFORMERS.options["rules"]:
         try:
-            made = compile(pair.program, dtype=network.dtype, activation=network.activation, rules=rules)
+            made = compile(pair.program, **(options | {"rules": rules}))
         except CompileError:
             continue
         if digest_of(made.arrays()) == mine:

@@ -61,7 +61,7 @@ class _DepthSearch:
     def deepest(self, length: int) -> int:
         """The most layers that an input of this length takes."""
         reaching = Reaching(self.program, length, whole=True, _known=self.known)
-        waiting: list[list[Codes]] = [[frozenset(range(self.program.input_range))] * length]
+        waiting: list[list[Codes]] = [[reaching.tokens_at(place) for place in range(length)]]
         most = 0
         while waiting:
             box = waiting.pop()

@@ -64,12 +64,12 @@ def expand(stream: Stream, bits: Sequence[SumBit], *, relu: bool) -> Features:
         elif name in needed and isinstance(variable, Numeric):
             made, block = expand_number(builder, name, variable, segment.start)
             columns[name] = [stream.width + feature for feature in made]
-            if name in program.heads:
+            if name in program.heads and block[0] < block[1]:  # a number with one value needs no step
                 steps.append((list(program.heads).index(name), *block))
         elif name in needed and isinstance(variable, SetValued):
             columns[name] = [stream.width + feature for feature in expand_set(builder, variable, segment.start)]
     made_bits = {b: stream.width + expand_bit(builder, _terms(columns, b.total, stream.width), b) for b in bits}
-    arrays = builder.arrays() if builder.columns else None
+    arrays = builder.arrays() if builder.features else None
     expansion = None if arrays is None else Expansion(*(stream.exact(a, "the expansion") for a in arrays))
     return Features(stream.width + len(builder.features), columns, made_bits, expansion, tuple(steps))
 
@@ -122,7 +122,8 @@ class ExpansionBuilder:
             for step, weight in weights.items():
                 outputs[step, index] = weight
         constants = np.array([constant for _, constant in self.features])
-        return np.stack(self.columns, axis=1), np.array(self.biases), outputs, constants
+        columns = np.stack(self.columns, axis=1) if self.columns else np.zeros((self.width, 0))
+        return columns, np.array(self.biases), outputs, constants
 
 
 def expand_number(

@@ -118,8 +118,15 @@ class Reaching:
 
     def _rows(self, by: str, place: int, size: int, tokens: Sequence[Codes] | None) -> list[int]:
         if by == "input":
-            return sorted(range(size) if tokens is None else tokens[place])
+            return sorted(self.tokens_at(place) if tokens is None else tokens[place])
         return [place] if by == "position" and not self._is_one_for_all else list(range(size))
+
+    def tokens_at(self, place: int) -> Codes:
+        """The tokens that can be at a position: a program that puts a start before its inputs has it there alone."""
+        every = frozenset(range(self.program.input_range))
+        if not self.program.prefix or self._is_one_for_all:
+            return every
+        return frozenset({0}) if place < self.program.prefix else every - {0}
 
     def layer(self, state: Places) -> tuple[Places, Places]:
         """What the heads can read in a layer, and the codes after it."""

@@ -23,8 +23,8 @@ def specialised(program: Program, sets: Sets, live: Iterable[str], looked_at: It
     wanted = set(live)
     updates = {t: _updates(program, t, sets) for t in program.updates if t in wanted}
     updates = {t: cases for t, cases in updates.items() if cases}
-    reads = {h: _tests(program.reads[h], sets) for h in looked_at}
-    faults = {t: found for t, cases in program.faults.items() if (found := _tests(cases, sets))}
+    reads = {h: tests_of(program.reads[h], sets) for h in looked_at}
+    faults = {t: found for t, cases in program.faults.items() if (found := tests_of(cases, sets))}
     groups = [*updates.values(), *reads.values(), *faults.values()]
     used = {name for cases in groups for c in cases for name in c.variables} | set(reads)
     heads = {name: head for name, head in program.heads.items() if name in used}
@@ -53,11 +53,12 @@ def _narrowed(program: Program, target: str, c: Case, sets: Sets) -> Case | None
     if target not in where and len(sets[target]) < program.sizes[target]:
         where[target] = sets[target]  # so that only codes which can be there are cleared
     action = _action(c.action, found, sets)
-    if isinstance(action, CodeTable):
-        for name in action.support:
-            values = found.get(name, values_of(name, sets))
-            if len(values) < program.sizes[name]:
-                where[name] = where.get(name, values) & values
+    looked_up = action.support if isinstance(action, CodeTable) else ()
+    looked_up = (action.feature,) if isinstance(action, Lookup) and isinstance(action.feature, str) else looked_up
+    for name in looked_up:  # elsewhere the table has no entry that counts
+        values = found.get(name, values_of(name, sets))
+        if len(values) < program.sizes[name]:
+            where[name] = where.get(name, values) & values
     return None if action is None else case(where, action, c.line)
 
 
@@ -117,7 +118,7 @@ def _table(action: CodeTable, found: Mapping[Feature, Codes], sets: Sets) -> Act
     return action
 
 
-def _tests(cases: Iterable[Case], sets: Sets) -> tuple[Case, ...]:
+def tests_of(cases: Iterable[Case], sets: Sets) -> tuple[Case, ...]:
     """The cases in which a head is looked at, or a write is a fault, as far as they can hold."""
     found = []
     for c in cases:

@@ -66,14 +66,17 @@ def unrolled(program: Program, *, max_length: int | None, causal: bool, depth: i
 
 
 def _checked_length(program: Program, max_length: int | None) -> int | None:
+    """The most positions of an input, those that the program puts before it included."""
     most = program.position_range
     if max_length is None:
         return most if program.halt is None else None
     if type(max_length) is not int or max_length < 1:
         raise CompileError(f"{program.name}: max_length is {max_length!r}; it is a whole number, 1 or more")
-    if most is not None and max_length > most:
-        raise CompileError(f"{program.name}: max_length is {max_length}, and the program takes at most {most} tokens")
-    return max_length
+    positions = max_length + program.prefix
+    if most is not None and positions > most:
+        able = most - program.prefix
+        raise CompileError(f"{program.name}: max_length is {max_length}, and the program takes at most {able} tokens")
+    return positions
 
 
 def _refuse_looking_ahead(program: Program) -> None:
@@ -182,7 +185,7 @@ def compile_unrolled(
     layout = Layout(
         program.name, tuple(stream.segments.values()), tuple(whole.heads),
         tuple(h.query is not None for h in whole.heads.values()), program.output_name, program.input_range,
-        program.position_range, program.halt is not None, plan.depth.layers, (), program.alphabet,
+        program.position_range, program.halt is not None, plan.depth.layers, (), program.alphabet, program.vocabulary,
     )  # fmt: skip
     made = [layer_weights(layer, stream, layout, rules=rules, activation=activation) for layer in plan.layers]
     network = _assembled(plan, stream, layout, [layer.parameters for layer in made], activation)

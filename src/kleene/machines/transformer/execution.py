@@ -37,10 +37,9 @@ from kleene.machines.transformer.layer import (
     with_faults,
 )
 from kleene.machines.transformer.parameters import Parameters, mapped
-from kleene.machines.transformer.patched_execution import PatchedRun, Patches
-from kleene.machines.transformer.patching import Interventions, Patch
+from kleene.machines.transformer.patched_execution import PatchedRun
+from kleene.machines.transformer.patching import Interventions, split_patches
 from kleene.machines.transformer.patterns import patterns_of
-from kleene.notation.edit_plans import by_rows, edits_of_rows
 from kleene.notation.words import Decoding, padded, write
 from kleene.traces import Trace, TraceBatch
 from kleene.traces.attention import AttentionPatterns
@@ -99,15 +98,6 @@ def execute(
     batch = recorder.batch()
     editing.plan.refuse_unreached(batch.steps)
     return replace(batch, patterns=partial(_patterns, network))
-
-
-def split_patches(edits: Interventions, count: int) -> tuple[Any, Patches]:
-    """The edits of channels, and the patches with the rows of the batch that each is for."""
-    patches = [(edit, rows) for edit, rows in by_rows(edits, count) if isinstance(edit, Patch)] if edits else []
-    if not patches:
-        return edits, []
-    rest = [[edit for edit in own if not isinstance(edit, Patch)] for own in edits_of_rows(edits, count)]
-    return (rest if any(rest) else ()), patches
 
 
 def _patterns(network: Parameters, _: int, trace: Trace) -> AttentionPatterns:

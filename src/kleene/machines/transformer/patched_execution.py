@@ -10,13 +10,11 @@ from kleene.errors import EditError
 from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import Runnable, advance, entries, has_halted, kept_entries, outputs_of
 from kleene.machines.transformer.parameters import Parameters
-from kleene.machines.transformer.patching import Patch, PatchTap, check_patches
+from kleene.machines.transformer.patching import Patches, PatchTap, check_patches
 from kleene.notation.edit_plans import includes
 from kleene.traces import Trace, TraceBatch
 from kleene.traces.attention import AttentionPatterns
 from kleene.traces.trace import Recorder
-
-Patches = list[tuple[Patch, np.ndarray]]  # each with the rows of the batch that it is for
 
 
 class PatchedRun:

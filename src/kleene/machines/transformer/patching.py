@@ -16,6 +16,7 @@ from kleene.errors import EditError, did_you_mean
 from kleene.machines.transformer.attention import Tap
 from kleene.machines.transformer.layer import Runnable
 from kleene.machines.transformer.parameters import Parameters
+from kleene.notation.edit_plans import by_rows, edits_of_rows
 from kleene.notation.edits import Edit, Places
 
 SITES = ("dimension", "head", "pattern", "unit")
@@ -58,6 +59,7 @@ class Patch:
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in shown.items() if v is not None)})"
 
 
+Patches = list[tuple[Patch, np.ndarray]]  # each with the rows of the batch that it is for
 Interventions = Sequence[Edit | Patch] | Sequence[Sequence[Edit | Patch]]  # for every input, or a list for each
 
 
@@ -72,6 +74,15 @@ def ablate(
 ) -> Patch:
     """A patch that takes something out of a network: it is 0 everywhere, or the mean over the batch."""
     return Patch(dimension, head, None, unit, layer=layer, position=position, mean=mean)
+
+
+def split_patches(edits: Interventions, count: int) -> tuple[Any, Patches]:
+    """The edits of channels, and the patches with the rows of the batch that each is for."""
+    patches = [(edit, rows) for edit, rows in by_rows(edits, count) if isinstance(edit, Patch)] if edits else []
+    if not patches:
+        return edits, []
+    rest = [[edit for edit in own if not isinstance(edit, Patch)] for own in edits_of_rows(edits, count)]
+    return (rest if any(rest) else ()), patches
 
 
 class PatchTap(Tap):
@@ -91,6 +102,8 @@ class PatchTap(Tap):
     def _in_heads(self, site: str, array: Any) -> Any:
         found = array
         for patch, rows in self._of(site):
+            if getattr(patch, site) not in (*self._network.layout.heads, *range(array.shape[1])):
+                continue  # another layer of an unrolled network has it
             found = np.array(found)
             head = head_of(self._network, getattr(patch, site))
             found[:, head] = self._patched(patch, rows, found[:, head])
@@ -164,8 +177,13 @@ def check_patches(network: Parameters, runnable: Runnable, patches: Sequence[Pat
         else:
             count = network.layout.width if patch.site == "dimension" else len(network.mlp_out)
             _numbers(network, patch.site, getattr(patch, patch.site), count)
-        last = int(np.max(np.atleast_1d(np.asarray(patch.position or 0, dtype=np.int64)), initial=0))
-        if patch.position is not None and last >= longest:
-            raise EditError(f"{network.layout.name}: {patch} is for position {last}, and the input has {longest}")
-        if patch.layer == 0 and patch.site != "dimension":
-            raise EditError(f"{network.layout.name}: {patch} is for the start; layers are counted from 1")
+        check_place(network.layout.name, patch, longest)
+
+
+def check_place(name: str, patch: Patch, longest: int) -> None:
+    """Refuse a patch of a position behind the longest input, and one of a head or a unit at the start."""
+    last = int(np.max(np.atleast_1d(np.asarray(patch.position or 0, dtype=np.int64)), initial=0))
+    if patch.position is not None and last >= longest:
+        raise EditError(f"{name}: {patch} is for position {last}, and the input has {longest}")
+    if patch.layer == 0 and patch.site != "dimension":
+        raise EditError(f"{name}: {patch} is for the start; layers are counted from 1")

@@ -48,6 +48,7 @@ def _parts(
         "activation": network.activation,
         **more,
         "alphabet": None if layout.alphabet is None else list(layout.alphabet),
+        "vocabulary": None if layout.vocabulary is None else list(layout.vocabulary.values),
         "output": _output(layout.segment(layout.output_name), dims),
         "layers": [_facts(layer.layout) for layer in layers],
         "residual_labels": list(labels),
@@ -83,6 +84,7 @@ def _output(segment: Segment, dims: Sequence[int]) -> dict[str, Any]:
         "dims": [place for place, _ in held],
         "codes": [code for _, code in held],
         "labels": None if channel.labels is None else list(channel.labels),
+        "meanings": None if channel.meanings is None else list(channel.meanings),
     }
 
 

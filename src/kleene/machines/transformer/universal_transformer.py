@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kleene.errors import InputError
 from kleene.machines.protocol import Shown, shown_names
 from kleene.machines.transformer.execution import decode, execute
 from kleene.machines.transformer.parameters import Layout, Origin, Parameters, check_layout, digest_of, pytree
@@ -101,6 +102,13 @@ class UniversalTransformer(Shown, Parameters):
     def to_torch(self) -> Any:
         """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
         return shared_parts(self).build()
+
+    def to_transformer_lens(self) -> Any:
+        """An error: only a network whose layers are unrolled is a model of TransformerLens."""
+        raise InputError(
+            f"{self.layout.name}: TransformerLens has ordinary layers; compile the program with layers='unrolled' and "
+            f"a max_length, and take the bridge of that network"
+        )
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from kleene.errors import InputError
 from kleene.machines.protocol import Shown, shown_names
+from kleene.machines.transformer.lens import bridge
 from kleene.machines.transformer.parameters import (
     Array,
     Expansion,
@@ -28,9 +29,11 @@ from kleene.machines.transformer.parameters import (
     pytree,
     static,
 )
+from kleene.machines.transformer.patching import Interventions
 from kleene.machines.transformer.pytorch import unrolled_parts
-from kleene.machines.transformer.unrolled_execution import execute_unrolled
+from kleene.machines.transformer.unrolled_execution import execute_unrolled, patterns_of_layers
 from kleene.machines.weights import Axes, Format, arrays_of, plain, typed
+from kleene.notation.words import PrefixedVocabulary
 from kleene.traces import Trace, TraceBatch
 
 
@@ -49,8 +52,9 @@ class UnrolledLayout:
     """The meaning of an unrolled network's dimensions, and what a run needs besides the weights.
 
     `program` is the layout of all that the program has; `dims` says which of its dimensions the residual stream has,
-    and `own` which of its channels the compiler added. `held` are the channels before the first layer. `limit` is the
-    number of layers after which the program itself gives up; `depth` says how the number of layers is known.
+    and `own` which of its channels the compiler added. `held` are the channels before the first layer. `max_length`
+    counts all positions, those before an input included. `limit` is the number of layers after which the program itself
+    gives up; `depth` says how the number of layers is known.
     """
 
     program: Layout
@@ -67,9 +71,10 @@ class UnrolledLayout:
         """The tokens of an input; refuses one that is longer than the layers were made for."""
         tokens = self.program.check_input(sequence)
         if self.max_length is not None and len(tokens) > self.max_length:
+            given, most = len(tokens) - self.program.prefix, self.max_length - self.program.prefix
             raise InputError(
-                f"{self.name}: the input has {len(tokens)} tokens, and its layers were unrolled for at most "
-                f"{self.max_length}; compile it with max_length={len(tokens)}, or with layers='shared'"
+                f"{self.name}: the input has {given} tokens, and its layers were unrolled for at most {most}; "
+                f"compile it with max_length={given}, or with layers='shared'"
             )
         return tokens
 
@@ -80,6 +85,14 @@ class UnrolledLayout:
     @property
     def alphabet(self) -> tuple[str, ...] | None:
         return self.program.alphabet
+
+    @property
+    def vocabulary(self) -> PrefixedVocabulary | None:
+        return self.program.vocabulary
+
+    @property
+    def prefix(self) -> int:
+        return self.program.prefix
 
     @property
     def output_name(self) -> str:
@@ -207,18 +220,28 @@ class UnrolledTransformer(Shown):
             None, w.probe, self.layout.of_layer(index), self.activation,
         )  # fmt: skip
 
-    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None) -> Trace:
+    def run(self, sequence: Sequence[Any], *, max_layers: int | None = None, edits: Interventions = ()) -> Trace:
         """The decoded trace of the network on one input: the part of the program's that the network holds."""
-        return self.run_batch([sequence], max_layers=max_layers)[0]
+        return self.run_batch([sequence], max_layers=max_layers, edits=edits)[0]
 
     def run_batch(
-        self, sequences: Sequence[Sequence[Any]], *, max_layers: int | None = None, record: bool = True
+        self,
+        sequences: Sequence[Sequence[Any]],
+        *,
+        max_layers: int | None = None,
+        record: bool = True,
+        edits: Interventions = (),
     ) -> TraceBatch:
         """The decoded traces of many inputs of unequal length at once. Without `record` only outputs are kept.
 
         Every input goes through all layers, those after it has halted included: there nothing may change any more.
+        Of interventions it takes patches and ablations (`kleene.machines.transformer.patching`).
         """
-        return execute_unrolled(self, sequences, max_layers=max_layers, record=record)
+        return execute_unrolled(self, sequences, max_layers=max_layers, record=record, edits=edits)
+
+    def patterns(self, sequence: Sequence[Any]) -> tuple[dict[str, np.ndarray], ...]:
+        """For each layer, how much each of its heads read from each position, (query, key), on one input."""
+        return patterns_of_layers(self, sequence)
 
     def held_part(self, trace: Trace) -> Trace:
         """The program's trace without what the network does not hold: those entries are undefined."""
@@ -232,6 +255,15 @@ class UnrolledTransformer(Shown):
     def to_torch(self) -> Any:
         """The network as a module of PyTorch. Needs the extra `torch`; see `kleene.export` for a folder of files."""
         return unrolled_parts(self).build()
+
+    def to_transformer_lens(self) -> Any:
+        """The network as a `TransformerBridge` of TransformerLens 4, whose logits are the output. Needs the extras
+        `torch` and `transformer-lens`.
+
+        The bridge has `residual_labels`, what each dimension means; `head_labels`, the heads of each block; and
+        `attending_blocks`, the block of each of this network's layers.
+        """
+        return bridge(self)
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. A file keeps how it was compiled, but not the program."""

@@ -5,44 +5,68 @@ would in any other library, and a run whose output changes there is refused.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import HaltError, Reason, RunError
-from kleene.machines.transformer.attention import attention_from, projected
+from kleene.machines.transformer.attention import Tap, attention_from, projected
 from kleene.machines.transformer.layer import between, features_of, looked_at, mlp, undefined_error, with_faults
 from kleene.machines.transformer.parameters import Parameters, is_clean, read_segment
+from kleene.machines.transformer.patching import Interventions
+from kleene.machines.transformer.unrolled_patching import LayerPatches, checked_patches
 from kleene.notation.words import padded
-from kleene.traces import TraceBatch
+from kleene.traces import Trace, TraceBatch
+from kleene.traces.attention import AttentionPatterns
 from kleene.traces.trace import Recorder
 
 
 def execute_unrolled(
-    network: Any, sequences: Sequence[Sequence[Any]], *, max_layers: int | None, record: bool
+    network: Any,
+    sequences: Sequence[Sequence[Any]],
+    *,
+    max_layers: int | None,
+    record: bool,
+    edits: Interventions = (),
 ) -> TraceBatch:
-    """The traces of an unrolled network on a batch of inputs."""
+    """The traces of an unrolled network on a batch of inputs; of edits it takes patches alone."""
     layout = network.layout
     tokens, lengths = padded([layout.check_input(sequence) for sequence in sequences])
-    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network")
+    prefix = layout.program.prefix
+    recorder = Recorder(layout.channels, lengths, layout.output_name, record=record, source="network", prefix=prefix)
     state = network.tokens[tokens]
     if network.positions is not None:
         state = state + network.positions[: tokens.shape[1]]
-    run = UnrolledRun(network, lengths, recorder)
+    patches = checked_patches(network, edits, len(lengths), int(lengths.max(initial=0)))
+    run = UnrolledRun(network, lengths, recorder, patches)
     with np.errstate(over="ignore"):
         run.all_layers(state, len(network.layers) if max_layers is None else min(max_layers, len(network.layers)))
-    return recorder.batch()
+    return replace(recorder.batch(), patterns=partial(_patterns_of_run, network, sequences, patches))
+
+
+def _patterns_of_run(
+    network: Any, sequences: Sequence[Sequence[Any]], patches: LayerPatches | None, index: int, trace: Trace
+) -> AttentionPatterns:
+    """The patterns of every head of the program; those of a head that a layer does not have are not numbers."""
+    own = None if patches is None else patches.of_row(index)
+    found, heads = patterns_of_layers(network, sequences[index], own)[: trace.steps], network.layout.program.heads
+    positions = trace[network.layout.output_name].shape[1]
+    nothing = np.full((positions, positions), np.nan)
+    weights = [[layer.get(head, nothing) for head in heads] for layer in found]
+    return AttentionPatterns(heads, np.array(weights).reshape(len(found), len(heads), positions, positions))
 
 
 def forward(
-    layer: Parameters, state: np.ndarray, lengths: np.ndarray, *, causal: bool
+    layer: Parameters, state: np.ndarray, lengths: np.ndarray, *, causal: bool, tap: Tap | None = None
 ) -> tuple[np.ndarray, np.ndarray, Any, Any]:
     """The state after one layer, after its attention, why heads are undefined, and where undefined output is used."""
     places = np.arange(state.shape[1])
     seen = (places < lengths[:, None])[:, None, None, :]
     if causal:
         seen = seen & (places[None, :] <= places[:, None])
-    attended = attention_from(np, layer, *projected(np, layer, state), places, seen)
+    attended = attention_from(np, layer, *projected(np, layer, state), places, seen, tap)
     x = state + attended.read
     e, probe = layer.expansion, layer.probe
     expansion = None if e is None else (e.inputs, e.bias, e.outputs, e.constant)
@@ -52,36 +76,81 @@ def forward(
     if probe is not None:
         mlp_in = np.concatenate([mlp_in, probe.rows], axis=1)
         mlp_bias = np.concatenate([mlp_bias, -probe.least.astype(mlp_bias.dtype)])
-    change, rows = mlp(np, layer.activation, features, mlp_in, mlp_bias, layer.mlp_out)
+    change, rows = mlp(np, layer.activation, features, mlp_in, mlp_bias, layer.mlp_out, tap)
     used = None if probe is None else looked_at(np, probe, rows, reasons, lengths)
     return x + change, x, reasons, used
 
 
+def patterns_of_layers(
+    network: Any, sequence: Sequence[Any], patches: LayerPatches | None = None
+) -> tuple[dict[str, np.ndarray], ...]:
+    """For each layer, how much each of its heads read from each position, (query, key), on one input."""
+    layout = network.layout
+    tokens = np.array([layout.check_input(sequence)])
+    state, lengths, found = network.tokens[tokens], np.array([tokens.shape[1]]), []
+    if network.positions is not None:
+        state = state + network.positions[: tokens.shape[1]]
+    inside = np.ones(tokens.shape, dtype=bool)
+    if patches is not None and network.layers:
+        state = patches.tap(network.layer(0), 0, inside).after(state)
+    for index in range(len(network.layers)):
+        layer = network.layer(index)
+        tap = None if patches is None else patches.tap(layer, index + 1, inside)
+        patterns = _patterns(layer, state, causal=layout.causal)
+        state = forward(layer, state, lengths, causal=layout.causal, tap=tap)[0]
+        if tap is not None:
+            patterns, state = tap.patterns[0], tap.after(state)
+        found.append(dict(zip(layer.layout.heads, patterns)))
+    return tuple(found)
+
+
+def _patterns(layer: Parameters, state: np.ndarray, *, causal: bool) -> np.ndarray:
+    """The softmax of the scores of one input: (head, query, key)."""
+    query, key, _ = projected(np, layer, state)
+    places, reach = np.arange(state.shape[1]), layer.relative.shape[1] // 2
+    distance = places[None, :] - places[:, None]
+    logits = query[0] @ key[0].swapaxes(1, 2) + layer.relative[:, np.clip(distance, -reach, reach) + reach]
+    if causal:
+        logits = np.where(distance > 0, -1e30, logits)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 class UnrolledRun:
-    def __init__(self, network: Any, lengths: np.ndarray, recorder: Recorder):
+    """A batch of inputs on its way through the layers. With patches nothing is refused on the way."""
+
+    def __init__(self, network: Any, lengths: np.ndarray, recorder: Recorder, patches: LayerPatches | None = None):
         self.network, self.layout, self.lengths, self.recorder = network, network.layout, lengths, recorder
+        self.patches = patches
         self.going = np.ones(len(lengths), dtype=bool)
         self.outputs: dict[int, np.ndarray] = {}  # of the inputs that have halted
 
     def all_layers(self, state: np.ndarray, limit: int) -> None:
         """Run every input through `limit` layers."""
+        if self.patches is not None and self.network.layers:
+            state = self.patches.tap(self.network.layer(0), 0, self._inside(state)).after(state)
         self._add(0, state, None, None)
         if not len(self.lengths):
             return
         self._stop_halted(0, state)
         for index in range(limit):
             layer = self.network.layer(index)
-            state, attended, reasons, used = forward(layer, state, self.lengths, causal=self.layout.causal)
-            self._refuse_undefined(layer, index + 1, reasons, used)
+            tap = None if self.patches is None else self.patches.tap(layer, index + 1, self._inside(state))
+            state, attended, reasons, used = forward(layer, state, self.lengths, causal=self.layout.causal, tap=tap)
+            if tap is None:
+                self._refuse_undefined(layer, index + 1, reasons, used)
+            else:
+                state = tap.after(state)
             self._add(index + 1, state, attended, reasons)
             self._stop_halted(index + 1, state)
         rows = np.flatnonzero(self.going)
-        if len(rows) and self.layout.program.halts:
+        if len(rows) and self.layout.program.halts and self.patches is None:
             given_up = self.layout.limit if limit == len(self.network.layers) else limit
             raise HaltError(self.layout.name, int(rows[0]), given_up)
         self.recorder.finish(rows, limit, halted=False)
-        self._refuse_changed(state)
-        self._refuse_unclean(state, limit)
+        if self.patches is None:
+            self._refuse_changed(state)
+            self._refuse_unclean(state, limit)
 
     def _inside(self, state: np.ndarray) -> np.ndarray:
         return np.arange(state.shape[1]) < self.lengths[:, None]

@@ -173,8 +173,11 @@ class Definition(Specification):
 
 
 def _meaning(channel: Channel, meanings: tuple[Meaning, ...]) -> Channel:
-    """The channel of a category with what its codes stand for, which are labels too where they all look different."""
-    labels = tuple(str(meaning) or "''" for meaning in meanings)
+    """The channel of a category with what its codes stand for, which are labels too where they all look different.
+
+    The first code stands for nothing: it is that of the start, and of a variable that is not yet written.
+    """
+    labels = ("–", *(str(meaning) or "''" for meaning in meanings[1:]))
     return replace(channel, meanings=meanings, labels=labels if len(set(labels)) == len(labels) else None)
 
 

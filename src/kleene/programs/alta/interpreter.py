@@ -5,6 +5,8 @@ leaves the batch. An undefined reading carries its reason, and is an error only 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import Chosen, Constant, View, act
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.editing import ProgramEdits, State
+from kleene.programs.alta.selecting import patterns_of_program
 from kleene.programs.alta.variables import Head, Numeric, SetValued
 from kleene.traces import TraceBatch
 from kleene.traces.trace import Recorder
@@ -177,7 +180,7 @@ def interpret(
     batch = recorder.batch()
     if editing is not None:
         editing.plan.refuse_unreached(batch.steps)
-    return batch
+    return replace(batch, patterns=partial(patterns_of_program, program))
 
 
 def blocks_of(lengths: np.ndarray) -> list[np.ndarray]:

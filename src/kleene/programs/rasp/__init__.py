@@ -28,6 +28,7 @@ from kleene.programs.rasp.graph import SelectorValue as SelectorValue
 from kleene.programs.rasp.graph import Value as Value
 from kleene.programs.rasp.graph import annotate as annotate
 from kleene.programs.rasp.graph import parts_of as parts_of
+from kleene.programs.rasp.program import RaspProgram as RaspProgram
 from kleene.programs.rasp.selectors import Aggregate as Aggregate
 from kleene.programs.rasp.selectors import Comparison as Comparison
 from kleene.programs.rasp.selectors import ConstantSelector as ConstantSelector

@@ -7,6 +7,7 @@ from typing import Any
 
 from kleene.errors import InputError, ProgramError
 from kleene.limits import checked_count
+from kleene.notation.words import unboxed
 from kleene.programs.rasp.evaluating import evaluate, evaluated
 from kleene.programs.rasp.expressions import LengthType, SOp
 from kleene.programs.rasp.graph import RASPExpr, parts_of
@@ -52,7 +53,7 @@ class RaspDefinition:
 
     def check_tokens(self, tokens: Iterable[Any]) -> list:
         """The input as a list; an InputError if a token is not in the vocabulary, or there are too many."""
-        given = list(tokens)
+        given = [unboxed(token) for token in tokens]
         for place, token in enumerate(given):
             if not self._is_known(token):
                 raise InputError(
@@ -95,7 +96,7 @@ def vocabulary(given: Any) -> tuple:
     """
     if not isinstance(given, Iterable):
         raise ProgramError(f"vocab is {given!r}; it is a collection of tokens, such as 'abc' or [1, 2, 3]")
-    tokens = tuple(given)
+    tokens = tuple(unboxed(token) for token in given)
     if isinstance(given, (set, frozenset)):
         try:
             tokens = tuple(sorted(tokens))

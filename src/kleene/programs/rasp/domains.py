@@ -69,7 +69,8 @@ class Atom:
     """A variable or the output of a head: its name in the program, and the value that each of its codes stands for.
 
     It is right from `layer` on: a head's output for the MLP of that layer, a variable for the layer after it. A head is
-    defined only where its `guard`, a count, is not zero. `seen` has its codes on the sample.
+    undefined where its `guard` has one of the codes `without`: a count that is zero, or a position that selects
+    nothing. `seen` has its codes on the sample.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Atom:
     is_head: bool = False
     positional: bool = False  # whether it follows from the position and the length alone
     guard: "Atom | None" = None
-    nothing: int = -1  # of a count: the code of zero
+    without: frozenset[int] = frozenset()
 
     @property
     def ready(self) -> int:

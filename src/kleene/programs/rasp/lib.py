@@ -38,7 +38,7 @@ def make_frac_prevs(bools: SOp) -> SOp:
     [0.0, 0.0, 0.3333333333333333, 0.5]
     """
     prevs = Select(indices, indices, Comparison.LEQ).named("prevs")
-    return numerical(Aggregate(prevs, numerical(bools), default=0)).named("frac_prevs")
+    return numerical(Aggregate(prevs, numerical(Map(float, bools)), default=0)).named("frac_prevs")
 
 
 def make_pair_balance(sop: SOp, open_token: Any, close_token: Any) -> SOp:

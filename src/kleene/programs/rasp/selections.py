@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.domains import LARGEST, DomainError, ValueTable, combinations, combined, joined_support
+from kleene.programs.rasp.domains import LARGEST, Atom, DomainError, ValueTable, combinations, combined, joined_support
 from kleene.programs.rasp.graph import RaspError, RASPExpr
 from kleene.programs.rasp.selectors import ConstantSelector, Select, Selector, SelectorAnd, SelectorNot, SelectorOr
 
@@ -63,6 +63,18 @@ class Selection:
             return not (self.counts == 0)[self.keys.inside].any()
         both = possible_pairs(self.queries, self.keys)
         return both is not None and bool(self.chosen[both].all())
+
+    def codes_without(self) -> tuple[Atom, frozenset[int]] | None:
+        """The one atom that says where nothing is selected, and its codes there; None if nothing that simple does."""
+        if not self.positional or len(self.queries.support) != 1:
+            return None
+        atom, inside = self.queries.support[0], self.keys.inside
+        empty = {code: set() for code in range(atom.size)}
+        for code, count in set(zip(atom.seen[inside].tolist(), self.counts[inside].tolist())):
+            empty[code].add(count == 0)
+        if any(len(found) > 1 for found in empty.values()):
+            return None
+        return atom, frozenset(code for code, found in empty.items() if found == {True})
 
     def possible_counts(self, most: int) -> set[int]:
         """All numbers of positions that can be selected."""

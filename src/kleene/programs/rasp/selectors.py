@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.expressions import Full, SOp, is_numerical
+from kleene.programs.rasp.expressions import Full, SOp
 from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import function_text
 
@@ -243,8 +243,7 @@ class SelectorWidth(SOp):
 class Aggregate(SOp):
     """The mean of an s-op over the selected positions; `default` where none is selected.
 
-    One value, or several equal ones, need not be numbers: they give that value, as a float if the aggregate is
-    numerical.
+    One value, or several equal ones, need not be numbers: they give that value.
     """
 
     _default_name = "aggregate"
@@ -266,7 +265,7 @@ class Aggregate(SOp):
             return self.default
         first = values[0]
         if all(type(value) is type(first) and value == first for value in values[1:]):
-            return float(first) if is_numerical(self) and isinstance(first, (int, float)) else first
+            return first
         if not all(isinstance(value, (int, float)) for value in values):
             raise RaspError(f"{self.described} selects several values that have no mean: {_listed(values)}")
         if all(isinstance(value, int) for value in values):

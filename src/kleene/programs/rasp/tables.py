@@ -75,23 +75,25 @@ def _split(
     found: list[Case],
     reads: dict[str, list[Case]],
 ) -> None:
-    """Adds the cases of a table. Where a count is zero, the heads that it guards are not looked at."""
-    for at, guard in enumerate(support):
-        guarded = [other for other in support if other.guard is guard]
-        if not guarded or guard.nothing not in axes[at] or len(axes[at]) == 1:
+    """Adds the cases of a table. Where a guard says that a head is undefined, the head is not looked at."""
+    for head in support:
+        at = support.index(head.guard) if head.guard in support else -1
+        within = [i for i, code in enumerate(axes[at]) if code in head.without] if at >= 0 else []
+        if not within:
             continue
-        reads[guard.name].append(case(where, Constant(1)))
-        rest = [a for a in range(len(support)) if support[a] not in guarded and a != at]
-        inside = tuple(
-            axes[at].index(guard.nothing) if a == at else slice(None) if a in rest else 0 for a in range(len(support))
-        )
-        empty = where | {guard.name: frozenset({guard.nothing})}
-        _split(write, [support[a] for a in rest], [axes[a] for a in rest], table[inside], empty, spec, found, reads)
-        others = tuple(code for code in axes[at] if code != guard.nothing)
-        kept = table.take([axes[at].index(code) for code in others], axis=at)
-        axes = [others if a == at else axis for a, axis in enumerate(axes)]
-        where = where | {guard.name: frozenset(others)}
-        _split(write, support, axes, kept, where, spec, found, reads)
+        guard, own = support[at], axes[at]
+        if guard.is_head:
+            reads[guard.name].append(case(where, Constant(1)))
+        unread = [a for a, other in enumerate(support) if other.guard is guard and other.without == head.without]
+        for places, dropped in ((within, unread), ([i for i in range(len(own)) if i not in within], [])):
+            if not places:
+                continue
+            part = table.take(places, axis=at)[tuple(0 if a in dropped else slice(None) for a in range(len(support)))]
+            codes = tuple(own[i] for i in places)
+            left = [codes if a == at else axis for a, axis in enumerate(axes)]
+            rest = [a for a in range(len(support)) if a not in dropped]
+            narrowed = where | {guard.name: frozenset(codes)}
+            _split(write, [support[a] for a in rest], [left[a] for a in rest], part, narrowed, spec, found, reads)
         return
     for at in range(len(support) - 1, -1, -1):
         if _is_unneeded(table, at):

@@ -9,11 +9,13 @@ const KEYS = [
   ["Home End", "the first step, the last step"],
   ["n p", "the next and the previous step in which something changes"],
   ["N P", "the same, at the chosen position", "positions"],
+  ["e", "choose a value to set there", "edits"],
   ["?", "these keys"],
 ];
 
-export function helpDialog(choosesPositions) {
-  const rows = KEYS.filter(([, , only]) => !only || choosesPositions).map(([keys, meaning]) =>
+export function helpDialog(choosesPositions, takesEdits) {
+  const there = { positions: choosesPositions, edits: takesEdits };
+  const rows = KEYS.filter(([, , only]) => !only || there[only]).map(([keys, meaning]) =>
     el(
       "div",
       { className: "key" },

@@ -8,6 +8,7 @@ import { themeSwitch } from "./theme.js";
 import { transport, listen, capital } from "./transport.js";
 import { filters } from "./filters.js";
 import { helpDialog } from "./help.js";
+import { editing, isEdited, readWithout } from "./editing.js";
 import { views } from "./views/registry.js";
 
 async function open() {
@@ -37,11 +38,17 @@ async function open() {
     for (let p = 0; p < width; p++) sum += counts[at * width + p];
     return sum;
   };
-  const page = { document: content, runs, counts, steps, width, changesIn };
+  const without = await readWithout(content);
+  const page = { document: content, runs, without, counts, steps, width, changesIn };
   const host = document.getElementById("main");
   const shown = await view.build(stage, page, host);
-  page.describe = (at) => `${capital(content.step)} ${at + content.first} of ${content.steps}. ${shown.describe(at)}`;
-  const dialog = helpDialog(Boolean(view.startPosition));
+  const edited = editing(stage, page);
+  if (edited) host.prepend(edited);
+  page.describe = (at) => {
+    const edit = isEdited(content, at + content.first) ? " An edit is made here." : "";
+    return `${capital(content.step)} ${at + content.first} of ${content.steps}. ${shown.describe(at)}${edit}`;
+  };
+  const dialog = helpDialog(Boolean(view.startPosition), Boolean(edited?.querySelector("form")));
   const found = filters(stage, content, view.filters);
   drawTop(content, runs, stage, found, dialog);
   const bar = transport(document.getElementById("bar"), stage, page);
@@ -50,6 +57,7 @@ async function open() {
   listen({
     ...bar.keys,
     "?": () => dialog.showModal(),
+    e: () => document.getElementById("edit-value")?.focus(),
     ShiftArrowLeft: () => stage.set({ position: between(stage.now.position - 1, stage.now.from, stage.now.to) }),
     ShiftArrowRight: () => stage.set({ position: between(stage.now.position + 1, stage.now.from, stage.now.to) }),
   });

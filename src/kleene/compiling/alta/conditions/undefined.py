@@ -21,15 +21,22 @@ import numpy as np
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.units import Bit, SeenUnits, UnitInputs, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS
-from kleene.programs.alta.cases import Feature, View
+from kleene.programs.alta.cases import Case, Feature, View
 from kleene.programs.alta.symbols import Sum
 
 Box = Mapping[str, frozenset[int]]  # the codes that each variable may have
 MOST_BOXES = 20_000  # to split into for one head
 
 
-def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
-    """Whether guards are right, and no unit and no case acts on a head outside its guards."""
+Guards = Mapping[str, Sequence[Case]]
+
+
+def undefined(seen: SeenUnits, most: int = MOST_BOXES, guards: Guards | None = None) -> Condition:
+    """Whether guards are right, and no unit and no case acts on a head outside its guards.
+
+    In one layer of many, `guards` has the heads that may be undefined there, with the cases in which the MLP looks at
+    them, also those in which they are surely defined.
+    """
     program = seen.program
     if not program.heads and not program.faults:
         return Condition("undefined", True, "no heads")
@@ -39,9 +46,10 @@ def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
     shown, skipped = 0, []
     if seen.against_heads:
         return Condition("undefined", False, "a hidden unit reads a head with a negative weight")
-    for head in program.heads:
+    reads = {head: program.reads.get(head, ()) for head in program.heads} if guards is None else guards
+    for head, cases in reads.items():
         try:
-            found = _Head(seen, head, most)
+            found = _Head(seen, head, cases, most)
             problem = found.problem()
         except _TooMany:
             skipped.append(head)
@@ -49,8 +57,8 @@ def undefined(seen: SeenUnits, most: int = MOST_BOXES) -> Condition:
         if problem is not None:
             return Condition("undefined", False, problem)
         shown += found.shown
-    guards = sum(len(c) for group in (program.reads, program.faults) for c in group.values())
-    detail = f"{guards} guards are right, and {shown} units and cases that mention heads act only behind them"
+    count = sum(len(c) for group in (program.reads, program.faults) for c in group.values())
+    detail = f"{count} guards are right, and {shown} units and cases that mention heads act only behind them"
     if skipped:
         detail += f"; {', '.join(skipped)}: too many to split, and rest on the weights being the compiler's"
     return Condition("undefined", True, detail)
@@ -136,12 +144,12 @@ class _Actor:
 class _Head:
     """One head: its guards, and the units and cases that mention it."""
 
-    def __init__(self, seen: SeenUnits, head: str, most: int):
+    def __init__(self, seen: SeenUnits, head: str, cases: Sequence[Case], most: int):
         self.seen, self.head, self.left = seen, head, most
         self.sizes = {n: s for n, s in seen.program.sizes.items() if n != head}
         # A guard's conditions on the head itself count as holding where the head is undefined. A fault ends a run, too.
         faults = [c for cases in seen.program.faults.values() for c in cases]
-        guards = (*seen.program.reads.get(head, ()), *faults)
+        guards = (*cases, *faults)
         self.guards = [[i for i in c.where if head not in _names(i[0])] for c in guards]
         self.shown = 0
 

@@ -3,6 +3,7 @@
 import { el } from "../elements.js";
 import { follow } from "./events.js";
 import { keep, kept, restore } from "./keeping.js";
+import { linkedEdits, linkEdits } from "../linking.js";
 
 const start = JSON.parse(document.getElementById("live-data").textContent);
 const before = kept();
@@ -33,6 +34,11 @@ document.getElementById("console").append(form, wrong, trouble);
 restore(before);
 show(start);
 follow(show, lost);
+const linked = linkedEdits();
+// A page that was opened by a link asks for the link's edits; one that was loaded again shows those of the server.
+if (!before && linked.length && linked.join("\n") !== start.edits.join("\n")) run(field.value, linked);
+else linkEdits(start.edits);
+addEventListener("kleene-run", (event) => run(event.detail.input, event.detail.edits));
 
 function show(now) {
   if (now.page !== start.page) {
@@ -44,9 +50,11 @@ function show(now) {
   state.dataset.state = now.running ? "running" : now.problem ? "wrong" : "live";
   if (!dirty && !now.problem) field.value = now.input;
   const isInput = now.problem?.of === "input";
-  wrong.textContent = isInput ? now.problem.message : "";
+  const isEdit = now.problem?.of === "edit";
+  wrong.textContent = isInput || isEdit ? now.problem.message : "";
   field.setAttribute("aria-invalid", String(isInput));
-  trouble.hidden = !now.problem || isInput;
+  if (isEdit) linkEdits(start.edits);
+  trouble.hidden = !now.problem || isInput || isEdit;
   trouble.replaceChildren(...(trouble.hidden ? [] : told(now.problem)));
   if (!start.page && !document.getElementById("waiting"))
     document.getElementById("main").append(
@@ -63,14 +71,19 @@ function told(problem) {
   return [...place, message, ...line, ...(start.page ? [stays] : [])];
 }
 
-async function send(event) {
+function send(event) {
   event.preventDefault();
+  run(field.value, start.edits);
+}
+
+async function run(input, edits) {
   dirty = false;
+  linkEdits(edits);
   try {
     const answer = await fetch("input", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ input: field.value }),
+      body: JSON.stringify({ input, edits }),
     });
     if (!answer.ok) wrong.textContent = (await answer.json()).problem;
   } catch {

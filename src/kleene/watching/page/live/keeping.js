@@ -1,6 +1,7 @@
 // What a person set up in the page is kept while it loads a new document: theme, filters, and where they were typing.
 
 const PLACE = "kleene-live";
+const FOCUSED = ["live-input", "edit-channel", "edit-step", "edit-position", "edit-value", "edit-set"];
 
 export function keep(typed) {
   const filters = [...document.querySelectorAll("#filters input")].map((field) => [field.id, field.value]);
@@ -8,7 +9,8 @@ export function keep(typed) {
     theme: document.documentElement.dataset.theme ?? "",
     filters: filters.filter(([, value]) => value),
     typed,
-    focused: document.activeElement?.id === "live-input",
+    focused: FOCUSED.includes(document.activeElement?.id) ? document.activeElement.id : "",
+    picked: document.getElementById("edit-channel")?.value ?? "",
     scroll: scrollY,
   };
   try {
@@ -43,7 +45,12 @@ export function restore(found) {
     }
     if (found.filters.length) document.querySelector("[aria-controls=filters]")?.click();
     scrollTo(0, found.scroll);
-    if (found.focused) document.getElementById("live-input").focus();
+    const channel = document.getElementById("edit-channel");
+    if (found.picked && channel && [...channel.options].some((option) => option.value === found.picked)) {
+      channel.value = found.picked;
+      channel.dispatchEvent(new Event("change"));
+    }
+    if (found.focused) document.getElementById(found.focused)?.focus();
   });
   watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
 }

@@ -1,6 +1,7 @@
 // The view of a circuit: the modules that matter in this step and their wires, the registers, the memory, and the text.
 
 import { el } from "../elements.js";
+import { beforeText, withoutOf } from "../editing.js";
 import { unpack } from "../columns.js";
 import { drawn, laidOut } from "./wires.js";
 
@@ -82,7 +83,12 @@ function memoryTable(stage, page, run) {
     const heads = registers.map((channel) => el("th", { scope: "col", textContent: channel.name }));
     for (let cell = from; cell <= to; cell++)
       heads.push(el("th", { scope: "col", textContent: cell + content.firstPosition }));
-    cells = heads.map(() => el("td"));
+    cells = heads.map((_, index) => {
+      const isRegister = index < registers.length;
+      const picked = isRegister ? registers[index].name : "memory";
+      const position = isRegister ? stage.now.position : from + index - registers.length;
+      return el("td", { onclick: () => stage.set({ picked, position }) });
+    });
     element.replaceChildren(
       el("caption", { className: "unseen", textContent: "The registers and the cells of the memory" }),
       el("thead", {}, el("tr", {}, ...heads)),
@@ -98,9 +104,11 @@ function memoryTable(stage, page, run) {
       const [channel, position] =
         index < registers.length ? [registers[index], 0] : [memory, from + index - registers.length];
       cell.textContent = channel.text(step, position);
+      cell.title = page.without ? beforeText([channel], [withoutOf(page, run, channel)], step, position) : "";
       cell.className = [
         index < registers.length ? "registercell" : "",
         step > 0 && !channel.same(step, step - 1, position) ? "lit" : "",
+        cell.title ? "moved" : "",
       ]
         .filter(Boolean)
         .join(" ");

@@ -2,12 +2,14 @@
 
 import { el } from "../elements.js";
 import { fits } from "../filters.js";
+import { beforeText, withoutOf } from "../editing.js";
 
 const MOST_CELLS = 16000; // more are slow to lay out; the rest is reached by the filter of positions
 const LIT = 1,
   QUIET = 2,
   WRONG = 4,
-  CHOSEN = 8;
+  CHOSEN = 8,
+  MOVED = 16;
 
 export function grid(stage, page) {
   const content = page.document;
@@ -59,6 +61,7 @@ export function grid(stage, page) {
       makeRow(
         channel,
         others.map((run) => run.byName.get(channel.name)),
+        [base, ...others].map((run) => withoutOf(page, run, channel)),
         base,
         from,
         columns,
@@ -118,7 +121,7 @@ export function grid(stage, page) {
     );
   }
 
-  function makeRow(channel, others, base, from, columns) {
+  function makeRow(channel, others, without, base, from, columns) {
     const name = el("th", { scope: "row", title: channel.name }, el("span", { textContent: channel.name }));
     if (channel.name === base.output) name.append(el("span", { className: "tag", textContent: "output" }));
     const cells = Array.from({ length: channel.positions ? columns : 1 }, () => el("div"));
@@ -126,9 +129,11 @@ export function grid(stage, page) {
       "tr",
       {},
       name,
-      ...cells.map((cell, index) => el("td", { onclick: () => stage.set({ position: from + index }) }, cell)),
+      ...cells.map((cell, index) =>
+        el("td", { onclick: () => stage.set({ position: from + index, picked: channel.name }) }, cell),
+      ),
     );
-    return { channel, others, element: row, cells, texts: [], looks: [] };
+    return { channel, others, without, element: row, cells, texts: [], looks: [], befores: [] };
   }
 
   function drawFolded(fitting, visible, columns) {
@@ -166,7 +171,7 @@ export function grid(stage, page) {
   }
 
   function drawCell(row, index, step, chosen) {
-    const { channel, others } = row;
+    const { channel, others, without } = row;
     const position = first + index;
     const exists = step < channel.steps && !(channel.perStep && step === 0 && content.first === 0);
     let text = exists ? channel.text(step, position) : "";
@@ -178,6 +183,9 @@ export function grid(stage, page) {
       if (there !== text) look |= WRONG;
       text = `${text}\n${there}`;
     }
+    const before = page.without ? beforeText([channel, ...others], without, step, position) : "";
+    if (before) look |= MOVED;
+    if ((row.befores[index] ?? "") !== before) row.cells[index].title = row.befores[index] = before;
     if (row.texts[index] !== text) row.cells[index].textContent = row.texts[index] = text;
     if (row.looks[index] !== look) {
       row.looks[index] = look;
@@ -192,7 +200,7 @@ export function grid(stage, page) {
     caption.textContent =
       step + content.first === 0
         ? "the start, before the first layer"
-        : `after ${content.step} ${step + content.first}; lit cells changed in it${stage.now.shown === "both" ? `; ${page.runs[0].source} above, ${page.runs[1].source} below` : ""}`;
+        : `after ${content.step} ${step + content.first}; lit cells changed in it${page.without ? "; dashed cells differ from the run without the edits" : ""}${stage.now.shown === "both" ? `; ${page.runs[0].source} above, ${page.runs[1].source} below` : ""}`;
   }
 
   return {
@@ -211,6 +219,7 @@ function classes(look, others) {
   if (look & QUIET) found.push("quiet");
   if (look & WRONG) found.push("wrong");
   if (look & CHOSEN) found.push("chosen");
+  if (look & MOVED) found.push("moved");
   return found.join(" ");
 }
 

@@ -3,6 +3,7 @@
 import { el } from "../elements.js";
 import { diagram } from "./diagram.js";
 import { spaceTime } from "./spacetime.js";
+import { beforeText, withoutOf } from "../editing.js";
 
 const WINDOW = 61; // cells that are shown around the head
 
@@ -80,6 +81,8 @@ function tapeTable(stage, page, run, compared = null) {
   let texts = [],
     looks = [];
   const [state, head, tape] = ["state", "head", "tape"].map((channel) => run.byName.get(channel));
+  const before = (channel, step, cell) =>
+    page.without ? beforeText([channel], [withoutOf(page, run, channel)], step, cell) : "";
   const differs = (channel, step, cell) => {
     const there = compared?.byName.get(channel.name);
     return Boolean(there) && (step >= there.steps || channel.text(step, cell) !== there.text(step, cell));
@@ -93,7 +96,7 @@ function tapeTable(stage, page, run, compared = null) {
     tds = [];
     for (let cell = start; cell <= end; cell++) {
       ths.push(el("th", { scope: "col", textContent: cell + content.firstPosition }));
-      tds.push(el("td"));
+      tds.push(el("td", { onclick: () => stage.set({ position: cell, picked: "tape" }) }));
     }
     numbers.replaceChildren(...ths);
     symbols.replaceChildren(...tds);
@@ -119,12 +122,14 @@ function tapeTable(stage, page, run, compared = null) {
         wrote ? "lit" : "",
         isBlank ? "blank" : "",
         differs(tape, step, cell) ? "wrong" : "",
+        before(tape, step, cell) ? "moved" : "",
       ]
         .filter(Boolean)
         .join(" ");
       if (texts[index] !== text) tds[index].textContent = texts[index] = text;
       if (looks[index] !== look) {
         tds[index].className = looks[index] = look;
+        tds[index].title = before(tape, step, cell);
         ths[index].className = cell === at ? "head" : "";
       }
     }
@@ -132,6 +137,8 @@ function tapeTable(stage, page, run, compared = null) {
     if (under) {
       if (state)
         name.textContent = `${state.text(step, 0)}${differs(state, step, 0) || differs(head, step, 0) ? " ≠" : ""}`;
+      name.title = [state, head].map((channel) => before(channel, step, 0)).find(Boolean) ?? "";
+      name.classList.toggle("moved", Boolean(name.title));
       if (name.parentElement !== under) under.append(name);
       keepCentred(element, under);
     }

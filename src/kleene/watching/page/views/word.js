@@ -3,6 +3,7 @@
 import { el } from "../elements.js";
 import { shortNumber } from "../recording.js";
 import { diagram } from "./diagram.js";
+import { beforeText, withoutOf } from "../editing.js";
 
 const MOST_UNITS = 16; // of a hidden layer, a row each
 
@@ -11,7 +12,7 @@ export const word = {
 
   async build(stage, page, host) {
     const content = page.document;
-    const [first, ...others] = page.runs.map((run) => rowsOf(run, page.runs.length > 1));
+    const [first, ...others] = page.runs.map((run) => rowsOf(run, page));
     const rows = [
       ...first,
       ...others.flatMap((found) =>
@@ -62,14 +63,16 @@ export const word = {
 };
 
 // The rows of one run: [name, what stands in it after each step].
-function rowsOf(run, several) {
-  const name = (channel) => (several ? `${channel} (${run.source})` : channel);
+function rowsOf(run, page) {
+  const name = (channel) => (page.runs.length > 1 ? `${channel} (${run.source})` : channel);
   return run.channels.flatMap((channel) => {
     if (channel.name === "symbol") return [];
     if (!channel.row)
       return [
         {
           name: name(channel.name),
+          channel: channel.name,
+          before: (step) => (page.without ? beforeText([channel], [withoutOf(page, run, channel)], step, 0) : ""),
           at: (step) =>
             channel.name === "accepting" ? (channel.text(step, 0) === "1" ? "✓" : "–") : channel.text(step, 0),
         },
@@ -111,10 +114,13 @@ export function stepTable(rows, page, stage, input = "symbol") {
     const line = el("tr", {}, el("th", { scope: "row", textContent: row.name }));
     for (let step = 0; step < page.steps; step++) {
       const text = row.differs?.(step) ? `≠ ${row.at(step)}` : row.at(step);
+      const before = row.before?.(step);
       const cell = el("td", {
         textContent: text,
+        title: before || undefined,
         "data-differs": row.differs?.(step),
-        onclick: () => stage.set({ step }),
+        "data-moved": before ? "true" : undefined,
+        onclick: () => stage.set({ step, picked: row.channel }),
       });
       columns[step].push(cell);
       line.append(cell);
