@@ -9,7 +9,7 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.explaining import interdependence
+from kleene.explaining import decompose, interdependence
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.explaining.interactions.network_outputs import output_network
 from kleene.explaining.words.parts import decomposable
@@ -143,3 +143,11 @@ def test_the_interactions_of_a_compiled_network_are_those_of_its_language():
 def test_a_network_that_is_not_recurrent_is_refused(lstm):
     with pytest.raises(InputError, match="not for a TransformerLM"):
         output_network(replace(decomposable(lstm), recurrence=None), "zero")
+
+
+def test_a_compiled_rnn_shares_its_state_out_in_halves_so_that_nothing_is_interdependent():
+    """As the page of results says."""
+    network = kleene.compile(get("tomita_4").build(), dtype="float32")
+    halves = [decompose(network, "0110", place).relevant[-1].sum() for place in range(LENGTH)]
+    assert halves == [1 / 16, 1 / 8, 1 / 4, 1 / 2]
+    assert not np.nansum(MEASURES["di_hidden"](network, WORDS))
