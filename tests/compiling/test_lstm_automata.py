@@ -78,6 +78,15 @@ def test_it_runs_by_name_as_an_automaton_does():
     assert outcome.trace == kleene.run("dfa:tomita_4", "10010").trace
 
 
+def test_a_state_is_set_in_the_lstm_as_in_the_automaton():
+    dfa = entries()["tomita_3"].build()
+    network = kleene.compile(dfa, machine="lstm")
+    for state in ("odd", "lost"):  # lost has no unit: the zero vector stands for it
+        edit = kleene.Edit("state", layer=2, value=state)
+        assert network.run("110100", edits=[edit]) == dfa.run("110100", edits=[edit])
+        assert network.run("110100", edits=[edit]) != dfa.run("110100")
+
+
 def test_what_is_saved_comes_back_with_its_reading(tmp_path):
     network = compile_dfa(PARITY, machine="lstm")
     again = kleene.load(network.save(tmp_path / "parity.safetensors"))
