@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import kleene
+import kleene.experiments.judge
+from kleene import naming
 from kleene.errors import InputError
 from kleene.experiments.judge import JudgeSize, chosen_measures, drawn_words
 from kleene.explaining.interactions.measures import MEASURES
@@ -22,6 +24,29 @@ def test_taught_networks_that_have_not_learned_are_left_out():
     assert found.families == ("compiled RNN",)
     assert found.left_out == ("tomita_1 seed 0 (taught RNN) is wrong on some words of 4 symbols",)
     assert found.as_json()["size"]["length"] == 4
+
+
+def test_taught_networks_are_families_by_machine_and_hints(monkeypatch):
+    """With a stand-in for teaching that returns networks which are right."""
+    asked = []
+
+    class Right:
+        def __init__(self, name, **given):
+            asked.append((name, given["machine"], given["hints"], given["seeds"], given["first_seed"]))
+            self.network = kleene.compile(naming.find(name).subject, dtype="float32")
+
+        def machine(self, run):
+            return self.network
+
+    monkeypatch.setattr(kleene.experiments.judge, "teach", Right)
+    size = JudgeSize(languages=("tomita_4",), length=4, words=2, seeds=2, hints=("none", "states"))
+    found = kleene.judge("nearness", size=size, seed=5)
+    taught = [one for one in found.verdicts if one.family not in ("compiled RNN", "compiled LSTM")]
+    assert [one.family for one in taught] == ["taught RNN", "RNN, states hints", "taught LSTM", "LSTM, states hints"]
+    assert {tuple(one.by_network) for one in taught} == {("tomita_4 seed 5", "tomita_4 seed 6")}
+    assert asked == [
+        ("dfa:tomita_4", machine, hints, 2, 5) for machine in ("rnn", "lstm") for hints in ("none", "states")
+    ]
 
 
 def test_measures_are_named_given_as_functions_or_found_in_files(tmp_path):

@@ -49,10 +49,13 @@ def judge(
         size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
         shown = not as_json and sys.stderr.isatty()
         found = judged(measures, size=size, seed=seed, on_network=_tell if shown else None)
+        if shown:
+            _tell("")
     if as_json:
         return print_json(found.as_json())
     typer.echo(str(found))
 
 
 def _tell(line: str) -> None:
-    typer.echo(f"{line:<60}\r", err=True, nl=False)
+    """Show a line on stderr in place of the one before."""
+    typer.echo(f"\r\x1b[2K{line}", err=True, nl=False)

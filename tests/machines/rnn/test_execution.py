@@ -176,3 +176,12 @@ def test_few_words_and_many_are_accepted_alike(network):
     words = [*all_words(network.alphabet, 3)]
     many = network.accepts_batch([*words, *[network.alphabet[0]] * execution.FEW])
     assert [network.accepts(word) for word in words] == many[: len(words)].tolist()
+
+
+def test_the_outputs_of_many_words_are_those_of_each_at_its_end():
+    exact = compile_dfa(DFA.from_regex("(a|b)*abb"))
+    words = ["", "abb", "babb", "ab"]
+    for network in (exact, exact.to_float()):
+        found = network.outputs_batch(words)
+        assert found.tolist() == [network.outputs(word)[-1].tolist() for word in words] == [[0], [1], [1], [0]]
+        assert network.outputs_batch([]).shape == (0, 1)
