@@ -59,12 +59,12 @@ def cases_of(writes: Sequence[TableWrite], depth: int, spec: Specification) -> F
         updates[write.target] = []
         axes = tuple(tuple(range(atom.size)) for atom in write.support)
         table = np.where(write.codes >= 0, write.codes, FREE)
-        search.add(write, _Part(write.support, axes, table, write.where))
+        search.add(write, _TablePart(write.support, axes, table, write.where))
     return FoundCases(updates, {name: list(dict.fromkeys(cases)) for name, cases in reads.items()})
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _TablePart:
     """A part of a table: some codes of each atom, what is written there, and the conditions that it has so far."""
 
     support: tuple[Atom, ...]
@@ -76,20 +76,20 @@ class _Part:
     def names(self) -> tuple[str, ...]:
         return tuple(atom.name for atom in self.support)
 
-    def without(self, dropped: Collection[int]) -> "_Part":
+    def without(self, dropped: Collection[int]) -> "_TablePart":
         """The part without some atoms, which do not matter: an entry that says anything speaks for all."""
         rest = [a for a in range(len(self.support)) if a not in dropped]
         support, axes = tuple(self.support[a] for a in rest), tuple(self.axes[a] for a in rest)
         return replace(self, support=support, axes=axes, table=self.table.max(axis=tuple(dropped)))
 
-    def narrowed(self, at: int, places: Sequence[int]) -> "_Part":
+    def narrowed(self, at: int, places: Sequence[int]) -> "_TablePart":
         """The part at some codes of one atom, which become a condition."""
         codes = tuple(self.axes[at][i] for i in places)
         axes = tuple(codes if a == at else axis for a, axis in enumerate(self.axes))
         where = self.where | {self.names[at]: frozenset(codes)}
         return replace(self, axes=axes, table=self.table.take(places, axis=at), where=where)
 
-    def trimmed(self) -> "_Part":
+    def trimmed(self) -> "_TablePart":
         """The part without codes at which nothing is written."""
         written, every = self.table != FREE, range(self.table.ndim)
         kept = [np.flatnonzero(written.any(axis=tuple(b for b in every if b != a))) for a in every]
@@ -109,7 +109,7 @@ class _CaseSearch:
     spec: Specification
     found: FoundCases
 
-    def add(self, write: TableWrite, part: _Part) -> None:
+    def add(self, write: TableWrite, part: _TablePart) -> None:
         """Adds the cases of a part of a table. Where a guard says that a head is undefined, it is not looked at."""
         for head in part.support:
             at = part.support.index(head.guard) if head.guard in part.support else -1
@@ -125,7 +125,9 @@ class _CaseSearch:
         if not (part.table == FREE).all():
             self._add_simple(write, part)
 
-    def _add_guarded(self, write: TableWrite, part: _Part, at: int, within: list[int], codes: frozenset[int]) -> None:
+    def _add_guarded(
+        self, write: TableWrite, part: _TablePart, at: int, within: list[int], codes: frozenset[int]
+    ) -> None:
         guard = part.support[at]
         if guard.is_head:
             self.found.reads[guard.name].append(case(part.where, Constant(1)))
@@ -135,7 +137,7 @@ class _CaseSearch:
         if others:
             self.add(write, part.narrowed(at, others))
 
-    def _add_simple(self, write: TableWrite, part: _Part) -> None:
+    def _add_simple(self, write: TableWrite, part: _TablePart) -> None:
         """Adds few cases that write a table: of sums where it is a function of some, otherwise one table."""
         cases, sizes = self.found.updates[write.target], self.spec.sizes
         part = replace(part, where=part.where | {write.target: frozenset({write.nothing})})
