@@ -104,3 +104,9 @@ def test_a_number_of_any_length_is_read_or_refused_at_once(value):
 def test_a_value_is_given_in_the_meanings_of_the_codes():
     channel = Channel("kind", "category", 3, meanings=(None, 2, "even"))
     assert [entry_of(channel, value) for value in (None, 2, "even", 0, True)] == [0, 1, 2, None, None]
+
+
+def test_a_vector_is_read_from_text():
+    channel = Channel("hidden", "vector", 2)
+    assert [entry_of(channel, value).tolist() for value in ("1 -2", "[0.5, 3]", [1, 2])] == [[1, -2], [0.5, 3], [1, 2]]
+    assert [entry_of(channel, value) for value in ("1", "1 2 3", "a b", "nan 1", None, object())] == [None] * 6

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kleene
+from kleene.errors import InputError
 from kleene.machines.pretrained import grammar_model
 from kleene.machines.protocol import load
 from kleene.watching.columns import unpacked
@@ -50,3 +51,10 @@ def test_a_transformer_predicts_nothing_before_the_first_word():
     content = kleene.watch(load(FILES / "transformer_lm.safetensors"), ["a", "b"]).document
     assert content["next"][0] == []
     assert len(content["next"][1]) == 2
+
+
+def test_a_page_of_a_sentence_takes_no_edits(model):
+    units = model.start.hidden.shape[-1]
+    assert kleene.watch(model, SENTENCE).document["editable"] == []
+    with pytest.raises(InputError, match="without edits; `kleene run` takes them"):
+        kleene.watch(model, SENTENCE, edits=[kleene.Edit("hidden.0", step=1, value=[0.0] * units)])

@@ -25,7 +25,16 @@ def entry_of(channel: Channel, value: Any) -> Any:
         return _number_of(value)
     if channel.kind == "set":
         return _members(channel, value)
-    found = np.asarray(value, dtype=np.float64) if not isinstance(value, str) else np.zeros(0)
+    return _vector(channel, value)
+
+
+def _vector(channel: Channel, value: Any) -> np.ndarray | None:
+    if isinstance(value, str):
+        value = value.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
     return found if found.shape == channel.entry_shape and np.isfinite(found).all() else None
 
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase as fnmatch
 from typing import Any
 
 from kleene import kinds, naming
-from kleene.errors import InputError, KleeneError
+from kleene.errors import EditError, InputError, KleeneError
 from kleene.notation.edits import Edit
 from kleene.running import Outcome, read_edits, run, typed_input
 from kleene.watching.cutting import Cut
@@ -114,10 +114,13 @@ def page_of(
     traces = [outcome.trace for outcome in outcomes]
     check_size(traces, cut)
     parts: ViewParts = first.kind.watched(outcomes, cut, program)
+    if parts.view == "sentence" and any(outcome.edits for outcome in outcomes):
+        raise EditError("a page of a sentence shows which words interact, without edits; `kleene run` takes them")
     content = document(
         traces, parts, cut, kind=first.kind.name, title=_title(first.name), input=typed, answer=first.answer
     )
-    content["editable"] = [c.name for c in traces[0].channels if any(fnmatch(c.name, p) for p in first.kind.editable)]
+    patterns = first.kind.editable if parts.view != "sentence" else ()
+    content["editable"] = [c.name for c in traces[0].channels if any(fnmatch(c.name, p) for p in patterns)]
     if options is not None:
         plain = [_without_edits(outcome, options) for outcome in outcomes]
         edits = [str(edit) for edit in first.edits]

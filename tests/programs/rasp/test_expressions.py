@@ -190,6 +190,7 @@ def test_numbers_of_numpy_become_plain_ones():
     values = rasp.Map(np.sqrt, rasp.tokens)([4, 9])
     assert values == [2, 3]
     assert type(values[0]) is float
+    assert rasp.LinearSequenceMap(rasp.tokens, rasp.indices, np.int64(2), np.float32(0.5))([1, 2]) == [2, 4.5]
     assert rasp.Select(rasp.tokens, rasp.tokens, np.less)([1, 2]) == [[False, False], [True, False]]
 
 

@@ -6,6 +6,7 @@ its value. Operators make maps, with constants and between s-ops: `length - indi
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -228,7 +229,7 @@ class LinearSequenceMap(SequenceMap):
     _default_name = "linear_sequence_map"
 
     def __init__(self, fst: SOp, snd: SOp, fst_fac: float, snd_fac: float):
-        if not all(isinstance(factor, (int, float)) for factor in (fst_fac, snd_fac)):
+        if not all(isinstance(factor, Real) for factor in (fst_fac, snd_fac)):
             raise ProgramError(f"the factors of a LinearSequenceMap are numbers, not {fst_fac!r} and {snd_fac!r}")
         weighted = shown_as(lambda x, y: fst_fac * x + snd_fac * y, lambda x, y: f"{fst_fac} * {x} + {snd_fac} * {y}")
         super().__init__(weighted, fst, snd)

@@ -14,7 +14,7 @@ ends a run with an error at a second one.
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,17 +84,15 @@ class Lowering:
     meanings: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     atoms: dict[str, Atom] = field(default_factory=dict)
     tables: dict[RASPExpr, ValueTable] = field(default_factory=dict)
-    _known: dict[Any, Any] = field(default_factory=dict)
+    layers: dict[str, int] = field(default_factory=dict)  # the first layer in which each head reads what it should
+    _made: dict[Any, Any] = field(default_factory=dict)  # what is made once, by what it is made of
 
     def program(self) -> Program:
         """The program, checked as every transformer program is."""
         for part in parts_of(self.expr):
             if isinstance(part, SOp):
                 self.tables[part] = self.table(part)
-        output = self.tables[self.expr]
-        atom = self.category(output, self.expr.name)
-        self.meanings[atom.name] = (None, *output.values)
-        return self._assembled(atom)
+        return self._assembled(self.category(self.tables[self.expr], self.expr.name))
 
     def _assembled(self, output: Atom) -> Program:
         depth = max(1, *(write.layer for write in self.writes), output.layer)
@@ -123,11 +121,10 @@ class Lowering:
 
     # --- tables ---------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def sample(self) -> Sample:
-        if "sample" not in self._known:
-            self._known["sample"] = Sample.of(len(self.vocabulary), self.max_length)
-        return self._known["sample"]
+        """Inputs on which every table is looked at."""
+        return Sample.of(len(self.vocabulary), self.max_length)
 
     @property
     def inside(self) -> np.ndarray:
@@ -138,7 +135,7 @@ class Lowering:
         if isinstance(part, TokensType):
             return self._identity(self._tokens(), self.vocabulary)
         if isinstance(part, IndicesType):
-            return self._identity(self._indices(), range(self.max_length))
+            return self.indices
         if isinstance(part, LengthType):
             return self._length(part)
         if isinstance(part, Full):
@@ -155,9 +152,13 @@ class Lowering:
             return self._aggregate(part)
         raise ProgramError(f"{part.described} cannot be compiled: a {type(part).__name__} is not known here")
 
-    def _identity(self, atom: Atom, values: Sequence[Any]) -> ValueTable:
+    def _identity(self, atom: Atom, values: Sequence[Any], *, loose: bool = False) -> ValueTable:
         """The table of an atom whose code 0 is the start, and code i + 1 the i-th value."""
-        return ValueTable((atom,), np.array([FREE, *range(len(values))]), tuple(values), self.inside)
+        return ValueTable((atom,), np.array([FREE, *range(len(values))]), tuple(values), self.inside, loose)
+
+    @property
+    def indices(self) -> ValueTable:
+        return self._identity(self._indices(), range(self.max_length))
 
     def _fused(self, part: SOp, function: Callable[..., Any], tables: list[ValueTable]) -> ValueTable:
         """The table of a function; inputs that together would make it large are written to variables first."""
@@ -166,8 +167,9 @@ class Lowering:
             largest = int(np.argmax(sizes))
             if not sizes[largest]:
                 break
-            child = part.children[largest]
-            tables[largest] = self._identity(self.category(tables[largest], child.name), tables[largest].values)
+            table = tables[largest]
+            atom = self.category(table, part.children[largest].name)
+            tables[largest] = self._identity(atom, table.values, loose=table.loose)
         return combined(part, function, tables, self.inside)
 
     def _constant(self, part: ConstantSOp) -> ValueTable:
@@ -176,8 +178,7 @@ class Lowering:
                 f"{part.described} has {len(part.value)} values, and the network reads inputs of up to "
                 f"{self.max_length} tokens. Give it a value for each, and check_length=False"
             )
-        indices = self._identity(self._indices(), range(self.max_length))
-        return combined(part, lambda index: part.value[index], [indices], self.inside)
+        return combined(part, lambda index: part.value[index], [self.indices], self.inside)
 
     def _length(self, part: LengthType) -> ValueTable:
         if self.causal:
@@ -186,11 +187,8 @@ class Lowering:
                 f"Count with SelectorWidth, which gives the length so far"
             )
         everywhere = Select(Full(0), Full(0), Comparison.TRUE)
-        for side in everywhere.children:
-            self.tables[side] = self.table(side)  # type: ignore[arg-type]
-        if "length" not in self._known:
-            self._known["length"] = self._counted(self.selection(everywhere), "length")
-        return self._known["length"]
+        self.tables.update({side: self.table(side) for side in (everywhere.keys, everywhere.queries)})
+        return self._counted(self.selection(everywhere), "length")
 
     def _width(self, part: SelectorWidth) -> ValueTable:
         return self._counted(self.selection(part.selector), part.name)
@@ -213,13 +211,18 @@ class Lowering:
 
     def category(self, table: ValueTable, label: str) -> Atom:
         """A variable that holds the value of a table: code 0 at the start, then one for each value."""
-        codes = np.arange(1, len(table.values) + 1)
-        made = self.variable(table, codes, len(codes) + 1, lambda **start: var(len(codes) + 1, 0, **start), label)
-        self.meanings.setdefault(made.name, (None, *table.values))
-        return made
+        codes, meanings = np.arange(1, len(table.values) + 1), (None, *table.values)
+        size = len(meanings)
+        return self.variable(table, codes, size, lambda **start: var(size, 0, **start), label, meanings)
 
     def variable(
-        self, table: ValueTable, codes: np.ndarray, size: int, make: Callable[..., Variable], label: str
+        self,
+        table: ValueTable,
+        codes: np.ndarray,
+        size: int,
+        make: Callable[..., Variable],
+        label: str,
+        meanings: tuple[Any, ...] | None = None,
     ) -> Atom:
         """The variable that holds, for each value of the table, the given code; one that is there already if possible.
 
@@ -230,12 +233,15 @@ class Lowering:
         mapped = np.where(table.codes >= 0, codes[np.maximum(table.codes, 0)], table.codes)
         if len(table.support) == 1 and not table.support[0].is_head and isinstance(made, Categorical):
             source, known = table.support[0], mapped >= 0
-            if source.size == size and (mapped[known] == np.flatnonzero(known)).all():
+            is_same = source.size == size and (mapped[known] == np.flatnonzero(known)).all()
+            if is_same and (meanings is None or repr(meanings) == repr(self.meanings.get(source.name))):
                 return source
-        key = (tuple(a.name for a in table.support), mapped.tobytes(), type(made), made.domain)
-        if key in self._known:
-            return self._known[key]
+        key = (tuple(a.name for a in table.support), mapped.tobytes(), type(made), made.domain, repr(meanings))
+        if key in self._made:
+            return self._made[key]
         name = self.fresh(label)
+        if meanings is not None:
+            self.meanings[name] = meanings
         seen = np.where(self.inside, mapped[tuple(a.seen for a in table.support)], nothing)
         embedded = self._embedded(table, mapped, made, nothing)
         if embedded is not None:
@@ -244,7 +250,7 @@ class Lowering:
             layer, self.variables[name] = max(a.ready for a in table.support), made
             self.writes.append(TableWrite(name, table.support, mapped, layer, nothing))
         atom = Atom(name, size, layer, np.maximum(seen, 0), positional=table.positional)
-        self._known[key] = self.atoms[name] = atom
+        self._made[key] = self.atoms[name] = atom
         return atom
 
     def _embedded(
@@ -253,9 +259,7 @@ class Lowering:
         """How the variable starts, if it follows from the token or from the position, or is constant."""
         if not table.support:
             codes = [nothing, *[int(mapped)] * len(self.vocabulary)]
-        elif (
-            table.support in ((self.atoms.get("tokens"),), (self.atoms.get("indices"),)) and not (mapped == FAULT).any()
-        ):
+        elif [atom.name for atom in table.support] in (["tokens"], ["indices"]) and not (mapped == FAULT).any():
             codes = [code if code >= 0 else nothing for code in mapped.tolist()]
         else:
             return None
@@ -272,12 +276,9 @@ class Lowering:
 
     def selection(self, selector: Selector) -> Selection:
         """What a selector selects, by values and on the sample."""
-        if selector not in self._known:
-            self._known[selector] = selection_of(selector, self.tables, self._identity_of_indices, self.causal)
-        return self._known[selector]
-
-    def _identity_of_indices(self) -> ValueTable:
-        return self._identity(self._indices(), range(self.max_length))
+        if selector not in self._made:
+            self._made[selector] = selection_of(selector, self.tables, lambda: self.indices, self.causal)
+        return self._made[selector]
 
     def head(self, selection: Selection, value: Atom, output: Variable | None, label: str, *, start: bool) -> str:
         """A head that reads a value where a selection selects, and at the start too if asked."""
@@ -293,14 +294,13 @@ class Lowering:
         )  # fmt: skip
         offsets = frozenset(range(-self.max_length, 1)) if self.causal else frozenset()
         key = ("head", query.name, keys.name, value.name, output and output.domain)
-        if key not in self._known:
-            name = self._known[key] = self.fresh(label)
+        if key not in self._made:
+            name = self._made[key] = self.fresh(label)
             if output is None and value.name in self.meanings:
                 self.meanings[name] = self.meanings[value.name]
             self.heads[name] = Head(query.name, keys.name, value.name, offsets, output)
-            layer = 1 + max(query.layer, keys.layer, value.layer)
-            self._known["layer", name] = layer
-        return self._known[key]
+            self.layers[name] = 1 + max(query.layer, keys.layer, value.layer)
+        return self._made[key]
 
     def _counted(self, selection: Selection, label: str) -> ValueTable:
         atom, counts = self.count(selection, label)
@@ -308,22 +308,19 @@ class Lowering:
 
     def count(self, selection: Selection, label: str) -> tuple[Atom, list[int]]:
         """The head that counts what is selected, and the count that each of its codes stands for."""
-        known = ("count", id(selection))
-        if known not in self._known:
+        if selection not in self._made:
             counts = sorted(selection.possible_counts(self.max_length), reverse=True)
             flag = self._flag()
             name = self.head(selection, flag, numeric_var(1 / (n + 1) for n in counts), f"{label}_count", start=True)
             places = {n: code for code, n in enumerate(counts)}
             seen = np.vectorize(lambda n: places.get(n, 0), otypes=[np.int64])(selection.counts)
-            atom = Atom(
-                name, len(counts), self._known["layer", name], seen, is_head=True, positional=selection.positional
-            )  # fmt: skip
-            self._known[known] = self._shared(atom), counts
-        return self._known[known]
+            atom = Atom(name, len(counts), self.layers[name], seen, is_head=True, positional=selection.positional)
+            self._made[selection] = self._shared(atom), counts
+        return self._made[selection]
 
     def _shared(self, head: Atom) -> Atom:
         """The head, or the one that two selectors share because they select alike: a table must not have both."""
-        return self._known.setdefault(("atom", head.name, head.guard), head)
+        return self._made.setdefault(("atom", head.name, head.guard), head)
 
     def _flag(self) -> Atom:
         """The number that is 1 at the start and 0 elsewhere."""
@@ -339,7 +336,7 @@ class Lowering:
         name = self._reader(part, selection, values, reading)
         guard, without = self._guard(part, selection) if reading.guarded else (None, frozenset())
         head = Atom(
-            name, len(reading.results), self._known["layer", name], np.maximum(reading.seen, 0), is_head=True,
+            name, len(reading.results), self.layers[name], np.maximum(reading.seen, 0), is_head=True,
             positional=selection.positional and values.positional, guard=guard, without=without,
         )  # fmt: skip
         head = self._shared(head)
