@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.certifying import certify as certify
     from kleene.compiling.checking import check as check
+    from kleene.experiments.judge import judge as judge
     from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
@@ -53,6 +54,7 @@ _LATE = {
     "export": "kleene.exporting.export",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
+    "judge": "kleene.experiments.judge",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.experiments.reproduce",
     "results": "kleene.sweeping.tables.results",

@@ -167,7 +167,12 @@ AUTOMATA = Kind(
     telling=late("kleene.programs.automata.library:telling"),
     editable=("state", "hidden"),
     compiler=late("kleene.compiling.automata:compile_dfa"),
-    options={"form": ("live", "textbook"), "activation": ("relu", "slu"), "dtype": ("exact", "float32", "float64")},
+    options={
+        "machine": ("rnn", "lstm"),
+        "form": ("live", "textbook"),
+        "activation": ("relu", "slu"),
+        "dtype": ("exact", "float32", "float64"),
+    },
     stated=("form",),
     sizes=late("kleene.programs.automata.library:sizes"),
     inputs=late("kleene.compiling.automata:inputs"),

@@ -21,6 +21,7 @@ from kleene.cli.options import (
     FormOption,
     JsonOption,
     LayersOption,
+    MachineOption,
     MaxLengthOption,
     RulesOption,
     TransformerArgument,
@@ -71,6 +72,7 @@ def check(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    machine: MachineOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
     layers: LayersOption = None,
@@ -94,7 +96,7 @@ def check(
         return _check_random(random_programs, seed, workers, resume, attack, as_json)
     options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
     own = adoption(vocab, causal=causal)
-    options |= {"form": form, "construction": construction, "layers": layers, "depth": depth}
+    options |= {"machine": machine, "form": form, "construction": construction, "layers": layers, "depth": depth}
     options |= {"vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
     reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())

@@ -98,6 +98,9 @@ RulesOption = Annotated[
 ActivationOption = Annotated[
     str | None, typer.Option(help="Transformers: clipped (the default) or relu. Automata: relu (the default) or slu.")
 ]
+MachineOption = Annotated[
+    str | None, typer.Option("--machine", help="Automata: the network to compile into, rnn (the default) or lstm.")
+]
 FormOption = Annotated[
     str | None,
     typer.Option(help="Automata: live (only transitions that matter; the default) or textbook (|Q||Σ|+1 units)."),

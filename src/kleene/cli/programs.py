@@ -34,6 +34,7 @@ from kleene.cli.options import (
     FormOption,
     JsonOption,
     LayersOption,
+    MachineOption,
     MaxLengthOption,
     ProgramArgument,
     RulesOption,
@@ -97,6 +98,7 @@ def run(
     ] = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
+    machine: MachineOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
     vocab: VocabOption = None,
@@ -113,7 +115,13 @@ def run(
     given = {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "rules": rules}
     taken, span = split_steps(steps)
     cut = read_cut(channels, positions, span, shown=trace and not as_json)
-    given |= {"form": form, "construction": construction, "steps": taken, **adoption(vocab, max_length, causal)}
+    given |= {
+        "machine": machine,
+        "form": form,
+        "construction": construction,
+        "steps": taken,
+        **adoption(vocab, max_length, causal),
+    }
     outcome = kleene.run(program, words or (), compiled=compiled, edits=edit or (), **given)
     if as_json:
         return print_json(outcome.as_json(with_trace=trace))
@@ -133,6 +141,7 @@ def compile_command(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    machine: MachineOption = None,
     form: FormOption = None,
     construction: ConstructionOption = None,
     layers: LayersOption = None,
@@ -149,7 +158,14 @@ def compile_command(
     """
     from kleene.running import compiled
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation, "form": form, "construction": construction}
+    options = {
+        "dtype": dtype,
+        "rules": rules,
+        "activation": activation,
+        "machine": machine,
+        "form": form,
+        "construction": construction,
+    }
     options |= {"layers": layers, "depth": depth, **adoption(vocab, max_length, causal)}
     made = compiled(program, **options)
     if output is not None:

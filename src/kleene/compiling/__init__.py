@@ -14,8 +14,9 @@ def compile(program: Any, **options: Any) -> Any:
     - A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
       `rules` ("compact", "paper"), `activation` ("clipped", "relu"). With `layers="unrolled"` it becomes an
       `UnrolledTransformer`, whose layers have weights of their own; options: `max_length`, `causal`, `depth`.
-    - A `DFA` becomes a `SimpleRNN` (Chiang's notes, Theorem 4.4); options: `form` ("live", "textbook"), `activation`
-      ("relu", "slu"), `dtype` ("exact", "float32", "float64").
+    - A `DFA` becomes a `SimpleRNN` (Chiang's notes, Theorem 4.4), or an `LSTM`; options: `machine` ("rnn", "lstm"),
+      `form` ("live", "textbook") and, for the RNN, `activation` ("relu", "slu"), `dtype` ("exact", "float32",
+      "float64").
     - A `TuringMachine` becomes a `TuringRNN` (Theorem 4.11); options: `construction` ("compact", "merged"), `dtype`
       ("exact", "float32", "float64": floats hold tapes of limited length, and refuse longer ones).
     - A RASP program, or an s-op with `vocab` and `max_length` (and `causal`), becomes a `UniversalTransformer` too.

@@ -18,7 +18,9 @@ import numpy as np
 
 from kleene import kinds
 from kleene.compiling.checking import REFERENCE
+from kleene.compiling.lstm_automata import as_lstm
 from kleene.errors import CompileError
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.execution import StateReading
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.notation.console import Entry
@@ -42,10 +44,11 @@ class Transitions:
 def compile_dfa(
     dfa: DFA,
     *,
+    machine: Literal["rnn", "lstm"] = "rnn",
     form: Literal["live", "textbook"] = "live",
-    activation: Literal["relu", "slu"] = "relu",
-    dtype: Literal["exact", "float32", "float64"] = "exact",
-) -> SimpleRNN:
+    activation: Literal["relu", "slu"] | None = None,
+    dtype: Literal["exact", "float32", "float64"] | None = None,
+) -> SimpleRNN | LSTM:
     """The network whose decoded trace is the automaton's, state by state, on every word; its output is 1 or 0.
 
     The textbook form has a unit for each transition and a start flag, |Q|·|Σ| + 1 in all, and all weights are -1, 0
@@ -53,6 +56,9 @@ def compile_dfa(
     *one* state that rejects and is never left; the zero vector stands for that state. Further dead states keep their
     units, because the trace could not tell them apart otherwise. The live form has no start flag if a transition leads
     back into the start, whose unit then takes the flag's place.
+
+    A simple RNN has "relu" units and "exact" weights by default. An LSTM has gates, float32 weights and a unit for
+    each unit of the RNN; see `as_lstm`.
 
     >>> parity = DFA.from_regex("0*1(0|10*1)*")
     >>> compile_dfa(parity, form="textbook").size.hidden_units, compile_dfa(parity).size.hidden_units
@@ -62,12 +68,28 @@ def compile_dfa(
     """
     if form not in ("live", "textbook"):
         raise CompileError(f"there is no form {form!r} of a compiled automaton; the forms are 'live' and 'textbook'")
-    if activation not in ("relu", "slu"):
+    if activation not in ("relu", "slu", None):
         raise CompileError(f"an automaton is compiled with activation 'relu' or 'slu', not {activation!r}")
-    if dtype not in ("exact", "float32", "float64"):
+    if dtype not in ("exact", "float32", "float64", None):
         raise CompileError(f"an automaton is compiled to exact, float32 or float64 weights, not {dtype!r}")
-    network = _exact_network(dfa, form, activation)
-    return network if dtype == "exact" else network.to_float(dtype)
+    if machine not in ("rnn", "lstm"):
+        raise CompileError(f"an automaton is compiled into a machine 'rnn' or 'lstm', not {machine!r}")
+    network = _exact_network(dfa, form, activation or "relu")
+    if machine == "lstm":
+        _check_lstm(dfa, activation, dtype)
+        return as_lstm(network)
+    return network if dtype in ("exact", None) else network.to_float(dtype)
+
+
+def _check_lstm(dfa: DFA, activation: str | None, dtype: str | None) -> None:
+    if activation is not None:
+        raise CompileError(
+            f"activation {activation!r} is for a simple RNN, and an LSTM has its own gates; leave it out"
+        )
+    if dtype not in ("float32", None):
+        raise CompileError(f"an automaton becomes an LSTM with float32 weights, not {dtype}; leave dtype out")
+    if not dfa.alphabet:
+        raise CompileError("an LSTM embeds symbols, and this automaton's alphabet has none; compile it into an 'rnn'")
 
 
 def _exact_network(dfa: DFA, form: str, activation: Literal["relu", "slu"]) -> SimpleRNN:
@@ -253,7 +275,7 @@ def judges(dfa: DFA, entry: Entry | None, reference: Callable[[Any], Any] | None
     return {"automata-lib": automata_lib} | ({} if reference is None else {REFERENCE: plain})
 
 
-def extracted_difference(dfa: DFA, network: SimpleRNN) -> str | None:
+def extracted_difference(dfa: DFA, network: SimpleRNN | LSTM) -> str | None:
     """A message with a word on which the automaton extracted from an exact network differs, or None."""
     extractor = kinds.of(dfa).extractor
     if not network.is_exact or extractor is None:

@@ -93,7 +93,7 @@ def _erasures(
     def interaction(pair: Array) -> Array:
         one, other = pair
         versions = jnp.stack([entries, without(one), without(other), without(one, other)])
-        whole, first, second, both = jax.vmap(_hidden_after, (None, 0, None))(network, versions, other)
+        whole, first, second, both = jax.vmap(hidden_after, (None, 0, None))(network, versions, other)
         return _relative(whole - first - second + both, whole)
 
     return jax.vmap(interaction)(pairs)
@@ -110,7 +110,7 @@ def _mixed_derivatives(
         one, other = jnp.eye(len(tokens), dtype=entries.dtype)[pair]
 
         def state(scales: Array) -> Array:
-            return _hidden_after(network, scales[:, None] * entries, pair[1])
+            return hidden_after(network, scales[:, None] * entries, pair[1])
 
         def change(scales: Array) -> Array:
             return jax.jvp(state, (scales,), (one,))[1]
@@ -125,8 +125,10 @@ def _relative(interaction: Array, whole: Array) -> Array:
     return jnp.where(above <= floor_of(whole.dtype) * below, 0, above / below)
 
 
-def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -> Float[Array, " hidden"]:
-    """The top layer's hidden state after token `last`."""
+def hidden_after(
+    network: Recurrence, entries: Entries, last: Int[Array, ""] | int, activation: Callable[..., Any] = activate
+) -> Float[Array, " hidden"]:
+    """The top layer's hidden state after token `last`; `activation` is that of a simple recurrent network."""
 
     def step(carry: Any, now: Any) -> tuple[Any, None]:
         states, kept = carry
@@ -136,7 +138,7 @@ def _hidden_after(network: Recurrence, entries: Entries, last: Int[Array, ""]) -
             if network.kind == "lstm":
                 hidden, cell = layer(hidden, cell, entry)
             else:
-                hidden = activate(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
+                hidden = activation(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
             after.append((hidden, cell))
             entry = hidden
         return (after, jnp.where(number == last, entry, kept)), None

@@ -7,6 +7,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from kleene.machines.lstm.reading import LIVE
+from kleene.machines.rnn.editing import state_vector
+from kleene.machines.rnn.execution import channels_of
 from kleene.notation.edit_plans import EditPlan
 from kleene.notation.edits import Edit
 from kleene.traces import Channel
@@ -15,11 +18,15 @@ from kleene.traces import Channel
 def edited_hidden(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> np.ndarray:
     """The hidden vectors at the start and after each token under the edits: [step, layer, unit].
 
-    The channels are those of the trace, `hidden.0` …, and `cell.0` … beside them.
+    The channels are those of the trace, `hidden.0` …, and `cell.0` … beside them. A network that was compiled from an
+    automaton has its `state` as well.
     """
     layers, units = network.start.hidden.shape
     names = [f"{part}.{layer}" for part in ("hidden", "cell") for layer in range(layers)]
     channels = [Channel(name, "vector", units) for name in names]
+    if network.reading is not None:
+        channels += [channel for channel in channels_of(network) if channel.name == "state"]
+        names.append("state")
     plan = EditPlan("the LSTM", edits, channels, np.zeros(1, dtype=np.int64), flat=names, unit="step")
     plan.refuse_unreached(np.array([len(word)]))
     memory, first, found = _last(network.memories(word[:0])), 0, []
@@ -32,6 +39,10 @@ def edited_hidden(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> n
             found.append(later.hidden[:-1])
             memory = _last(later)
         for one in placed:
+            if one.name == "state":
+                vector = state_vector(network.reading, int(one.entries[0]))
+                memory["hidden"][0], memory["cell"][0] = LIVE * vector, vector
+                continue
             part, _, layer = one.name.partition(".")
             memory[part][int(layer)] = one.entries[0]
         first = step

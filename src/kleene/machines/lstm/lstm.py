@@ -1,6 +1,7 @@
 """The LSTM (Hochreiter and Schmidhuber, 1997): tokens are embedded, pass through layers of gates, and are read out."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from kleene.errors import InputError
 from kleene.machines.language import Token, encoded, language_trace, read_vocabulary, vocabulary_header
 from kleene.machines.lstm.editing import edited_hidden
 from kleene.machines.lstm.pytorch import to_torch, torch_weights
+from kleene.machines.lstm.reading import state_trace
 from kleene.machines.protocol import Shown, Size, shown_names
+from kleene.machines.rnn.execution import StateReading
 from kleene.machines.weights import Axes, Format, arrays_of, typed
 from kleene.notation.edit_plans import edits_of_rows
 from kleene.notation.edits import Edit, Edits
@@ -58,7 +61,8 @@ class LSTM(Shown, eqx.Module):
     """An LSTM over a vocabulary of tokens. The call is one unbatched step; batch with `jax.vmap`.
 
     With one output it is an acceptor: a word is accepted when its output is above `threshold`. With an output for
-    every token, the default, it is a language model. The output of the empty word is that of `start`.
+    every token, the default, it is a language model. The output of the empty word is that of `start`. If a compiler
+    left a `reading`, hidden vectors decode to the states of its automaton.
 
     >>> network = LSTM.random("ab", 4, outputs=1, key=jax.random.key(0))
     >>> network.outputs("abba").shape  # before the first token, and after each
@@ -74,6 +78,7 @@ class LSTM(Shown, eqx.Module):
     decoder_bias: Float[Array, " outputs"]
     vocabulary: tuple[Token, ...] = eqx.field(static=True)
     threshold: float = eqx.field(static=True, default=0.0)
+    reading: StateReading | None = eqx.field(static=True, default=None)
 
     @classmethod
     def random(
@@ -144,6 +149,16 @@ class LSTM(Shown, eqx.Module):
     def alphabet(self) -> tuple[Token, ...]:
         return self.vocabulary
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the weights are fractions: never, they are floats."""
+        return False
+
+    @property
+    def activation(self) -> str:
+        """What the units are, where a simple recurrent network says "relu", "slu" or "tanh"."""
+        return "lstm"
+
     def memories(self, word: Sequence[Token]) -> Memory:
         """The start and the memory after each token of a word, in numpy: hidden and cell are [step, layer, unit]."""
         tokens = encoded([word], self.vocabulary)[0]
@@ -191,7 +206,8 @@ class LSTM(Shown, eqx.Module):
     def run(self, word: Sequence[Token], *, edits: Sequence[Edit] = ()) -> Trace:
         """The trace on one word: each `word` read, each layer's `hidden.0` …, and the distribution of the `next` one.
 
-        An acceptor has the channel `accepting` instead of `next`. `edits` replace a layer's vector `hidden.0` or
+        An acceptor has the channel `accepting` instead of `next`; one with a `reading` has the channels of its
+        automaton: symbol, state and accepting. `edits` replace a layer's vector `hidden.0` or
         `cell.0` … after a token, and the run goes on from there: see `kleene.Edit`.
         """
         (tokens,) = encoded([word], self.vocabulary)
@@ -207,6 +223,8 @@ class LSTM(Shown, eqx.Module):
 
     def _trace(self, tokens: np.ndarray, hidden: np.ndarray) -> Trace:
         logits = hidden[:, -1] @ np.asarray(self.decoder).T + np.asarray(self.decoder_bias)
+        if self.reading is not None:
+            return state_trace(self, tokens, hidden[:, -1], logits[:, 0] > self.threshold)
         return language_trace(self.vocabulary, tokens, hidden, logits, self.threshold)
 
     def _hidden_of(self, words: list[np.ndarray]) -> list[np.ndarray]:
@@ -237,12 +255,14 @@ class LSTM(Shown, eqx.Module):
 
     def facts(self) -> dict[str, str]:
         outputs = self.decoder_bias.shape[-1]
-        answers = {1: "whether it accepts", len(self.vocabulary): "the next token"}
+        verdict = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
+        answers = {1: verdict, len(self.vocabulary): "the next token"}
         return {"reads": shown_names(self.vocabulary, "tokens"), "answers": answers.get(outputs, f"{outputs} outputs")}
 
     def save(self, path: Any) -> Path:
         """Save the network and return the path. Tokens must be strings or whole numbers."""
         header = vocabulary_header(self.vocabulary) | {"threshold": float(self.threshold)}
+        header |= {} if self.reading is None else {"reading": asdict(self.reading)}
         return FORMAT.save(self, path, header)
 
     @classmethod
@@ -319,7 +339,14 @@ def _statics(header: dict[str, Any], axes: Axes) -> dict[str, Any]:
         if entry != expected:
             raise ValueError(f"layers.{number}.inputs has {entry} columns, and {expected} were expected")
     threshold = typed(float, header["threshold"], "threshold")
-    return {"vocabulary": read_vocabulary(header, axes["symbols"]), "threshold": float(threshold)}
+    reading = typed(StateReading | None, header.get("reading"), "reading")
+    if reading is not None and (len(reading.units), axes["outputs"]) != (axes["hidden"], 1):
+        raise ValueError(
+            f"its reading is of {len(reading.units)} units and one output, and it has {axes['hidden']} and "
+            f"{axes['outputs']}"
+        )
+    described = {"vocabulary": read_vocabulary(header, axes["symbols"]), "threshold": float(threshold)}
+    return described | {"reading": reading}
 
 
 FORMAT = Format("lstm", "LSTM", relations={"gates": "4*hidden"}, own=("entry",), statics=_statics)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kleene.errors import EditError
 from kleene.machines.rnn import execution
+from kleene.machines.rnn.execution import StateReading
 from kleene.notation.edit_plans import edits_of_rows
 from kleene.notation.edited_runs import batch_of, run_in_pieces
 from kleene.notation.edits import Edit, Edits
@@ -36,20 +37,22 @@ def _edited(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> Trace:
     return run_in_pieces("the network", edits, editable, word, run_from)
 
 
+def state_vector(reading: StateReading, state: int) -> np.ndarray:
+    """The hidden vector that means a state: 1 at a unit of it, or 0 everywhere."""
+    vector = np.zeros(len(reading.units))
+    if state in reading.units:
+        vector[reading.units.index(state)] = 1
+    elif state != reading.dead:
+        raise EditError(
+            f"the network has no unit for the state {reading.states[state]!r}, because no word leads there; "
+            f"compile the automaton with form='textbook', which keeps a unit for every transition"
+        )
+    return vector
+
+
 def _start(network: Any, entries: Mapping[str, Any]) -> Any:
     """The hidden vector of a state, or the given one, in the numbers of the network."""
-    if "state" in entries:
-        vector = np.zeros(network.hidden_units)
-        reading, state = network.reading, int(entries["state"])
-        if state in reading.units:
-            vector[reading.units.index(state)] = 1
-        elif state != reading.dead:
-            raise EditError(
-                f"the network has no unit for the state {reading.states[state]!r}, because no word leads there; "
-                f"compile the automaton with form='textbook', which keeps a unit for every transition"
-            )
-    else:
-        vector = entries["hidden"]
+    vector = state_vector(network.reading, int(entries["state"])) if "state" in entries else entries["hidden"]
     if network.is_exact:
         return ExactMatrix.column([Fraction(number) for number in vector.tolist()])
     return vector.astype(np.asarray(network.start).dtype)

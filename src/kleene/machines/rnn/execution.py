@@ -106,6 +106,19 @@ def outputs(network: Any, word: Word) -> np.ndarray:
     return np.array([[whole(value) for value in readout.outputs(state)] for state in states], dtype=object)
 
 
+def outputs_batch(network: Any, words: Iterable[Word]) -> np.ndarray:
+    """The outputs (batch, outputs) at the end of each word."""
+    tokens, lengths = codes(network, words)
+    if not network.is_exact:
+        return floating_ends(network, tokens, lengths)
+    readout, stepper = PlainReadout(network), PlainStepper(network)
+    found = np.zeros((len(lengths), network.readout.shape[0]), dtype=object)
+    for row, length in enumerate(lengths.tolist()):
+        *_, last = stepper.states(tokens[row, :length].tolist())
+        found[row] = [whole(value) for value in readout.outputs(last)]
+    return found
+
+
 def in_one_go(network: Any, words: int) -> bool:
     """Whether so many words are stepped faster all together, in int64.
 
@@ -279,12 +292,17 @@ def floating_outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
     return floating_hidden(network, tokens) @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
 
 
-def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Whether the first output at the end of each padded word is larger than the threshold."""
+def floating_ends(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The outputs (batch, outputs) at the end of each padded word."""
     tokens, rows = _padded(tokens), len(tokens)
     with _precision(network):
         ends = run_floating_to_end(_bare(network), tokens, np.pad(lengths, (0, len(tokens) - rows)))
-    return np.asarray(ends)[:rows, 0] > float(network.threshold)
+    return np.asarray(ends)[:rows]
+
+
+def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Whether the first output at the end of each padded word is larger than the threshold."""
+    return floating_ends(network, tokens, lengths)[:, 0] > float(network.threshold)
 
 
 def _bare(network: Any) -> Any:

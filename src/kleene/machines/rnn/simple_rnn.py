@@ -147,6 +147,10 @@ class SimpleRNN(Shown, eqx.Module):
         """The outputs, (step, outputs), before the first symbol and after each: exact if the weights are."""
         return execution.outputs(self, word)
 
+    def outputs_batch(self, words: Sequence[Word]) -> np.ndarray:
+        """The outputs, (word, outputs), at the end of each of many words: exact if the weights are."""
+        return execution.outputs_batch(self, words)
+
     def accepts(self, word: Word) -> bool:
         """Whether the first output at the end of the word is larger than the threshold."""
         return bool(self.accepts_batch([word])[0])

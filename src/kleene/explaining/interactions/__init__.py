@@ -1,0 +1,8 @@
+"""Interactions of inputs: the truth about pairs of symbols of a word, measures of it, and a judge of the measures.
+
+`shapley` computes the true interactions of any function of words, `structure` those of an automaton's states,
+`measures` has what explanations say, and `judging` compares the two.
+"""
+
+from kleene.explaining.interactions.shapley import sampled_interactions as sampled_interactions
+from kleene.explaining.interactions.shapley import shapley_interactions as shapley_interactions

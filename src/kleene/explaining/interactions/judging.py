@@ -1,0 +1,166 @@
+"""The judge of interaction measures: each measure's scores beside the true interactions, network by network."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.explaining.interactions.measures import AlphabetWord, Measure, first_output
+from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
+from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, value_table
+from kleene.explaining.interactions.structure import dependent_pairs
+from kleene.explaining.interactions.verdicts import BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
+from kleene.programs.automata import DFA
+
+
+@dataclass(frozen=True)
+class JudgedNetwork:
+    """A network that computes the language of an automaton, and the words of one length to judge measures on.
+
+    `family` is what networks are grouped by, such as "taught LSTM".
+    """
+
+    name: str
+    family: str
+    network: Any
+    language: DFA
+    words: tuple[AlphabetWord, ...]
+
+    def __post_init__(self) -> None:
+        lengths = {len(word) for word in self.words}
+        if len(lengths) != 1 or min(lengths) < 3:
+            raise InputError(f"the words of {self.name} have lengths {sorted(lengths)}; give words of one, 3 or more")
+        if tuple(self.network.alphabet) != self.language.alphabet:
+            raise InputError(f"{self.name} reads {self.network.alphabet}, and its language {self.language.alphabet}")
+        if len(self.language.alphabet) ** self.length > MOST:
+            raise InputError(f"{self.name} has words of {self.length} symbols: the truth is known for {MOST:,} words")
+
+    @property
+    def length(self) -> int:
+        return len(self.words[0])
+
+    def is_right(self) -> bool:
+        """Whether the network accepts the language's words of this length, and no others."""
+        mine, theirs = (self._table(one.accepts_batch) for one in (self.network, self.language))
+        return bool((mine == theirs).all())
+
+    def truths(self) -> dict[str, np.ndarray]:
+        """The absolute true interactions [word, pair] of the language and of the network's output."""
+        functions = {"language": self.language.accepts_batch, "output": first_output(self.network)}
+        return {name: self._interactions(functions[name]) for name in TRUTHS}
+
+    def _interactions(self, function: Any) -> np.ndarray:
+        table, symbols = self._table(function), self.language.alphabet
+        games = (game_of(table, [symbols.index(symbol) for symbol in word]) for word in self.words)
+        return upper(np.abs(np.stack([interactions_of(game) for game in games])))
+
+    def _table(self, function: Any) -> np.ndarray:
+        return value_table(function, self.length, self.language.alphabet)
+
+
+def upper(matrices: np.ndarray) -> np.ndarray:
+    """The entries with i < j of matrices [word, i, j]: [word, pair]."""
+    above = np.triu_indices(matrices.shape[-1], 1)
+    return matrices[:, above[0], above[1]]
+
+
+def judge_interactions(
+    networks: Sequence[JudgedNetwork],
+    measures: Mapping[str, Measure],
+    *,
+    resamples: int = 1_000,
+    on_network: Callable[[str], None] | None = None,
+) -> InteractionVerdicts:
+    """The verdicts on measures, family by family.
+
+    A network that is not right on all words of its length is left out, because the language says nothing about it. A
+    measure that fails, or returns another shape or NaN, is named with the network; the others go on. On the first
+    network of each family a measure is called twice, and the second call is timed.
+    """
+    judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    languages = [one.language for one in networks]
+    problems, left_out = [], []
+    for one in networks:
+        if on_network is not None:
+            on_network(f"{one.family}: {one.name}")
+        if not one.is_right():
+            left_out.append(f"{one.name} ({one.family}) is wrong on some words of {one.length} symbols")
+            continue
+        known = _Truth(one)
+        for name, measure in measures.items():
+            found = judged.get((name, one.family), [])
+            try:
+                scores = checked_scores(measure(one.network, list(one.words)), one)
+                seconds = found[0]["seconds"] if found else _seconds(measure, one)
+            except Exception as error:
+                kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+                problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
+                continue
+            about = {"seconds": seconds, "name": one.name, "group": languages.index(one.language)}
+            judged[name, one.family] = [*found, known.compared(scores) | about]
+    families = list(dict.fromkeys(one.family for one in networks))
+    verdicts = [
+        _verdict(name, family, judged[name, family], resamples)
+        for name in measures
+        for family in families
+        if (name, family) in judged
+    ]
+    return InteractionVerdicts(tuple(verdicts), tuple(problems), tuple(left_out))
+
+
+def checked_scores(given: Any, one: JudgedNetwork) -> np.ndarray:
+    """The scores [word, pair] of a measure; an `InputError` if they are not numbers for every pair of every word."""
+    try:
+        scores = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"it returned {type(given).__name__}, and an array of numbers was expected") from None
+    expected = (len(one.words), one.length, one.length)
+    if scores.shape != expected:
+        raise InputError(f"it returned an array of shape {scores.shape}, and {expected} was expected: [word, i, j]")
+    pairs = upper(scores)
+    if np.isnan(pairs).any():
+        word = int(np.argwhere(np.isnan(pairs))[0][0])
+        raise InputError(f"it returned NaN for two symbols of the word {' '.join(one.words[word])!r}")
+    return pairs
+
+
+class _Truth:
+    """All that scores of one network are compared with."""
+
+    def __init__(self, one: JudgedNetwork):
+        places = np.arange(one.length)
+        near = -np.abs(places[:, None] - places)[None]
+        self.truths = one.truths()
+        self.nearness = np.repeat(upper(near), len(one.words), axis=0)
+        self.structure = upper(np.stack([dependent_pairs(one.language, word) for word in one.words]))
+
+    def compared(self, scores: np.ndarray) -> dict[str, Any]:
+        return {
+            "spearman": {name: spearman(truth, scores) for name, truth in self.truths.items()},
+            "partial": {name: partial_spearman(truth, scores, self.nearness) for name, truth in self.truths.items()},
+            "lead": {name: spearman(t, scores) - spearman(t, self.nearness) for name, t in self.truths.items()},
+            "structure": area_under_roc(self.structure, scores),
+        }
+
+
+def _verdict(measure: str, family: str, found: list[dict[str, Any]], resamples: int) -> MeasureVerdict:
+    groups = [one["group"] for one in found]
+    by_truth: dict[str, dict[str, Interval]] = {
+        what: {truth: interval([one[what][truth] for one in found], groups, resamples=resamples) for truth in TRUTHS}
+        for what in BY_TRUTH
+    }
+    structure = interval([one["structure"] for one in found], groups, resamples=resamples)
+    means = {one["name"]: interval([one["spearman"]["language"]], resamples=1).as_json()[0] for one in found}
+    counts: dict[str, Any] = {"networks": len(found), "words": len(found[0]["structure"]), "by_network": means}
+    counts |= {"structure": structure, "seconds": found[0]["seconds"]}
+    return MeasureVerdict(measure, family, **by_truth, **counts)
+
+
+def _seconds(measure: Measure, one: JudgedNetwork) -> float:
+    """The time of a further call, in which nothing is compiled."""
+    started = time.perf_counter()
+    measure(one.network, list(one.words))
+    return time.perf_counter() - started

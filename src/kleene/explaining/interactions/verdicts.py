@@ -1,0 +1,136 @@
+"""What the judge found of each measure: numbers for each family of networks, as tables, text and plain data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kleene.errors import InputError
+from kleene.explaining.interactions.ranking import Interval
+
+# What a network's function is taken to be: membership in the language, or the output itself.
+TRUTHS = ("language", "output")
+BY_TRUTH = ("spearman", "partial", "lead")  # numbers that there are for each truth
+
+
+@dataclass(frozen=True)
+class MeasureVerdict:
+    """How well one measure does on one family of networks.
+
+    `spearman`, `partial`, which is given the distance of the symbols, and `lead`, by how much the rank correlation is
+    above that of nearness on the same words, are by truth. `structure` is the area under ROC for pairs that the
+    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has the mean
+    rank correlation with the language's interactions for each network; None if no word has an order of pairs.
+    """
+
+    measure: str
+    family: str
+    spearman: Mapping[str, Interval]
+    partial: Mapping[str, Interval]
+    lead: Mapping[str, Interval]
+    structure: Interval
+    seconds: float
+    networks: int
+    words: int
+    by_network: Mapping[str, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        about = {"measure": self.measure, "family": self.family, "networks": self.networks, "words": self.words}
+        for name in BY_TRUTH:
+            about |= {f"{name}_{truth}": found.as_json() for truth, found in getattr(self, name).items()}
+        about |= {"structure": self.structure.as_json(), "seconds": round(self.seconds, 4)}
+        return about | {"by_network": dict(self.by_network)}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "MeasureVerdict":
+        """The verdict that `as_json` made plain data of."""
+        by_truth = {
+            name: {truth: Interval.from_json(stored[f"{name}_{truth}"]) for truth in TRUTHS} for name in BY_TRUTH
+        }
+        kept = {name: stored[name] for name in ("measure", "family", "seconds", "networks", "words", "by_network")}
+        return cls(**by_truth, structure=Interval.from_json(stored["structure"]), **kept)
+
+
+@dataclass(frozen=True)
+class InteractionVerdicts:
+    """The verdicts on all measures, a line on each measure that failed, and one on each network that was left out.
+
+    `size` says how much was judged, if the networks were made for it.
+    """
+
+    verdicts: tuple[MeasureVerdict, ...]
+    problems: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    size: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, measure: str, family: str) -> MeasureVerdict:
+        found = [one for one in self.verdicts if (one.measure, one.family) == (measure, family)]
+        if not found:
+            raise InputError(f"there is no verdict on {measure!r} for {family!r}")
+        return found[0]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.measure for one in self.verdicts))
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.family for one in self.verdicts))
+
+    def table(self, cell: Callable[[MeasureVerdict], object]) -> list[list[str]]:
+        """A table of measures × families, headings first; `cell` says what is shown of a verdict."""
+        known = {(one.measure, one.family): str(cell(one)) for one in self.verdicts}
+        rows = [
+            [measure, *(known.get((measure, family), "–") for family in self.families)] for measure in self.measures
+        ]
+        return [["measure", *self.families], *rows]
+
+    def tables(self) -> dict[str, list[list[str]]]:
+        """All tables by their titles: rank correlations for each truth, the automaton's states, and seconds."""
+        found = {}
+        for truth, what in zip(TRUTHS, ("the language", "the network's own output")):
+            titles = (
+                f"rank correlation with the true interactions of {what}",
+                f"the same, given the distance of the two symbols ({what})",
+                f"the rank correlation less that of nearness ({what})",
+            )
+            for title, name in zip(titles, BY_TRUTH):
+                found[title] = self.table(lambda verdict, name=name, truth=truth: getattr(verdict, name)[truth])
+        found["area under ROC, pairs on which the automaton's state depends"] = self.table(lambda v: v.structure)
+        found["seconds for the words of one network, once compiled"] = self.table(lambda v: f"{v.seconds:.3f}")
+        return found
+
+    def __str__(self) -> str:
+        parts = [f"{title}\n{_aligned(rows)}" for title, rows in self.tables().items()]
+        counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
+        words = max((one.words for one in self.verdicts), default=0)
+        parts.append(f"{', '.join(counts.values())}, {words} words each; 95% intervals over languages, networks, words")
+        parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<InteractionVerdicts on {len(self.measures)} measures, {len(self.families)} families of networks>"
+
+    def as_json(self) -> dict[str, Any]:
+        verdicts = [one.as_json() for one in self.verdicts]
+        lines = {"problems": list(self.problems), "left_out": list(self.left_out)}
+        return {"size": dict(self.size), "verdicts": verdicts} | lines
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "InteractionVerdicts":
+        """The verdicts that `as_json` made plain data of."""
+        verdicts = tuple(MeasureVerdict.from_json(one) for one in stored["verdicts"])
+        return cls(verdicts, tuple(stored["problems"]), tuple(stored["left_out"]), stored["size"])
+
+    def markdown(self) -> dict[str, str]:
+        """The printed tables in Markdown, by their titles."""
+        return {title: _markdown(rows) for title, rows in self.tables().items()}
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

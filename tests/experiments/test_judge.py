@@ -1,0 +1,87 @@
+"""`kleene.judge` on tiny sizes: names, functions and files of measures, taught networks, the command line."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import kleene
+from kleene.errors import InputError
+from kleene.experiments.judge import JudgeSize, chosen_measures, drawn_words
+from kleene.explaining.interactions.measures import MEASURES
+from kleene.programs.automata.library import get
+from tests.command_line import assert_refused
+
+TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",))
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+OWN = "import numpy as np\ndef score(network, words):\n    return np.random.default_rng(0).random((len(words), 5, 5))\n"
+
+
+def test_taught_networks_that_have_not_learned_are_left_out():
+    found = kleene.judge("nearness", size=TINY)
+    assert found.families == ("compiled RNN",)
+    assert found.left_out == ("tomita_1 seed 0 (taught RNN) is wrong on some words of 4 symbols",)
+    assert found.as_json()["size"]["length"] == 4
+
+
+def test_measures_are_named_given_as_functions_or_found_in_files(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+
+    def mine(network, words):
+        raise AssertionError
+
+    assert list(chosen_measures(())) == list(MEASURES)
+    assert list(chosen_measures(["erasure", mine, f"{file}:score"])) == ["erasure", "mine", f"{file}:score"]
+    assert chosen_measures({"a": mine}) == {"a": mine}
+    assert list(chosen_measures("shapley")) == ["shapley"]
+
+
+@pytest.mark.parametrize(
+    ("method", "words"), [("erasur", "did you mean erasure or"), ("gone.py:score", "there is no file 'gone.py'")]
+)
+def test_an_unknown_measure_is_refused_before_anything_is_taught(method, words):
+    with pytest.raises(InputError, match=words):
+        kleene.judge(method)
+
+
+def test_words_are_different_and_all_there_are_if_few():
+    dfa = get("tomita_1").build()
+    words = drawn_words(dfa, JudgeSize(length=3, words=50), 0)
+    assert len(words) == len(set(words)) == 8
+    assert drawn_words(dfa, JudgeSize(words=5), 1) != drawn_words(dfa, JudgeSize(words=5), 2)
+
+
+def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(RESULTS)
+    judged = importlib.import_module("judged")
+    page = judged.PAGE.read_text()
+    assert page.count("<!-- table: ") == page.count("<!-- end -->") == 8
+    assert judged.filled(page) == page
+    assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
+
+
+def test_sizes_that_are_too_small_are_refused():
+    with pytest.raises(InputError, match="length is 2"):
+        JudgeSize(length=2)
+
+
+def test_a_method_of_ones_own_is_judged_beside_others_and_a_broken_one_is_named(run, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN + "def broken(network, words):\n    return []\n")
+    given = ("--quick", "--seeds", "0", "--length", "5", "--words", "2", "--json")
+    result = run("judge", f"{file}:score", f"{file}:broken", "nearness", *given)
+    assert result.status == 0
+    assert {one["measure"] for one in result.json["verdicts"]} == {f"{file}:score", "nearness"}
+    assert len(result.json["problems"]) == 8
+    assert "shape (0,), and (2, 5, 5) was expected" in result.json["problems"][0]
+
+
+def test_the_table_is_printed(run):
+    result = run("judge", "nearness", "--quick", "--seeds", "0", "--length", "4", "--words", "2")
+    assert result.out.startswith("rank correlation with the true interactions of the language\n")
+    assert "nearness  ." in result.out
+
+
+def test_an_unknown_measure_is_refused_on_the_command_line(run):
+    assert_refused(run("judge", "neerness"), "no measure 'neerness'", "nearness")

@@ -1,0 +1,129 @@
+"""The judge: a perfect measure is found perfect, a wrong one is named, and the others go on."""
+
+import numpy as np
+import pytest
+
+import kleene
+from kleene.errors import InputError
+from kleene.explaining.interactions.judging import JudgedNetwork, judge_interactions
+from kleene.explaining.interactions.measures import MEASURES
+from kleene.explaining.interactions.verdicts import InteractionVerdicts
+from kleene.programs.automata.library import get
+
+LANGUAGE = get("tomita_4").build()
+WORDS = tuple(map(tuple, ("00010", "01001", "10000")))
+NETWORK = kleene.compile(LANGUAGE, dtype="float32")
+
+
+def judged(name="tomita_4", family="compiled RNN", network=NETWORK, words=WORDS):
+    return JudgedNetwork(name, family, network, LANGUAGE, words)
+
+
+def shapley(network, words):
+    return MEASURES["shapley"](network, words)
+
+
+def test_the_truth_itself_is_found_perfect_and_its_negative_the_opposite():
+    found = judge_interactions([judged()], {"truth": shapley, "lie": lambda *given: -shapley(*given)}, resamples=50)
+    for truth in ("language", "output"):
+        for numbers in (found.of("truth", "compiled RNN").spearman, found.of("truth", "compiled RNN").partial):
+            assert numbers[truth].mean == pytest.approx(1)
+            assert numbers[truth].low == pytest.approx(1)
+        assert found.of("lie", "compiled RNN").spearman[truth].mean == pytest.approx(-1)
+    assert not found.problems
+
+
+def test_nearness_is_right_about_something_and_about_nothing_given_distance():
+    found = judge_interactions([judged()], {"nearness": MEASURES["nearness"]}, resamples=50)
+    assert found.of("nearness", "compiled RNN").partial["language"].mean == 0
+    own = found.of("nearness", "compiled RNN").spearman["language"].mean
+    assert own > 0.2
+    assert found.of("nearness", "compiled RNN").lead["language"].mean == 0
+    perfect = judge_interactions([judged()], {"truth": shapley}, resamples=50).of("truth", "compiled RNN")
+    assert perfect.lead["language"].mean == pytest.approx(1 - own)
+
+
+def test_a_measure_may_ignore_the_lower_half_and_the_diagonal():
+    found = judge_interactions([judged()], {"half": lambda n, w: np.where(np.tri(5), np.nan, shapley(n, w))})
+    assert found.of("half", "compiled RNN").spearman["language"].mean == pytest.approx(1)
+
+
+BROKEN = {
+    "flat": (lambda network, words: np.zeros(len(words)), r"shape \(3,\), and \(3, 5, 5\) was expected"),
+    "nan": (lambda network, words: np.full((3, 5, 5), np.nan), "NaN for two symbols of the word '0 0 0 1 0'"),
+    "text": (lambda network, words: "much", "it returned str, and an array of numbers was expected"),
+    "crash": (lambda network, words: 1 / 0, "ZeroDivisionError: division by zero"),
+}
+
+
+def test_a_measure_that_fails_when_it_is_timed_is_named_too():
+    calls = []
+
+    def once(network, words):
+        calls.append(words)
+        return shapley(network, words) if len(calls) == 1 else 1 / 0
+
+    found = judge_interactions([judged()], {"once": once, "truth": shapley}, resamples=20)
+    assert found.measures == ("truth",)
+    assert "ZeroDivisionError" in found.problems[0]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_measure_that_fails_is_named_and_the_others_go_on(name):
+    measure, words = BROKEN[name]
+    found = judge_interactions([judged()], {name: measure, "truth": shapley}, resamples=20)
+    (problem,) = found.problems
+    assert problem.startswith(f"{name} on tomita_4 (compiled RNN): ")
+    with pytest.raises(InputError, match=words):
+        raise InputError(problem)
+    assert found.measures == ("truth",)
+    assert problem in str(found)
+
+
+def test_a_network_that_is_wrong_on_some_word_is_left_out():
+    other = kleene.compile(get("tomita_7").build(), dtype="float32")
+    found = judge_interactions([judged(), judged("wrong", "taught", other)], {"truth": shapley}, resamples=20)
+    assert found.left_out == ("wrong (taught) is wrong on some words of 5 symbols",)
+    assert found.families == ("compiled RNN",)
+
+
+def test_a_table_has_a_row_for_each_measure_and_its_json_the_numbers():
+    networks = [judged(), judged("as LSTM", "compiled LSTM", kleene.compile(LANGUAGE, machine="lstm"))]
+    found = judge_interactions(networks, {"truth": shapley, "nearness": MEASURES["nearness"]}, resamples=20)
+    title, rows = next(iter(found.tables().items()))
+    assert title == "rank correlation with the true interactions of the language"
+    assert rows[:2] == [["measure", "compiled RNN", "compiled LSTM"], ["truth", "1.0 [1.0, 1.0]", "1.0 [1.0, 1.0]"]]
+    stored = found.as_json()["verdicts"][0]
+    assert stored["spearman_language"] == [1.0, 1.0, 1.0]
+    assert stored["by_network"] == {"tomita_4": 1.0}
+    again = InteractionVerdicts.from_json(found.as_json())
+    assert list(again.tables().items())[:-1] == list(found.tables().items())[:-1]  # the last one has seconds
+    assert again.as_json() == found.as_json()
+    assert next(iter(found.markdown().values())).splitlines()[1:3] == [
+        "| --- | --- | --- |",
+        "| truth | 1.0 [1.0, 1.0] | 1.0 [1.0, 1.0] |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((("0", "1", "1"), ("0",) * 4), r"lengths \[3, 4\]"),
+        ((("0", "1"),), r"lengths \[2\]"),
+        ((("0",) * 40,), "words of 40 symbols"),
+    ],
+)
+def test_words_whose_truth_is_not_known_are_refused(words, complaint):
+    with pytest.raises(InputError, match=complaint):
+        judged(words=words)
+
+
+def test_a_network_of_another_alphabet_is_refused():
+    other = kleene.compile(get("contains_abba").build(), dtype="float32")
+    with pytest.raises(InputError, match="and its language"):
+        judged(network=other)
+
+
+def test_an_unknown_verdict_is_refused():
+    with pytest.raises(InputError, match="no verdict on 'x'"):
+        judge_interactions([judged()], {"truth": shapley}).of("x", "compiled RNN")
