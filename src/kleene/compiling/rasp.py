@@ -25,7 +25,7 @@ def compile_rasp(program: RaspProgram, **options: Any) -> UniversalTransformer |
 
     Unrolled layers of a causal program have a causal mask.
     """
-    causal = {"causal": True} if options.get("layers") == "unrolled" and program.causal else {}
+    causal: dict[str, Any] = {"causal": True} if options.get("layers") == "unrolled" and program.causal else {}
     return compile_program(program.lowered, **(options | causal))
 
 

@@ -85,9 +85,10 @@ class Trace:
     def labelled_output(self) -> Any:
         """The output in the labels of its channel: a string where each label is a letter, else a list of labels.
 
-        Where the channel has no labels it is `output`.
+        Where the channel has no labels, or its codes stand for values, it is `output`.
         """
-        labels = None if self.output_name is None else self.channel(self.output_name).labels
+        channel = None if self.output_name is None else self.channel(self.output_name)
+        labels = None if channel is None or channel.meanings is not None else channel.labels
         if labels is None or not isinstance(self.output, list):
             return self.output
         codes = self.data[self.output_name or ""][-1][self.prefix :]

@@ -4,7 +4,7 @@ What those blocks lack is made of what they have, exactly:
 
 - a bias for each distance: positions are one-hot in the residual stream, a key has its own position, and a query the
   row of biases for its position;
-- a clipped unit: two ReLU units, `relu(4p - 2) - relu(4p - 3)`, which is 0 or 1 also where p is off by 1/4;
+- a clipped unit: two ReLU units, `relu(p) - relu(p - 1)`, exact because p is a whole number;
 - an expansion: blocks of its own whose attention writes nothing. Steps on numbers are differences of large numbers, so
   a further block rounds them to 0 or 1;
 - the heads' outputs are cleared by `relu(x)` and `relu(-x)`, whatever they are.
@@ -209,7 +209,7 @@ def _mlps(layer: Parameters, room: _Room, layout: Any) -> list[ReluUnits]:
 
 
 def _writing(layer: Parameters, room: _Room, layout: Any, scratch: list[int]) -> ReluUnits:
-    """The units that write, with room for noise, and those that clear the heads' outputs and the features."""
+    """The units that write, and those that clear the heads' outputs and the features."""
     heads = [
         place
         for place, dim in enumerate(layout.dims)
@@ -222,7 +222,7 @@ def _writing(layer: Parameters, room: _Room, layout: Any, scratch: list[int]) ->
     outputs = np.zeros((int(writes.sum()), room.width))
     outputs[:, : room.own] = layer.mlp_out[writes]
     bias = layer.mlp_bias[writes].astype(np.float64)
-    return room.clipped(4 * inputs, 4 * bias - 2, outputs).beside(room.clearing([*heads, *scratch]))
+    return room.clipped(inputs, bias, outputs).beside(room.clearing([*heads, *scratch]))
 
 
 def _refuse_noise(layer: Parameters, layout: Any) -> None:

@@ -1,7 +1,7 @@
 """The MLP of a lowered RASP program: tables that are written in a layer each, as the cases of a transformer program."""
 
-from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,60 +50,116 @@ class Tabulated(Validation):
 
 def cases_of(writes: Sequence[TableWrite], depth: int, spec: Specification) -> FoundCases:
     """The cases of all writes, and of the counter of layers."""
-    updates: dict[str, list[Case]] = {}
-    reads: dict[str, list[Case]] = {name: [] for name in spec.heads}
+    search = _CaseSearch(spec, FoundCases({}, {name: [] for name in spec.heads}))
+    updates, reads = search.found
     if depth > 1:
-        updates[STEP] = [
-            case({STEP: frozenset(range(depth - 1))}, Lookup(STEP, tuple((k, k + 1) for k in range(depth - 1))))
-        ]
+        next_layer = Lookup(STEP, tuple((layer, layer + 1) for layer in range(depth - 1)))
+        updates[STEP] = [case({STEP: frozenset(range(depth - 1))}, next_layer)]
     for write in writes:
+        updates[write.target] = []
+        axes = tuple(tuple(range(atom.size)) for atom in write.support)
         table = np.where(write.codes >= 0, write.codes, FREE)
-        found: list[Case] = []
-        axes = [tuple(range(atom.size)) for atom in write.support]
-        _split(write, list(write.support), axes, table, write.where, spec, found, reads)
-        updates[write.target] = found
+        search.add(write, _TablePart(write.support, axes, table, write.where))
     return FoundCases(updates, {name: list(dict.fromkeys(cases)) for name, cases in reads.items()})
 
 
-def _split(
-    write: TableWrite,
-    support: list[Atom],
-    axes: list[tuple[int, ...]],
-    table: np.ndarray,
-    where: Where,
-    spec: Specification,
-    found: list[Case],
-    reads: dict[str, list[Case]],
-) -> None:
-    """Adds the cases of a table. Where a guard says that a head is undefined, the head is not looked at."""
-    for head in support:
-        at = support.index(head.guard) if head.guard in support else -1
-        within = [i for i, code in enumerate(axes[at]) if code in head.without] if at >= 0 else []
-        if not within:
-            continue
-        guard, own = support[at], axes[at]
+@dataclass(frozen=True, eq=False)
+class _TablePart:
+    """A part of a table: some codes of each atom, what is written there, and the conditions that it has so far."""
+
+    support: tuple[Atom, ...]
+    axes: tuple[tuple[int, ...], ...]
+    table: np.ndarray
+    where: Where
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(atom.name for atom in self.support)
+
+    def without(self, dropped: Collection[int]) -> "_TablePart":
+        """The part without some atoms, which do not matter: an entry that says anything speaks for all."""
+        rest = [a for a in range(len(self.support)) if a not in dropped]
+        support, axes = tuple(self.support[a] for a in rest), tuple(self.axes[a] for a in rest)
+        return replace(self, support=support, axes=axes, table=self.table.max(axis=tuple(dropped)))
+
+    def narrowed(self, at: int, places: Sequence[int]) -> "_TablePart":
+        """The part at some codes of one atom, which become a condition."""
+        codes = tuple(self.axes[at][i] for i in places)
+        axes = tuple(codes if a == at else axis for a, axis in enumerate(self.axes))
+        where = self.where | {self.names[at]: frozenset(codes)}
+        return replace(self, axes=axes, table=self.table.take(places, axis=at), where=where)
+
+    def trimmed(self) -> "_TablePart":
+        """The part without codes at which nothing is written."""
+        written, every = self.table != FREE, range(self.table.ndim)
+        kept = [np.flatnonzero(written.any(axis=tuple(b for b in every if b != a))) for a in every]
+        axes = tuple(tuple(self.axes[a][i] for i in kept[a]) for a in every)
+        return replace(self, axes=axes, table=self.table[np.ix_(*kept)])
+
+    def bounds(self, sizes: Mapping[str, int]) -> Where:
+        """Its conditions, and that each atom has one of its codes."""
+        own = {name: frozenset(axis) for name, axis in zip(self.names, self.axes) if len(axis) < sizes[name]}
+        return self.where | own
+
+
+@dataclass(frozen=True, eq=False)
+class _CaseSearch:
+    """Turns tables into few cases."""
+
+    spec: Specification
+    found: FoundCases
+
+    def add(self, write: TableWrite, part: _TablePart) -> None:
+        """Adds the cases of a part of a table. Where a guard says that a head is undefined, it is not looked at."""
+        for head in part.support:
+            at = part.support.index(head.guard) if head.guard in part.support else -1
+            within = [i for i, code in enumerate(part.axes[at]) if code in head.without] if at >= 0 else []
+            if within:
+                return self._add_guarded(write, part, at, within, head.without)
+        for at in range(len(part.support) - 1, -1, -1):
+            if _is_unneeded(part.table, at):
+                part = part.without({at})
+        for atom in part.support:
+            if atom.is_head:
+                self.found.reads[atom.name].append(case(part.where, Constant(1)))
+        if not (part.table == FREE).all():
+            self._add_simple(write, part)
+
+    def _add_guarded(
+        self, write: TableWrite, part: _TablePart, at: int, within: list[int], codes: frozenset[int]
+    ) -> None:
+        guard = part.support[at]
         if guard.is_head:
-            reads[guard.name].append(case(where, Constant(1)))
-        unread = [a for a, other in enumerate(support) if other.guard is guard and other.without == head.without]
-        for places, dropped in ((within, unread), ([i for i in range(len(own)) if i not in within], [])):
-            if not places:
-                continue
-            part = table.take(places, axis=at)[tuple(0 if a in dropped else slice(None) for a in range(len(support)))]
-            codes = tuple(own[i] for i in places)
-            left = [codes if a == at else axis for a, axis in enumerate(axes)]
-            rest = [a for a in range(len(support)) if a not in dropped]
-            narrowed = where | {guard.name: frozenset(codes)}
-            _split(write, [support[a] for a in rest], [left[a] for a in rest], part, narrowed, spec, found, reads)
-        return
-    for at in range(len(support) - 1, -1, -1):
-        if _is_unneeded(table, at):
-            table = table.max(axis=at)  # an entry that says anything speaks for all
-            support, axes = support[:at] + support[at + 1 :], axes[:at] + axes[at + 1 :]
-    for atom in support:
-        if atom.is_head:
-            reads[atom.name].append(case(where, Constant(1)))
-    if not (table == FREE).all():
-        _add(write, support, axes, table, where, spec, found)
+            self.found.reads[guard.name].append(case(part.where, Constant(1)))
+        unread = {a for a, other in enumerate(part.support) if other.guard is guard and other.without == codes}
+        self.add(write, part.narrowed(at, within).without(unread))
+        others = [i for i in range(len(part.axes[at])) if i not in within]
+        if others:
+            self.add(write, part.narrowed(at, others))
+
+    def _add_simple(self, write: TableWrite, part: _TablePart) -> None:
+        """Adds few cases that write a table: of sums where it is a function of some, otherwise one table."""
+        cases, sizes = self.found.updates[write.target], self.spec.sizes
+        part = replace(part, where=part.where | {write.target: frozenset({write.nothing})})
+        if not part.support:
+            if int(part.table) != write.nothing:
+                cases.append(case(part.where, Constant(int(part.table))))
+            return
+        part = part.trimmed()
+        if len(part.support) == 1:
+            codes = tuple((code, int(new)) for code, new in zip(part.axes[0], part.table))
+            written = {new for _, new in codes}
+            action = Constant(written.pop()) if len(written) == 1 else Lookup(part.names[0], codes)
+            cases.append(case(part.bounds(sizes), action))
+            return
+        shorter = RuleTable("", part.names, part.axes, part.table, {}).cases(sizes)
+        if shorter is not None:
+            cases += [case(dict(c.where) | where_both(part.where, c), c.action) for c in shorter]
+            return
+        full = np.zeros([sizes[name] for name in part.names], dtype=np.int64)
+        full[np.ix_(*part.axes)] = _filled(part.table)
+        action = CodeTable(part.names, full.shape, tuple(full.reshape(-1).tolist()))
+        cases.append(case(part.bounds(sizes), action))
 
 
 def _is_unneeded(table: np.ndarray, axis: int) -> bool:
@@ -111,48 +167,6 @@ def _is_unneeded(table: np.ndarray, axis: int) -> bool:
     low = np.where(table == FREE, np.iinfo(np.int64).max, table).min(axis=axis)
     high = table.max(axis=axis)
     return bool(((high == FREE) | (low == high)).all())
-
-
-def _add(
-    write: TableWrite,
-    support: list[Atom],
-    axes: list[tuple[int, ...]],
-    table: np.ndarray,
-    where: Where,
-    spec: Specification,
-    found: list[Case],
-) -> None:
-    """Adds few cases that write a table: of sums where it is a function of some, otherwise one table."""
-    names = tuple(atom.name for atom in support)
-    where = where | {write.target: frozenset({write.nothing})}
-    if not names:
-        if int(table) != write.nothing:
-            found.append(case(where, Constant(int(table))))
-        return
-    kept = [
-        np.flatnonzero((table != FREE).any(axis=tuple(a for a in range(table.ndim) if a != axis)))
-        for axis in range(table.ndim)
-    ]
-    axes = [tuple(axes[a][i] for i in kept[a]) for a in range(table.ndim)]
-    table = table[np.ix_(*kept)]
-    if len(names) == 1:
-        for axis, name in zip(axes, names):
-            if len(axis) < spec.sizes[name]:
-                where = where | {name: frozenset(axis)}
-        codes = tuple((code, int(new)) for code, new in zip(axes[0], table))
-        written = {new for _, new in codes}
-        found.append(case(where, Constant(written.pop()) if len(written) == 1 else Lookup(names[0], codes)))
-        return
-    shorter = RuleTable("", names, tuple(axes), table, {}).cases(spec.sizes)
-    if shorter is not None:
-        found += [case(dict(c.where) | where_both(where, c), c.action) for c in shorter]
-        return
-    for axis, name in zip(axes, names):
-        if len(axis) < spec.sizes[name]:
-            where = where | {name: frozenset(axis)}
-    full = np.zeros([spec.sizes[name] for name in names], dtype=np.int64)
-    full[np.ix_(*axes)] = _filled(table)
-    found.append(case(where, CodeTable(names, full.shape, tuple(full.reshape(-1).tolist()))))
 
 
 def where_both(where: Where, c: Case) -> Where:
