@@ -24,8 +24,7 @@ def edited_hidden(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> n
     layers, units = network.start.hidden.shape
     names = [f"{part}.{layer}" for part in ("hidden", "cell") for layer in range(layers)]
     channels = [Channel(name, "vector", units) for name in names]
-    reading: Any = network.reading
-    if reading is not None:
+    if network.reading is not None:
         channels += [channel for channel in channels_of(network) if channel.name == "state"]
         names.append("state")
     plan = EditPlan("the LSTM", edits, channels, np.zeros(1, dtype=np.int64), flat=names, unit="step")
@@ -41,7 +40,8 @@ def edited_hidden(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> n
             memory = _last(later)
         for one in placed:
             if one.name == "state":
-                vector = state_vector(reading, int(one.entries[0]))
+                assert network.reading is not None
+                vector = state_vector(network.reading, int(one.entries[0]))
                 memory["hidden"][0], memory["cell"][0] = LIVE * vector, vector
                 continue
             part, _, layer = one.name.partition(".")
