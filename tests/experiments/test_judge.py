@@ -1,6 +1,8 @@
 """`kleene.judge` on tiny sizes: names, functions and files of measures, taught networks, the command line."""
 
 import importlib
+import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from kleene import naming
 from kleene.errors import InputError
 from kleene.experiments.judge import JudgeSize, chosen_measures, drawn_words
 from kleene.explaining.interactions.measures import MEASURES
+from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
 
@@ -84,6 +87,26 @@ def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
     assert page.count("<!-- table: ") == page.count("<!-- end -->") == 8
     assert judged.filled(page) == page
     assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
+
+
+def test_what_the_page_of_results_says_in_words_holds_for_the_stored_numbers():
+    found = InteractionVerdicts.from_json(json.loads((RESULTS / "interactions-quick.json").read_text()))
+    taught, truths = ("taught RNN", "taught LSTM"), ("language", "output")
+    for family, truth in product(taught, truths):
+        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
+            assert found.of(name, family).lead[truth].high < 0
+        for name in ("di_hidden", "di_logits", "di_shared"):
+            assert found.of(name, family).partial[truth].low < 0 < found.of(name, family).partial[truth].high
+        for name in ("erasure", "erasure_mean", "erasure_hidden"):
+            assert found.of(name, family).partial[truth].low > 0
+            assert found.of(name, family).lead[truth].low < 0
+        assert found.of("resampling", family).lead[truth].low > 0
+    assert found.of("di_when_read", "taught LSTM").partial["output"].low > 0
+    ahead = {one.measure for one in found.verdicts if one.lead["language"].low > 0}
+    assert ahead == {"resampling", "shapley"}
+    assert all(found.of("shapley", family).spearman["language"].high < 1 for family in taught)
+    assert found.left_out == found.problems == ()
+    assert [found.of("shapley", family).networks for family in taught] == [8, 8]
 
 
 def test_sizes_that_are_too_small_are_refused():

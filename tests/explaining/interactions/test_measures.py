@@ -10,7 +10,7 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.explaining import decompose, interdependence
-from kleene.explaining.interactions.measures import MEASURES
+from kleene.explaining.interactions.measures import MEASURES, OTHERS
 from kleene.explaining.interactions.network_outputs import output_network
 from kleene.explaining.words.parts import decomposable
 from kleene.machines.lstm.lstm import LSTM
@@ -47,6 +47,7 @@ def test_a_measure_gives_a_number_for_each_pair_of_each_word(name, machine, requ
 @pytest.mark.parametrize("machine", ["lstm", "rnn"])
 @pytest.mark.parametrize(("name", "options"), [
     ("di_hidden", {"step": "last"}), ("di_logits", {"step": "last", "at": "logits"}), ("di_when_read", {}),
+    ("di_shared", {"step": "last", "sharing": OTHERS}),
 ])  # fmt: skip
 def test_interdependence_is_the_one_of_explain(name, options, machine, request):
     network = request.getfixturevalue(machine)

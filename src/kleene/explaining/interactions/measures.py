@@ -16,9 +16,11 @@ from kleene.explaining.interactions.shapley import game_of, interactions_of, val
 from kleene.explaining.words.decomposition import states_at
 from kleene.explaining.words.pairwise import interdependence_batch
 from kleene.explaining.words.parts import decomposable
-from kleene.explaining.words.sharing import PAPERS, floor_of
+from kleene.explaining.words.sharing import PAPERS, Sharing, floor_of
 from kleene.notation.words import padded_codes
 
+# Biases are shared out like other summands, the output gate is split, and relevant times irrelevant counts as relevant.
+OTHERS = Sharing(interactions={"rel-rel", "rel-bias", "rel-irrel"}, bias="shapley", output_gate="decomposed")
 SAMPLED = 4_096  # words from which mutual information is counted
 
 AlphabetWord = tuple[str, ...]
@@ -49,7 +51,14 @@ def di_when_read(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
     return np.stack(interdependence_batch(network, words))
 
 
-def _interdependence(network: Any, words: Sequence[AlphabetWord], *, at_logits: bool) -> np.ndarray:
+def di_shared(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
+    """Interdependence at the hidden state at the end of the word with other conventions: `OTHERS`."""
+    return _interdependence(network, words, at_logits=False, sharing=OTHERS)
+
+
+def _interdependence(
+    network: Any, words: Sequence[AlphabetWord], *, at_logits: bool, sharing: Sharing = PAPERS
+) -> np.ndarray:
     """`interdependence` with step="last", all foci of all words in one batch."""
     about, codes = decomposable(network), codes_of(network, words)
     length = codes.shape[1]
@@ -57,7 +66,7 @@ def _interdependence(network: Any, words: Sequence[AlphabetWord], *, at_logits: 
     foci = [*((i,) for i in range(length)), *pairs]
     sentences = [row for row in codes for _ in foci]
     ends = [length - 1] * len(sentences)
-    relevant, whole = states_at(about, sentences, foci * len(codes), ends, about.layers - 1, PAPERS)
+    relevant, whole = states_at(about, sentences, foci * len(codes), ends, about.layers - 1, sharing)
     root = np.asarray(np.linalg.qr(np.asarray(about.decoder), mode="r")) if at_logits else np.eye(relevant.shape[-1])
     relevant, whole = (part.reshape(len(codes), len(foci), -1) for part in (relevant, whole))
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -168,6 +177,7 @@ MEASURES: dict[str, Measure] = {
     "di_hidden": di_hidden,
     "di_logits": di_logits,
     "di_when_read": di_when_read,
+    "di_shared": di_shared,
     "erasure": erasure,
     "erasure_mean": erasure_mean,
     "erasure_hidden": erasure_hidden,
