@@ -40,6 +40,7 @@ def edited_hidden(network: Any, word: Sequence[Any], edits: Sequence[Edit]) -> n
             memory = _last(later)
         for one in placed:
             if one.name == "state":
+                assert network.reading is not None
                 vector = state_vector(network.reading, int(one.entries[0]))
                 memory["hidden"][0], memory["cell"][0] = LIVE * vector, vector
                 continue
