@@ -80,7 +80,8 @@ def check(
     """
     started = time.perf_counter()
     subject, entry = naming.looked_up(program)
-    own_length = {"max_length": max_length} if kinds.is_relative(subject) else {}  # an s-op has none of its own
+    needs_length = kinds.is_relative(subject) and "max_length" in kinds.of(subject).adoption  # as an s-op does
+    own_length = {"max_length": max_length} if needs_length else {}
     built, options = kinds.taken(subject, options | own_length)
     found = naming.Found(built, entry, kinds.of(built))
     kind = found.kind

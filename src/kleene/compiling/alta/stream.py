@@ -59,11 +59,11 @@ class Stream:
     def exact(self, array: np.ndarray, where: str) -> np.ndarray:
         """The array in the number type; refuses whole numbers that the type would round."""
         rounded = array.astype(self.dtype)
-        whole = array == np.round(array)
-        lost = whole & (rounded.astype(np.float64) != array)
-        if lost.any():
+        changed = array[rounded.astype(np.float64, copy=False) != array]
+        lost = changed[changed == np.round(changed)]
+        if lost.size:
             raise CompileError(
-                f"{self.program.name}: {where} needs the whole number {array[lost].flat[0]:g}, which {self.dtype.name} "
+                f"{self.program.name}: {where} needs the whole number {lost[0]:g}, which {self.dtype.name} "
                 f"cannot hold exactly; compile for float32 or float64, or make the ranges of the variables smaller."
             )
         return rounded
