@@ -195,3 +195,44 @@ def test_tracrs_scripts_compile_and_apply_as_they_did():
         model.apply(["a", "b"])
     with pytest.raises(InputError, match="the start token 'a' is in the vocabulary"):
         compile_rasp_to_model(rasp.tokens, "ab", 5, compiler_bos="a")
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def spelled(word: str) -> rasp.SOp:
+    """How many letters of the word stand in their place."""
+    hit = rasp.SequenceMap(lambda letter, i: i < len(word) and letter == word[i], rasp.tokens, rasp.indices)
+    return rasp.SelectorWidth(rasp.Select(hit, rasp.tokens, lambda key, query: key))
+
+
+def test_what_selects_nothing_on_one_rare_input_alone_gives_the_default_there():
+    others = spelled("kleene") < 4
+    chosen = rasp.Aggregate(rasp.Select(others, others, lambda key, query: key), rasp.Full("x"))
+    network = kleene.compile(chosen, vocab=LETTERS, max_length=6)
+    assert network.run("klee").output == chosen("klee") == [None] * 4
+    assert network.run("klue").output == chosen("klue") == ["x"] * 4
+
+
+def test_means_of_what_a_pattern_selects_are_right_if_it_is_there_twice():
+    found = lib.detect_pattern(rasp.tokens, "abc")
+    where = rasp.Aggregate(rasp.Select(found, rasp.Full(True), lambda key, query: key is True), rasp.indices)
+    network = kleene.compile(rasp.Map(lambda place: place == 3.5, where), vocab=LETTERS, max_length=9)
+    assert network.run("abcabc").output == [True] * 6
+    assert network.run("xabc").output == [False] * 4
+
+
+def test_a_head_that_reads_two_positions_on_one_rare_input_ends_the_run_even_if_what_it_reads_matters_to_nobody():
+    rare = spelled("kleene") >= 6
+    first = rasp.SequenceMap(lambda is_rare, i: i == 0 or (is_rare and i == 1), rare, rasp.indices)
+    place = rasp.Aggregate(rasp.Select(first, first, lambda key, query: key), rasp.indices)
+    is_half = kleene.compile(rasp.Map(lambda x: x == 0.5, place), vocab=LETTERS, max_length=6)
+    assert is_half.run("kleen").output == [False] * 5
+    with pytest.raises(RunError):
+        is_half.run("kleene")
+
+
+def test_numbers_without_end_have_no_mean_in_a_network():
+    endless = rasp.Aggregate(EVERYTHING, rasp.Map(lambda x: float("inf") if x == "a" else 1.0, rasp.tokens))
+    with pytest.raises(ProgramError, match="inf"):
+        kleene.compile(endless, vocab="ab", max_length=3)

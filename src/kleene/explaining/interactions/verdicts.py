@@ -6,6 +6,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.ranking import Interval
+from kleene.traces.markup import html_table
 
 # What a network's function is taken to be: membership in the language, or the output itself.
 TRUTHS = ("language", "output")
@@ -109,6 +110,9 @@ class InteractionVerdicts:
 
     def __repr__(self) -> str:
         return f"<InteractionVerdicts on {len(self.measures)} measures, {len(self.families)} families of networks>"
+
+    def _repr_html_(self) -> str:
+        return "".join(html_table(rows, most=None, caption=title) for title, rows in self.tables().items())
 
     def as_json(self) -> dict[str, Any]:
         verdicts = [one.as_json() for one in self.verdicts]

@@ -35,14 +35,24 @@ class Sample:
     inside: np.ndarray
 
     @staticmethod
-    def of(vocabulary: int, longest: int, *, most: int = 2_048, each: int = 48, seed: int = 0) -> "Sample":
-        """All inputs if they are few; otherwise random ones of every length, some with few different words."""
+    def of(
+        vocabulary: int,
+        longest: int,
+        named: Sequence[int] = (),
+        *,
+        most: int = 2_048,
+        each: int = 48,
+        seed: int = 0,
+    ) -> "Sample":
+        """All inputs if they are few; otherwise random ones of every length, some with few words, or `named` ones."""
         lengths = range(1, longest + 1)
         if sum(vocabulary**n for n in lengths) <= most:
             rows = [np.array(list(np.ndindex(*[vocabulary] * n))) for n in lengths]
         else:
             chance = np.random.default_rng(seed)
             rows = [np.concatenate(_drawn(chance, vocabulary, n, each)) for n in lengths]
+            if 0 < len(named) < vocabulary:
+                rows = [np.concatenate([some, chance.choice(named, size=(each, some.shape[1]))]) for some in rows]
         words = np.zeros((sum(map(len, rows)), longest), dtype=np.int64)
         inside = np.zeros(words.shape, dtype=bool)
         start = 0
@@ -79,6 +89,7 @@ class Atom:
     seen: np.ndarray
     is_head: bool = False
     positional: bool = False  # whether it follows from the position and the length alone
+    certain: bool = True  # whether a head is proven to be defined; if not, a run looks at it wherever it may matter
     guard: "Atom | None" = None
     without: frozenset[int] = frozenset()
 
@@ -227,12 +238,13 @@ class Interned:
 
 def means(expr: RASPExpr, numbers: Sequence[float], most: int) -> list[float]:
     """Every mean of one to `most` of the numbers; a DomainError if they are too many."""
-    exact = [Fraction(number).limit_denominator(10**6) for number in numbers]
-    if any(abs(float(a) - b) > 1e-12 * max(1.0, abs(b)) for a, b in zip(exact, numbers)):
+    odd = next((number for number in numbers if not _is_fraction(number)), None)
+    if odd is not None:
         raise DomainError(
-            f"{expr.described} takes means of {len(numbers)} numbers such as {numbers[0]!r}, which are no fractions "
-            f"with small denominators; round them first"
+            f"{expr.described} takes means of {len(numbers)} numbers, and {odd!r} is no fraction with a denominator of "
+            f"up to a million; round it first"
         )
+    exact = [Fraction(number).limit_denominator(10**6) for number in numbers]
     scale = math.lcm(*(number.denominator for number in exact))
     steps = np.unique([int(number * scale) for number in exact])
     found: set[Fraction] = set()
@@ -250,3 +262,9 @@ def means(expr: RASPExpr, numbers: Sequence[float], most: int) -> list[float]:
             f"{MOST_VALUES:,} values. Use a smaller vocabulary or max_length, or map its inputs to fewer values first"
         )
     return sorted(float(mean) for mean in found)
+
+
+def _is_fraction(number: float) -> bool:
+    if not math.isfinite(number):
+        return False
+    return abs(float(Fraction(number).limit_denominator(10**6)) - number) <= 1e-12 * max(1.0, abs(number))

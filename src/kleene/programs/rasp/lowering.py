@@ -45,7 +45,7 @@ from kleene.programs.rasp.expressions import (
     TokensType,
     is_numerical,
 )
-from kleene.programs.rasp.graph import RASPExpr, parts_of
+from kleene.programs.rasp.graph import RaspError, RASPExpr, parts_of
 from kleene.programs.rasp.readings import Reading, reading_of
 from kleene.programs.rasp.selections import Selection, selection_of
 from kleene.programs.rasp.selectors import Aggregate, Comparison, Select, Selector, SelectorWidth
@@ -124,7 +124,22 @@ class Lowering:
     @cached_property
     def sample(self) -> Sample:
         """Inputs on which every table is looked at."""
-        return Sample.of(len(self.vocabulary), self.max_length)
+        return Sample.of(len(self.vocabulary), self.max_length, self._named())
+
+    def _named(self) -> list[int]:
+        """The words that some map of the tokens tells from nearly all others, such as the letters of a pattern."""
+        rare = max(1, len(self.vocabulary) // 8)
+        maps = [part for part in parts_of(self.expr) if isinstance(part, Map) and isinstance(part.inner, TokensType)]
+        named: set[int] = set()
+        for part in maps:
+            alike: dict[str, list[int]] = {}
+            for place, word in enumerate(self.vocabulary):
+                try:
+                    alike.setdefault(repr(part.apply(word)), []).append(place)
+                except RaspError:
+                    continue
+            named |= {place for some in alike.values() if len(some) <= rare for place in some}
+        return sorted(named)
 
     @property
     def inside(self) -> np.ndarray:
@@ -338,6 +353,7 @@ class Lowering:
         head = Atom(
             name, len(reading.results), self.layers[name], np.maximum(reading.seen, 0), is_head=True,
             positional=selection.positional and values.positional, guard=guard, without=without,
+            certain=reading.certain,
         )  # fmt: skip
         head = self._shared(head)
         results = tuple(reading.results)

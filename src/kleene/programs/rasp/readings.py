@@ -1,6 +1,7 @@
 """How a head reads for an aggregate: one category, or a mean of numbers; and whether it must first count."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -29,6 +30,7 @@ class Reading:
     numbers: Sequence[float] | None = None
     outputs: Sequence[float] = ()
     loose: bool = False  # see `ValueTable`
+    certain: bool = True  # whether it is proven that the head is defined where it is read
 
 
 def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: int, *, numeric: bool) -> Reading:
@@ -38,9 +40,15 @@ def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: 
     not, as RASP says. Values that are no numbers must then be equal, and are averaged as numbers of their own.
     """
     counts = selection.counts[values.inside]
-    guarded = not selection.never_empty and (part.default is not None or bool((counts == 0).any()))
-    if selection.selects_one(most) or (not numeric and not (counts > 1).any()):
+    guarded = not selection.never_empty
+    if selection.selects_one(most):
         return _category(selection, values, guarded)
+    several = bool((counts > 1).any())
+    if not numeric and not several:
+        return replace(_category(selection, values, guarded), certain=False)
+    endless = next((value for value in values.values if _is_number(value) and not math.isfinite(value)), None)
+    if endless is not None:
+        raise DomainError(f"{part.described} may take means of numbers of which one is {endless!r}; a network cannot")
     numbers = numbers_of(values.values)
     if selects_equal(selection, values):
         return _numbers(selection, values, guarded, numbers, sorted(set(numbers)))
@@ -48,9 +56,9 @@ def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: 
     try:
         outputs = means(part, own, max(selection.possible_counts(most))) if own else []
     except DomainError:
-        if numeric or _share_unequal(selection, values) > 0.5:
-            raise  # it is a mean indeed, not a choice of one that some inputs do not allow
-        return _category(selection, values, guarded)
+        if several:
+            raise
+        return replace(_category(selection, values, guarded), certain=False)
     reading = _numbers(selection, values, guarded, numbers, sorted({*outputs, *numbers}))
     return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
 
@@ -77,14 +85,6 @@ def selects_equal(selection: Selection, values: ValueTable) -> bool:
     together = np.zeros((len(selection.keys.values), len(values.values)), dtype=np.float32)
     together[pairs] = 1
     return bool(((selection.chosen.astype(np.float32) @ together > 0).sum(axis=1) <= 1).all())
-
-
-def _share_unequal(selection: Selection, values: ValueTable) -> float:
-    """The share of the sample's positions that select unequal values."""
-    held = values.seen[:, None, :]
-    lowest = np.where(selection.seen, held, len(values.values)).min(axis=2)
-    highest = np.where(selection.seen, held, -1).max(axis=2)
-    return float((lowest < highest)[values.inside].mean())
 
 
 def _category(selection: Selection, values: ValueTable, guarded: bool) -> Reading:

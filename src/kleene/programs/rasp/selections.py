@@ -30,7 +30,8 @@ class Selection:
     @property
     def positional(self) -> bool:
         """Whether all that it selects follows from positions and lengths, so that the sample holds all there is."""
-        return self.keys.positional and self.queries.positional
+        is_same = bool(self.chosen.all()) or not self.chosen.any()  # then keys and queries do not matter
+        return is_same or (self.keys.positional and self.queries.positional)
 
     @cached_property
     def counts(self) -> np.ndarray:

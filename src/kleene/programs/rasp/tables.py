@@ -116,6 +116,9 @@ class _CaseSearch:
             within = [i for i, code in enumerate(part.axes[at]) if code in head.without] if at >= 0 else []
             if within:
                 return self._add_guarded(write, part, at, within, head.without)
+        for atom in part.support:
+            if not atom.certain:  # where it is undefined RASP may have another value: the run must not go on
+                self.found.reads[atom.name].append(case(part.where, Constant(1)))
         for at in range(len(part.support) - 1, -1, -1):
             if _is_unneeded(part.table, at):
                 part = part.without({at})
