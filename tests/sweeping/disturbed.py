@@ -77,6 +77,14 @@ def pid_of(worker: str) -> int:
     return int(worker.split("-")[-2])
 
 
+def put_to_sleep(worker: str) -> None:
+    """Stop a worker, and return once it stands still: the signal alone leaves it a moment in which it goes on."""
+    os.kill(pid_of(worker), signal.SIGSTOP)
+    status = Path(f"/proc/{pid_of(worker)}/stat")
+    while status.read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(LOOK)
+
+
 def wait_for_work(store: Path, driver: subprocess.Popen) -> dict[str, list[str]] | None:
     """The cells in flight once there are some; None if the driver ends before."""
     while driver.poll() is None:
