@@ -206,7 +206,8 @@ class PlainTransformer(Shown, eqx.Module):
         embedded, seen = self._embedded(tokens), self._seen(len(tokens), length)
 
         def step(stream: Array, layer: PlainTransformer) -> tuple[Array, Array]:
-            heads = layer.attend(*(stream[None],) * 3, seen)
+            read = stream[None]
+            heads = layer.attend(read, read, read, seen)
             after = stream + jnp.sum(heads, axis=0)
             change = layer.think(after)
             return after + change, jnp.concatenate([heads, change[None]])
