@@ -55,13 +55,15 @@ class MeasureVerdict:
 class InteractionVerdicts:
     """The verdicts on all measures, a line on each measure that failed, and one on each network that was left out.
 
-    `size` says how much was judged, if the networks were made for it.
+    `size` says how much was judged, if the networks were made for it. `unsure` is, for families whose own interactions
+    were estimated because words are long, the share of pairs whose estimate is at most two standard errors.
     """
 
     verdicts: tuple[MeasureVerdict, ...]
     problems: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     size: Mapping[str, Any] = field(default_factory=dict)
+    unsure: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, measure: str, family: str) -> MeasureVerdict:
         found = [one for one in self.verdicts if (one.measure, one.family) == (measure, family)]
@@ -105,6 +107,9 @@ class InteractionVerdicts:
         counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
         words = max((one.words for one in self.verdicts), default=0)
         parts.append(f"{', '.join(counts.values())}, {words} words each; 95% intervals over languages, networks, words")
+        for family, share in self.unsure.items():
+            told = f"{share:.0%} of the pairs have an estimate of at most two standard errors"
+            parts.append(f"estimated: the interactions of the output of {family} networks; {told}")
         parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
         return "\n\n".join(parts)
 
@@ -116,14 +121,16 @@ class InteractionVerdicts:
 
     def as_json(self) -> dict[str, Any]:
         verdicts = [one.as_json() for one in self.verdicts]
-        lines = {"problems": list(self.problems), "left_out": list(self.left_out)}
+        lines = {"problems": list(self.problems), "left_out": list(self.left_out), "unsure": dict(self.unsure)}
         return {"size": dict(self.size), "verdicts": verdicts} | lines
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "InteractionVerdicts":
         """The verdicts that `as_json` made plain data of."""
         verdicts = tuple(MeasureVerdict.from_json(one) for one in stored["verdicts"])
-        return cls(verdicts, tuple(stored["problems"]), tuple(stored["left_out"]), stored["size"])
+        return cls(
+            verdicts, tuple(stored["problems"]), tuple(stored["left_out"]), stored["size"], stored.get("unsure", {})
+        )
 
     def markdown(self) -> dict[str, str]:
         """The printed tables in Markdown, by their titles."""
