@@ -20,7 +20,7 @@ from kleene.explaining.interactions.shapley import (
     value_table,
 )
 from kleene.explaining.interactions.structure import dependent_pairs
-from kleene.explaining.interactions.verdicts import BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
+from kleene.explaining.interactions.verdicts import BY_NETWORK, BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
 from kleene.programs.automata import DFA
 
 CHECKED = 1 << 14  # random words on which a network has to be right where there are too many to try all
@@ -203,10 +203,15 @@ def _verdict(measure: str, family: str, found: list[dict[str, Any]], resamples: 
         for what in BY_TRUTH
     }
     structure = interval([one["structure"] for one in found], groups, resamples=resamples)
-    means = {one["name"]: interval([one["spearman"]["language"]], resamples=1).as_json()[0] for one in found}
+    means = {one["name"]: [_mean(one[what][truth]) for what in BY_NETWORK for truth in TRUTHS] for one in found}
     counts: dict[str, Any] = {"networks": len(found), "words": len(found[0]["structure"]), "by_network": means}
     counts |= {"structure": structure, "seconds": found[0]["seconds"]}
     return MeasureVerdict(measure, family, **by_truth, **counts)
+
+
+def _mean(by_word: np.ndarray) -> float | None:
+    known = by_word[~np.isnan(by_word)]
+    return round(float(known.mean()), 3) if len(known) else None
 
 
 def _seconds(measure: Measure, one: JudgedNetwork) -> float:

@@ -148,9 +148,9 @@ def shapley(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
     """
     alphabet, length = tuple(network.alphabet), len(words[0])
     if len(alphabet) ** length > MOST:
-        options = {"samples": ESTIMATED, "seed": 1}  # not the seed of the truth, which is 0
-        found = [sampled_interactions(first_output(network), word, alphabet, **options).values for word in words]
-        return np.abs(np.stack(found))
+        function, other = first_output(network), 1  # the seed of the truth is 0
+        found = [sampled_interactions(function, word, alphabet, samples=ESTIMATED, seed=other) for word in words]
+        return np.abs(np.stack([one.values for one in found]))
     table = value_table(first_output(network), length, alphabet)
     return np.stack([np.abs(interactions_of(game_of(table, row.tolist()))) for row in codes_of(network, words)])
 

@@ -1,6 +1,6 @@
 """What the judge found of each measure: numbers for each family of networks, as tables, text and plain data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from kleene.traces.markup import html_table
 # What a network's function is taken to be: membership in the language, or the output itself.
 TRUTHS = ("language", "output")
 BY_TRUTH = ("spearman", "partial", "lead")  # numbers that there are for each truth
+BY_NETWORK = ("spearman", "partial")  # those that are kept for each network, for each truth
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,9 @@ class MeasureVerdict:
 
     `spearman`, `partial`, which is given the distance of the symbols, and `lead`, by how much the rank correlation is
     above that of nearness on the same words, are by truth. `structure` is the area under ROC for pairs that the
-    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has the mean
-    rank correlation with the language's interactions for each network; None if no word has an order of pairs.
+    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has four means
+    over words for each network, None where no word has an order of pairs: the rank correlations with the interactions
+    of the language and of the output, and the same given the distance.
     """
 
     measure: str
@@ -32,14 +34,14 @@ class MeasureVerdict:
     seconds: float
     networks: int
     words: int
-    by_network: Mapping[str, float | None]
+    by_network: Mapping[str, Sequence[float | None]]
 
     def as_json(self) -> dict[str, Any]:
         about = {"measure": self.measure, "family": self.family, "networks": self.networks, "words": self.words}
         for name in BY_TRUTH:
             about |= {f"{name}_{truth}": found.as_json() for truth, found in getattr(self, name).items()}
         about |= {"structure": self.structure.as_json(), "seconds": round(self.seconds, 4)}
-        return about | {"by_network": dict(self.by_network)}
+        return about | {"by_network": {name: list(numbers) for name, numbers in self.by_network.items()}}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "MeasureVerdict":
