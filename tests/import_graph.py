@@ -31,6 +31,7 @@ LINES = (
     ("explaining",),
     ("watching",),
     ("viewing",),
+    ("exercises",),
     ("experiments",),
     ("cli",),
 )
