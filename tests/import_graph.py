@@ -29,6 +29,7 @@ LINES = (
     ("teaching",),
     ("sweeping",),
     ("explaining",),
+    ("groundtruth",),
     ("watching",),
     ("viewing",),
     ("exercises",),
