@@ -96,6 +96,12 @@ def test_every_page_has_its_place_in_the_navigation():
     assert pages_without_a_place(ROOT / "docs", nav) == [], "put the page into `nav` in zensical.toml"
 
 
+def test_examples_of_docstrings_are_code_and_not_quotations():
+    pages = [path.read_text() for path in (SITE / "api").glob("*.html")]
+    assert "pycon" in pages[0]
+    assert not any("<blockquote>" in page for page in pages)
+
+
 def test_broken_links_missing_anchors_and_foreign_scripts_are_found(tmp_path):
     (tmp_path / "index.html").write_text(
         '<a href="a.html#here"></a><a href="a.html#gone"></a><a href="b.html"></a><img src="c.svg">'
