@@ -29,8 +29,10 @@ LINES = (
     ("teaching",),
     ("sweeping",),
     ("explaining",),
+    ("groundtruth",),
     ("watching",),
     ("viewing",),
+    ("exercises",),
     ("experiments",),
     ("cli",),
 )

@@ -157,6 +157,13 @@ UNROLLED = Kind(
     torch=late("kleene.machines.transformer.pytorch:unrolled_parts"),
     certifier=late("kleene.compiling.alta.unrolled_certificates:certify_unrolled"),
 )
+PLAIN_TRANSFORMERS = Kind(
+    "plain Transformer",
+    machine="kleene.machines.transformer.plain:PlainTransformer",
+    noun="network",
+    read=late("kleene.programs.alta.console:read"),
+    telling=late("kleene.programs.alta.console:telling"),
+)
 AUTOMATA = Kind(
     "automaton",
     program="kleene.programs.automata.dfa:DFA",
@@ -340,6 +347,7 @@ NTMS = Kind(
 _ALL = (
     TRANSFORMERS,
     UNROLLED,
+    PLAIN_TRANSFORMERS,
     AUTOMATA,
     TURING_MACHINES,
     CIRCUITS,

@@ -15,6 +15,7 @@ from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.machines.transformer.encoder_decoder import EncoderDecoder
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer
+from kleene.machines.transformer.plain import PlainTransformer
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.machines.transformer_lm import TransformerLM
 from kleene.notation.wiring import Steps
@@ -81,6 +82,9 @@ WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_b
 MACHINES: dict[str, Any] = {
     "universal transformer": kleene.compile(parity.absolute(positions=8)),
     "unrolled transformer": kleene.compile(parity.absolute(positions=8), layers="unrolled", max_length=4),
+    "plain transformer": PlainTransformer.from_unrolled(
+        kleene.compile(parity.absolute(positions=8), layers="unrolled", max_length=4)
+    ),
     "shared transformer": SHARED,
     "transformer with a learned mlp": MLPTransformer.of(
         kleene.compile(parity.absolute(positions=8)), MLP, layers=-1, grows=True
@@ -111,6 +115,7 @@ VARIANTS: dict[str, Any] = {
 INPUTS: dict[str, Any] = {
     "universal transformer": [1, 0, 1],
     "unrolled transformer": [1, 0, 1],
+    "plain transformer": [1, 0, 1],
     "shared transformer": [2, 1, 0],
     "transformer with a learned mlp": [1, 0, 1],
     "encoder": [2, 1, 0],

@@ -239,6 +239,17 @@ ENCODER_DECODER_ROWS = [
         "the decoder alone has a second attention, cross",
     ),
 ]
+PLAIN_ROWS = [
+    (layout(symbols=9), "tokens has shape"),
+    (layout(positions=2), "positions has shape"),
+    (layout(labels=["a"]), "its labels are 1, and"),
+    (layout(heads=[]), "its heads are 0, and"),
+    (layout(causal=1), "its causal is 1"),
+    (lambda header, arrays: header["layout"]["output"].update(kind="number"), "is no category"),
+    (lambda header, arrays: header["layout"]["output"].update(size=99), "readout has shape"),
+    (lambda header, arrays: arrays.update(key=arrays["key"].astype("f8")), "key holds float64, and tokens float32"),
+    (lambda header, arrays: arrays.pop("query"), "query"),
+]
 UNROLLED_ROWS = [
     (lambda header, arrays: header.update(activation="tanh"), "its activation is 'tanh'"),
     (layout(dims=[3, 2, 1]), "its dimensions are not some of the"),
@@ -256,6 +267,7 @@ UNROLLED_ROWS = [
 ]
 ROWS = {
     "unrolled transformer": UNROLLED_ROWS,
+    "plain transformer": PLAIN_ROWS,
     "transformer with a learned mlp": LEARNED_MLP_ROWS,
     "universal transformer": TRANSFORMER_ROWS,
     "shared transformer": SHARED_ROWS,

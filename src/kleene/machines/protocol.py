@@ -21,6 +21,7 @@ from kleene.traces.markup import html_facts
 MACHINES = {
     "universal transformer": "kleene.machines.transformer.universal_transformer:UniversalTransformer",
     "unrolled transformer": "kleene.machines.transformer.unrolled:UnrolledTransformer",
+    "plain transformer": "kleene.machines.transformer.plain:PlainTransformer",
     "shared transformer": "kleene.machines.transformer.shared:SharedTransformer",
     "transformer with a learned mlp": "kleene.machines.transformer.learned_mlp:MLPTransformer",
     "encoder": "kleene.machines.transformer.encoder:EncoderTransformer",

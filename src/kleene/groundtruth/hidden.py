@@ -1,0 +1,56 @@
+"""What hiding a network gives: the new network, how the old one lies in it, and what was lost on the way."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kleene.groundtruth.units import UnitMap
+
+Equality = Literal["exact", "rounded", "changed"]
+WORDS = {
+    "exact": "the same function on every input: no step of the network rounds",
+    "rounded": "the same function, up to the rounding of floating numbers",
+    "changed": "another function, close to the original",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """A network that computes what `original` does and does not show how, with the map between the two.
+
+    `equality` says what is known by construction: no step of the network rounds (only the outputs of an LSTM may, which
+    are sums of shares), or the function is the same up to rounding, or it is changed by noise or otherwise. `right` of
+    `inputs` sample inputs have the original's answer, and `difference` is the largest one between outputs on them.
+    """
+
+    network: Any
+    original: Any
+    map: UnitMap
+    equality: Equality
+    inputs: int
+    right: int
+    difference: float
+    options: dict[str, Any]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of sample inputs that have the original's answer."""
+        return self.right / self.inputs if self.inputs else 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "equality": self.equality,
+            "inputs": self.inputs,
+            "right": self.right,
+            "difference": self.difference,
+            "options": self.options,
+            "map": self.map.as_json(),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Hidden {type(self.network).__name__}: {self.right} of {self.inputs} inputs right>"
+
+    def __str__(self) -> str:
+        return (
+            f"{WORDS[self.equality]}\n"
+            f"{self.right} of {self.inputs} sample inputs right, outputs differ by at most {self.difference:.2g}"
+        )
