@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kleene.viewing import view as view
     from kleene.watching.watch import watch as watch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
