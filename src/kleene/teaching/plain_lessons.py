@@ -35,7 +35,7 @@ def plain_lesson(
     inputs: Sample | None = None,
     longest: int = LONGEST,
     vocab: Any = None,
-    words: int = 256,
+    words: int = 512,
     block: int = 4,
     free: int = 8,
     spare: int = 1,
