@@ -79,7 +79,10 @@ class InteractionVerdicts:
 
     @property
     def families(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.family for one in self.verdicts))
+        """In the order of the measure that was judged on most, because some are not defined for all families."""
+        by_measure = [[one.family for one in self.verdicts if one.measure == name] for name in self.measures]
+        longest_first = sorted(by_measure, key=len, reverse=True)
+        return tuple(dict.fromkeys(family for families in longest_first for family in families))
 
     def table(self, cell: Callable[[MeasureVerdict], object]) -> list[list[str]]:
         """A table of measures × families, headings first; `cell` says what is shown of a verdict."""
