@@ -1,1 +1,1 @@
-"""Networks whose algorithm is known: hidden in another basis, taught, and a collection of them with their true circuits."""
+"""Networks whose algorithm is known: hidden in another basis, taught to keep it, and a collection of them."""
