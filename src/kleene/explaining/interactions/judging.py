@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.languages import language_interactions
-from kleene.explaining.interactions.measures import AlphabetWord, Measure, NotDefinedError, first_output
+from kleene.explaining.interactions.measures import ESTIMATED, AlphabetWord, Measure, NotDefinedError, first_output
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
 from kleene.explaining.interactions.shapley import (
     MOST,
@@ -38,7 +38,7 @@ class JudgedNetwork:
     network: Any
     language: DFA
     words: tuple[AlphabetWord, ...]
-    samples: int = 256  # coalitions from which the interactions of the output are estimated where words are long
+    samples: int = ESTIMATED  # coalitions from which the interactions of the output are estimated where words are long
 
     def __post_init__(self) -> None:
         lengths = {len(word) for word in self.words}

@@ -23,7 +23,7 @@ from kleene.notation.words import padded_codes
 # Biases are shared out like other summands, the output gate is split, and relevant times irrelevant counts as relevant.
 OTHERS = Sharing(interactions={"rel-rel", "rel-bias", "rel-irrel"}, bias="shapley", output_gate="decomposed")
 SAMPLED = 4_096  # words from which mutual information is counted
-ESTIMATED = 256  # coalitions from which Shapley interactions are estimated where words are long
+ESTIMATED = 128  # coalitions from which Shapley interactions are estimated where words are long
 
 AlphabetWord = tuple[str, ...]
 Measure = Callable[[Any, Sequence[AlphabetWord]], Any]
