@@ -176,6 +176,12 @@ def test_a_program_that_cannot_be_compiled_does_not_pass(tmp_path, monkeypatch):
     assert str(grade) == "even_a: not yet\nthe program is right, and cannot be compiled: too large"
 
 
+@pytest.mark.parametrize("ending", [".json", ".dot"])
+def test_an_automaton_may_be_a_file_of_its_own(ending, tmp_path):
+    kleene.DFA.from_regex("(b|ab*a)*", "ab").save(tmp_path / f"own{ending}")
+    assert graded(str(tmp_path / f"own{ending}"), find("even_a"))
+
+
 def test_after_a_run_that_ends_with_an_error_no_other_is_tried(tmp_path):
     text = "from kleene.programs import rasp\nfirst_letter = rasp.Map(lambda t: t if t != 'b' else 1 / 0, rasp.tokens)"
     grade = wrong(tmp_path, "first_letter", text)
@@ -206,6 +212,8 @@ def test_too_many_small_inputs_are_cut_and_the_report_says_so(tmp_path):
         ("answer = 1", "defines no `reference`"),
         ("reference = 1", "`reference` in"),
         ("def reference(word) return 1", "SyntaxError"),
+        ("def reference(word): return 1\ndef every(size): return [3]", "its own inputs cannot be made (TypeError"),
+        ("def reference(word): return 1\ndef sample(chance, size): return 1 / 0", "cannot be made (ZeroDivisionError"),
     ],
 )
 def test_a_mistake_of_the_teacher_is_not_blamed_on_the_student(reference, told, tmp_path):
