@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-clusters test-browser test-torch docs lint bench clean
+.PHONY: setup demo test test-clusters test-browser test-torch docs notebooks lint bench clean
 
 setup: .venv/.installed
 
@@ -31,6 +31,11 @@ test-clusters: setup
 test-browser: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python -m pytest -n 0 -m browser -rs tests/browser
+
+# The notebooks of docs/notebooks: every cell runs, and so do the solutions of the exercises.
+notebooks: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[notebook]'
+	$(BIN)/python -m pytest -n 2 --dist load -m notebook tests/notebooks
 
 # Networks in PyTorch and TransformerLens, which are extras. `make test-torch TORCH=torch==2.13.0` names a version.
 TORCH ?= torch
