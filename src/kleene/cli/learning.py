@@ -88,6 +88,9 @@ def teach(
     answer: Annotated[
         str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
     ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="paper, or how training differs from it: on, holes, each, stated (nram).")
+    ] = None,
     noise: Annotated[
         float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
     ] = None,
@@ -123,6 +126,7 @@ def teach(
     given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
     given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
+    given |= {"variant": variant}
     given |= {"method": method, "vocab": adoption(vocab)["vocab"]}
     options = {name: value for name, value in given.items() if value is not None}
     if port is not None and not watch:
