@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-clusters test-browser test-torch lint bench clean
+.PHONY: setup demo test test-clusters test-browser test-torch docs notebooks lint bench clean
 
 setup: .venv/.installed
 
@@ -32,14 +32,25 @@ test-browser: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python -m pytest -n 0 -m browser -rs tests/browser
 
+# The notebooks of docs/notebooks: every cell runs, and so do the solutions of the exercises.
+notebooks: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[notebook]'
+	$(BIN)/python -m pytest -n 2 --dist load -m notebook tests/notebooks
+
 # Networks in PyTorch and TransformerLens, which are extras. `make test-torch TORCH=torch==2.13.0` names a version.
 TORCH ?= torch
 test-torch: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' -e '.[torch,transformer-lens]'
 	$(BIN)/python -m pytest -n 0 -rs tests/exporting tests/machines/lstm/test_pytorch.py
 
+# The documentation as a site, in the folder `site`: broken links, missing anchors and pages without a place are errors.
+docs: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m pytest -n 0 -m site tests/site
+
 bench: setup
 	$(BIN)/kleene bench alta
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache site

@@ -32,6 +32,7 @@ LINES = (
     ("groundtruth",),
     ("watching",),
     ("viewing",),
+    ("exercises",),
     ("experiments",),
     ("cli",),
 )

@@ -95,6 +95,11 @@ def test_the_architecture_draws_every_room():
     assert rooms <= set(re.findall(r"\w+", drawing))
 
 
+def test_the_reference_has_every_public_name():
+    named = re.findall(r"^::: kleene\.(\w+)$", (ROOT / "docs" / "api" / "index.md").read_text(), re.MULTILINE)
+    assert sorted(named) == sorted(set(kleene.__all__) - {"__version__"})
+
+
 def test_the_readmes_picture_is_drawn_from_a_run_and_is_small(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs" / "pictures")
     drawn = importlib.import_module("parity").picture()

@@ -14,11 +14,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import tables  # beside this file
+
 from kleene.experiments import english, hinted_transformers, minimal_programs, partial_traces, rule_corpora, simplicity
 from kleene.experiments import parity_end_to_end as parity
 from kleene.experiments import scan_end_to_end as scan
 from kleene.experiments import trace_supervision as supervision
-from kleene.pictures.plots import cost_curves, line_panels
+from kleene.pictures.plots import cost_curves, grouped_bars, line_panels
 
 HERE = Path(__file__).parent
 TABLES = ("figure-9a-copy", "figure-9b-repeat_copy_twice", "figure-9c-dyck_words", "figure-9d-flip_3rd")
@@ -46,6 +48,7 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield "hints-for-transformers", partial(hinted_transformers.draw_panels, *judged, title=found["shows"])
     for name in TABLES:
         yield name, partial(reported, partial_traces.draw_table, content_of(name))
+    yield "figure-6", sharp_heads
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
     yield "scan-end-to-end", partial(scan_by_layers, content_of("scan-end-to-end"))
@@ -66,6 +69,18 @@ def reported(draw: Callable, content: Any, path: Path) -> Path:
         for task, rows in groupby(content["settings"], key=lambda row: row.get("task", ""))
     ]
     return draw(SimpleNamespace(paper=content["paper"], shows=content["shows"]), reports, path)
+
+
+def sharp_heads(path: Path) -> Path:
+    """Draw how sharp the reading head is, with a bar for each task in the group of each kind of hint."""
+    found = {
+        title: [tables.sharpness(content_of(name), kind) for kind in tables.HEADS] for title, name in tables.NTM.items()
+    }
+    bars = {title: [0.0 if peak is None else peak for peak in peaks] for title, peaks in found.items()}
+    labels = {"across": "kind of hint", "up": "largest weight of the reading head"}
+    return grouped_bars(
+        [kind.replace("+", "\n+") for kind in tables.HEADS], bars, path, title="how sharp the reading head is", **labels
+    )
 
 
 def parity_by_length(content: Any, path: Path) -> Path:

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 import kleene
-import kleene.experiments.judge
 from kleene import naming
 from kleene.errors import InputError
-from kleene.experiments.judge import JudgeSize, chosen_measures, drawn_words
+from kleene.experiments import judged_networks
+from kleene.experiments.judge import JudgeSize, chosen_measures
+from kleene.experiments.judged_networks import drawn_words
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
 
-TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",))
+TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",), hide=0)
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 OWN = "import numpy as np\ndef score(network, words):\n    return np.random.default_rng(0).random((len(words), 5, 5))\n"
 
@@ -41,15 +42,43 @@ def test_taught_networks_are_families_by_machine_and_hints(monkeypatch):
         def machine(self, run):
             return self.network
 
-    monkeypatch.setattr(kleene.experiments.judge, "teach", Right)
-    size = JudgeSize(languages=("tomita_4",), length=4, words=2, seeds=2, hints=("none", "states"))
+    monkeypatch.setattr(judged_networks, "teach", Right)
+    size = JudgeSize(
+        languages=("tomita_4",), length=4, words=2, seeds=2, hints=("none", "states", 0.25), hide=0, hide_taught=True
+    )
     found = kleene.judge("nearness", size=size, seed=5)
     taught = [one for one in found.verdicts if one.family not in ("compiled RNN", "compiled LSTM")]
-    assert [one.family for one in taught] == ["taught RNN", "RNN, states hints", "taught LSTM", "LSTM, states hints"]
-    assert {tuple(one.by_network) for one in taught} == {("tomita_4 seed 5", "tomita_4 seed 6")}
-    assert asked == [
-        ("dfa:tomita_4", machine, hints, 2, 5) for machine in ("rnn", "lstm") for hints in ("none", "states")
+    assert [one.family for one in taught] == [
+        name.replace("M", machine)
+        for machine in ("RNN", "LSTM")
+        for name in ("taught M", "hidden taught M", "M, states hints", "M, 25% of the states")
     ]
+    assert size.families == found.families
+    assert {tuple(one.by_network) for one in taught} == {("tomita_4 seed 5", "tomita_4 seed 6")}
+    kinds = ("none", "states", 0.25)
+    assert asked == [("dfa:tomita_4", machine, kind, 2, 5) for machine in ("rnn", "lstm") for kind in kinds]
+    asked.clear()
+    assert kleene.judge("nearness", size=size, families=["LSTM, states hints"]).families == ("LSTM, states hints",)
+    assert asked == [("dfa:tomita_4", "lstm", "states", 2, 0)]
+
+
+def test_hidden_networks_compute_what_compiled_ones_do_in_other_units():
+    size = JudgeSize(languages=("tomita_4",), length=5, words=4, seeds=0, hide=2)
+    found = kleene.judge(["di_hidden", "resampling", "shapley"], size=size)
+    assert found.families == ("compiled RNN", "compiled LSTM", "hidden RNN", "hidden LSTM", "softened LSTM")
+    assert found.left_out == found.problems == ()
+    for family, plain in (("hidden RNN", "compiled RNN"), ("hidden LSTM", "compiled LSTM")):
+        assert found.of("shapley", family).networks == 2
+        for measure in ("shapley", "resampling"):
+            same = found.of(measure, plain).spearman["language"].mean
+            assert found.of(measure, family).spearman["language"].mean == pytest.approx(same)
+    hidden, plain = (found.of("di_hidden", f"{kind} LSTM").spearman["language"].mean for kind in ("hidden", "compiled"))
+    assert hidden != pytest.approx(plain, abs=0.01)
+
+
+def test_a_family_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="no family of networks 'taugt RNN'; did you mean taught RNN"):
+        kleene.judge("nearness", size=TINY, families=["taugt RNN"])
 
 
 def test_measures_are_named_given_as_functions_or_found_in_files(tmp_path):
@@ -78,6 +107,8 @@ def test_words_are_different_and_all_there_are_if_few():
     words = drawn_words(dfa, JudgeSize(length=3, words=50), 0)
     assert len(words) == len(set(words)) == 8
     assert drawn_words(dfa, JudgeSize(words=5), 1) != drawn_words(dfa, JudgeSize(words=5), 2)
+    for length in (40, 100):  # of 2¹⁰⁰ words none is drawn by its number
+        assert {len(word) for word in drawn_words(dfa, JudgeSize(words=5, length=length), 0)} == {length}
 
 
 def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
@@ -119,16 +150,18 @@ def test_sizes_that_are_too_small_are_refused():
 def test_a_method_of_ones_own_is_judged_beside_others_and_a_broken_one_is_named(run, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(OWN + "def broken(network, words):\n    return []\n")
-    given = ("--quick", "--seeds", "0", "--length", "5", "--words", "2", "--json")
+    given = ("--quick", "--seeds", "0", "--length", "5", "--words", "2", "--family", "compiled RNN", "--json")
     result = run("judge", f"{file}:score", f"{file}:broken", "nearness", *given)
     assert result.status == 0
     assert {one["measure"] for one in result.json["verdicts"]} == {f"{file}:score", "nearness"}
-    assert len(result.json["problems"]) == 8
+    assert len(result.json["problems"]) == 4  # languages
     assert "shape (0,), and (2, 5, 5) was expected" in result.json["problems"][0]
 
 
 def test_the_table_is_printed(run):
-    result = run("judge", "nearness", "--quick", "--seeds", "0", "--length", "4", "--words", "2")
+    result = run(
+        "judge", "nearness", "--quick", "--seeds", "0", "--length", "4", "--words", "2", "--family", "hidden RNN"
+    )
     assert result.out.startswith("rank correlation with the true interactions of the language\n")
     assert "nearness  ." in result.out
 

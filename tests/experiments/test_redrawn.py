@@ -1,5 +1,6 @@
 """The pictures of docs/results are those of the numbers in their JSON files."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from xml.etree import ElementTree
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 NAMES = [
     "figure-4",
+    "figure-6",
     "figure-9a-copy",
     "parity-end-to-end",
     "scan-end-to-end",
@@ -27,3 +29,13 @@ def test_pictures_show_what_their_files_hold(tmp_path):
     assert sorted(file.stem for file in tmp_path.iterdir()) == sorted(NAMES)
     for name in NAMES:
         assert words(tmp_path / f"{name}.svg") == words(RESULTS / f"{name}.svg"), name
+
+
+def test_the_tables_of_a_page_are_those_of_the_files(monkeypatch):
+    monkeypatch.syspath_prepend(RESULTS)
+    tables = importlib.import_module("tables")
+    page = (RESULTS / "partial-traces.md").read_text()
+    names = [found[1] for found in tables.TABLE.findall(page)]
+    assert sorted(names) == sorted(tables.TABLES)
+    assert tables.filled(page) == page
+    assert tables.filled(page.replace("| paper |", "| paper | 1 |")) == page

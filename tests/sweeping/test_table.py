@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
+from kleene.notation.shares import interval
 from kleene.sweeping.tables.curves import curve
 from kleene.sweeping.tables.table import Table
-from kleene.teaching.reports import interval
 from tests.sweeping.rows import by_cell, cell_row, small_sweep
 
 

@@ -45,6 +45,12 @@ class Slope:
     def advance(self, model, progress, key):
         return progress + 1
 
+    def finished(self, progress):
+        return False
+
+    def reached(self, progress):
+        return {}
+
     def examples(self, key, progress, setting):
         return jax.random.normal(key, (4,))
 

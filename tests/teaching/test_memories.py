@@ -12,14 +12,15 @@ from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.programs.circuits.library import get
 from kleene.tasks.memory import memory_task
-from kleene.teaching.hints import reveal
+from kleene.teaching.hints import Hints, hint_loss, reveal
 from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach
 from kleene.teaching.memories import NOISE, CellsTask, Difficulty, circuit_draws, gradient_noise, nram_lesson
 from kleene.teaching.plan import Plan
 
 QUICK = {"xla_backend_optimization_level": 0}  # these programs run once
-LESSON = nram_lesson("increment", hidden=2, batch=8, start=3, end=5, lengths=(3, 6), tests=10)
+SMALL = {"hidden": 2, "batch": 8, "start": 3, "end": 5, "lengths": (3, 6), "tests": 10}
+LESSON = nram_lesson("increment", **SMALL)
 KINDS = LESSON.kinds
 KNOWING = dataclasses.replace(compile_circuit(memory_task("increment").circuit), steps=None)  # also of two hidden units
 
@@ -31,7 +32,7 @@ def setting(kind: str, strength: float = 40.0) -> Setting:
 @functools.partial(jax.jit, compiler_options=QUICK)
 def lived(model, difficulty, setting):
     """What the lesson says of a model: its loss and what was measured, the next difficulty, the tests."""
-    key, progress = jax.random.key(0), Difficulty(difficulty)
+    key, progress = jax.random.key(0), Difficulty(difficulty, jnp.asarray(0))
     examples = LESSON.examples(key, progress, setting)
     loss, measured = LESSON.loss(model, examples, setting)
     task_loss = LESSON.task.score(LESSON.machine.record(model, examples, training=True), examples).losses.mean()
@@ -62,7 +63,9 @@ def test_a_fresh_machine_stays_and_hints_add_to_its_loss_in_proportion_to_their_
 
 
 def test_difficulties_are_drawn_up_to_the_one_reached():
-    draw = jax.jit(lambda key: LESSON.examples(key, Difficulty(jnp.asarray(5)), setting("none")).inputs.size)
+    draw = jax.jit(
+        lambda key: LESSON.examples(key, Difficulty(jnp.asarray(5), jnp.asarray(0)), setting("none")).inputs.size
+    )
     sizes = [np.asarray(draw(jax.random.key(seed))) for seed in range(20)]
     assert all((size == size[0]).all() for size in sizes)
     assert {int(size[0]) for size in sizes} == {3, 4, 5}
@@ -127,7 +130,7 @@ def hinted(kind: str, density: float = 1.0):
 
 @functools.partial(jax.jit, compiler_options=QUICK)
 def _told(kind, density):
-    task = CellsTask(dataclasses.replace(memory_task("increment")), "increment", 4, 7, (4,))
+    task = CellsTask(dataclasses.replace(memory_task("increment")), "increment", 4, 7, (4,), holes=True)
     memory, steps = jnp.array([*MEMORY, 0, 0, 0]), jnp.asarray(STEPS)  # seven cells have room for nine steps
     one = task._trace(memory, jnp.asarray(4), steps)
     trace = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (EXAMPLES, *leaf.shape)), one)
@@ -212,3 +215,60 @@ def test_density_is_the_share_of_examples_with_hints():
     some = hinted("full", 0.25)[1].any(axis=(1, 2))
     assert 0.15 < some.mean() < 0.35
     assert not hinted("full", 0.0)[1].any()
+
+
+def test_the_paper_shows_the_whole_circuit_and_our_variant_what_is_stated():
+    shown = {}
+    for variant in ("paper", "stated"):
+        taught = nram_lesson("increment", variant=variant, **SMALL)
+        drawn = taught.examples(jax.random.key(0), taught.beginning(), setting("full")).hints["command"]
+        shown[variant] = np.asarray(drawn.weights)[0]
+    assert shown["paper"][0].all()
+    assert 0 < (shown["stated"][0] > 0).sum() < shown["stated"].shape[1]
+    ran = shown["stated"].any(axis=1)
+    assert (shown["paper"].all(axis=1) == ran).all()
+    assert (shown["paper"].any(axis=1) == ran).all()
+
+
+def test_the_arguments_of_a_module_are_one_hint_in_the_paper():
+    """Equation 11: both logarithms are added, and μ is counted once."""
+    wiring, chances = CIRCUIT.wiring, np.log(np.full((1, 1, 40), 0.5))
+    add = next(c.unit for c in wiring.connections if c.name == "ADD.a")
+    units = np.array([c.unit for c in wiring.connections])
+    hints = Hints(jnp.zeros((1, len(units)), jnp.int32), jnp.asarray((units == add)[None], jnp.float32))
+    found = {"command": jnp.broadcast_to(chances, (1, len(units), 40))}
+    shares = nram_lesson("increment").shares
+    assert float(hint_loss(found, {"command": hints}, shares)) == pytest.approx(2 * np.log(2))
+    assert float(hint_loss(found, {"command": hints})) == pytest.approx(np.log(2))
+
+
+def test_a_variant_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="variant is 'ours'; it is one of paper, on, holes, each, stated"):
+        nram_lesson("increment", variant="ours")
+
+
+@pytest.mark.parametrize(("variant", "changes"), [("paper", False), ("on", True)])
+def test_training_stops_at_the_last_difficulty_in_the_paper(variant, changes):
+    ended = begun(nram_lesson("increment", variant=variant, **SMALL), Difficulty(jnp.asarray(5), jnp.asarray(7)))
+    found = {}
+    for iterations in (1, 3):
+        plan = Plan.grid(ended, kinds=("full",), strengths=(40.0,), seeds=1, iterations=iterations)
+        progress, learners = teach(plan)
+        found[iterations] = jax.tree.map(np.asarray, learners.model)
+    assert (not trees_equal(*found.values())) == changes
+    assert progress.tests[-1]["updates"].tolist() == [10 if changes else 7]
+
+
+def trees_equal(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other)))
+
+
+def begun(taught, begins):
+    """The lesson whose curriculum begins there."""
+
+    class Begun(CellsTask):
+        def beginning(self):
+            return begins
+
+    kept = {field.name: getattr(taught.task, field.name) for field in dataclasses.fields(taught.task)}
+    return dataclasses.replace(taught, task=Begun(**kept))

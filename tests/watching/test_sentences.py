@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import kleene
 from kleene.errors import InputError
+from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.pretrained import grammar_model
 from kleene.machines.protocol import load
 from kleene.watching.columns import unpacked
@@ -58,3 +60,12 @@ def test_a_page_of_a_sentence_takes_no_edits(model):
     assert kleene.watch(model, SENTENCE).document["editable"] == []
     with pytest.raises(InputError, match="without edits; `kleene run` takes them"):
         kleene.watch(model, SENTENCE, edits=[kleene.Edit("hidden.0", step=1, value=[0.0] * units)])
+
+
+def test_an_lstm_that_accepts_has_the_page_of_a_word():
+    compiled = kleene.compile(kleene.DFA.from_regex("(0|1)*011"), machine="lstm")
+    taught = LSTM.random("01", 3, outputs=1, key=jax.random.key(0))
+    for network in (compiled, taught):
+        content = kleene.watch(network, "0110").document
+        (found,) = traces_of(content)
+        assert (content["view"], "symbol" in found, "accepting" in found) == ("word", True, True)

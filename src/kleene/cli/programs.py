@@ -259,7 +259,11 @@ def extract(
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="reachable: follow every hidden vector (exact integer weights); lstar: ask any network.")
+        str,
+        typer.Option(
+            help="reachable: follow every hidden vector (exact integer weights); textbook: all 2^d + 1 states of "
+            "Theorem 4.6 (SLU units); lstar: ask any network."
+        ),
     ] = "reachable",
     minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
     max_states: Annotated[int | None, typer.Option(help="States at which to give up.", min=2, max=100_000_000)] = None,

@@ -3,7 +3,7 @@
 The paper's numbers are here too, so that each result has them beside ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from kleene.experiments.experiment import Experiment, Size, SweptExperiment
 from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
 from kleene.teaching.lessons import lesson
+from kleene.teaching.memories import VARIANTS
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 
@@ -195,22 +196,77 @@ def draw_improvements(experiment: Experiment, reports: list[TeachingReport], pat
     return grouped_bars(FIGURE_4, bars, path, title=experiment.shows, **labels)
 
 
-def nram_errors(task: str, size: Size = "quick", iterations: int | None = None) -> Experiment:
-    """Figures 7 and 12–17: the errors of the NRAM by kind of hint and difficulty."""
-    taught = lesson(task)
-    kinds = tuple(NRAM[task]) if size == "full" else ("none", "corners", "full")
+def nram_errors(
+    task: str, size: Size = "quick", iterations: int | None = None, *, variant: str = "paper"
+) -> Experiment:
+    """Figures 7 and 12–17: the errors of the NRAM by kind of hint and difficulty.
+
+    The paper draws NoisyFull for Increment and ListK, without numbers (figure 14, and the run counts of figure 10).
+    """
+    taught = lesson(task, variant=variant)
+    noisy = ("noisy_full",) if task in ("increment", "list_k") else ()
+    kinds = (*NRAM[task], *noisy) if size == "full" else ("none", "corners", "full")
     seeds = 20 if size == "full" else 6
     plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), seeds=seeds, iterations=iterations)
     title = f"errors on the test set in %, {task}, NRAM"
     beside = partial(errors_beside, NRAM[task])
-    return SweptExperiment(f"figure-12-{task}", title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
+    name = f"figure-12-{task}" + ("" if variant == "paper" else f"-{variant}")
+    return SweptExperiment(name, title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
+
+
+DEVIATIONS = ("increment", "permute")  # the tasks on which variants are compared
+COMPARED = ("modules", "corners", "single_hint", "full")
+
+
+def nram_deviations(size: Size = "quick", iterations: int | None = None) -> Experiment:
+    """Ours: what each way in which training may differ from the paper's changes (`nram_lesson`)."""
+    seeds = 20 if size == "full" else 4
+    plans = tuple(
+        Plan.grid(lesson(task, variant=variant), kinds=COMPARED, strengths=(40.0,), seeds=seeds, iterations=iterations)
+        for task in (DEVIATIONS if size == "full" else DEVIATIONS[:1])
+        for variant in VARIANTS
+    )
+    title = "errors on the test set in % by how training differs from the paper's, NRAM"
+    paper = {task: {kind: NRAM[task][kind] for kind in COMPARED} for task in DEVIATIONS}
+    return SweptExperiment("nram-deviations", title, plans, paper, draw_deviations, further=deviations_beside)
+
+
+def deviations_beside(reports: list[TeachingReport]) -> dict[str, Any]:
+    """The mean error over all tests in % by task, variant and kind of hint."""
+    errors: dict[str, dict[str, dict[str, float]]] = {}
+    for report in reports:
+        facts = report.plan.lesson.facts()
+        errors.setdefault(facts["name"], {})[facts["variant"]] = _errors(report.settings())
+    lines = [
+        f"{task}, {variant}: " + ", ".join(f"{kind} {error:.1f}%" for kind, error in found.items())
+        for task, variants in errors.items()
+        for variant, found in variants.items()
+    ]
+    return {"errors": errors, "summary": lines}
+
+
+def draw_deviations(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
+    """Draw a group of bars for each kind of hint, with a bar for the paper and for each variant; return the path."""
+    errors = deviations_beside(reports)["errors"]
+    groups = [f"{kind}\n{task}" for task in errors for kind in COMPARED]
+    bars = {"paper's numbers": [experiment.paper[task][kind] for task in errors for kind in COMPARED]}
+    for variant in VARIANTS:
+        bars[f"ours, {variant}"] = [errors[task][variant][kind] for task in errors for kind in COMPARED]
+    return grouped_bars(groups, bars, path, up="% wrong", title=experiment.shows)
+
+
+def _errors(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {r["hints"]: round(100 * (1 - float(np.mean([*r["accuracy_by_length"].values()]))), 2) for r in rows}
 
 
 def errors_beside(paper: Mapping[str, float], reports: list[TeachingReport]) -> dict[str, Any]:
     """The mean error over all tests in % by kind of hint, and lines with the paper's error beside ours."""
     rows = [row for report in reports for row in report.settings()]
-    errors = {r["hints"]: round(100 * (1 - float(np.mean([*r["accuracy_by_length"].values()]))), 2) for r in rows}
-    lines = [f"{kind}: {error:.1f}% wrong, in the paper {paper[kind]:.1f}%" for kind, error in errors.items()]
+    errors = _errors(rows)
+    lines = [
+        f"{kind}: {error:.1f}% wrong, in the paper " + (f"{paper[kind]:.1f}%" if kind in paper else "without a number")
+        for kind, error in errors.items()
+    ]
     return {"errors": errors, "summary": lines}
 
 
@@ -271,7 +327,10 @@ def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str
     """A function without arguments for each experiment, by name."""
     found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, size, iterations) for task in NTM}
     found["ntm-improvements"] = lambda: improvements(size, iterations)
-    found |= {f"nram-{task}": lambda task=task: nram_errors(task, size, iterations) for task in NRAM}
+    for task in NRAM:
+        found[f"nram-{task}"] = lambda task=task: nram_errors(task, size, iterations)
+        found[f"nram-{task}-stated"] = lambda task=task: nram_errors(task, size, iterations, variant="stated")
+    found["nram-deviations"] = lambda: nram_deviations(size, iterations)
     for language in ("tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_7"):
         for machine in ("rnn", "lstm"):
             found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, size, iterations)

@@ -53,17 +53,18 @@ def language_trace(
 ) -> Trace:
     """The trace of the run on one sentence: the `word` read, each layer's `hidden.0`, `hidden.1` …, and the answer.
 
-    A model with an output for each token answers with a distribution over the `next` token; an acceptor, which has one
-    output, answers with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may begin with the start
-    state, before the first token; otherwise that entry is undefined.
+    A model with an output for each token answers with a distribution over the `next` token. An acceptor, which has one
+    output, reads a `symbol` and answers with `accepting`. `hidden` [step, layer, unit] and `logits` [step, output] may
+    begin with the start state, before the first token; otherwise that entry is undefined.
     """
     begins = len(hidden) > len(tokens)
     layers, units, outputs = *hidden.shape[1:], logits.shape[1]
     names = tuple(map(str, vocabulary))
     answer = _answer(outputs, names, per_step=not begins)
-    channels = [Channel("word", "category", len(vocabulary), labels=names, per_step=True)]
+    read = "symbol" if answer.name == "accepting" else "word"
+    channels = [Channel(read, "category", len(vocabulary), labels=names, per_step=True)]
     channels += [Channel(f"hidden.{layer}", "vector", units, per_step=not begins) for layer in range(layers)]
-    data = {"word": np.append(np.int32(-1), tokens).astype(np.int32)}
+    data = {read: np.append(np.int32(-1), tokens).astype(np.int32)}
     data |= {f"hidden.{layer}": _with_start(hidden[:, layer], begins) for layer in range(layers)}
     given = {"next": _softmax, "output": np.asarray, "accepting": lambda logits: logits[:, 0]}[answer.name]
     found = _with_start(given(logits.astype(np.float64)), begins)

@@ -61,10 +61,13 @@ def _check_hint(place: tuple, target: int, weight: float, shape: tuple[int, ...]
 Subtrace = Mapping[str, Hints]
 
 
-def hint_loss(log_probabilities: Mapping[str, Array], subtrace: Subtrace) -> Float[Array, ""]:
+def hint_loss(
+    log_probabilities: Mapping[str, Array], subtrace: Subtrace, shares: Mapping[str, Any] | None = None
+) -> Float[Array, ""]:
     """The weighted mean over all hints of −log p(target); 0 where there are none.
 
-    `log_probabilities` has for each channel of the subtrace an array (…sites, classes).
+    `log_probabilities` has for each channel of the subtrace an array (…sites, classes). Where several sites are one
+    hint, as the two arguments of a module are in equation 11, `shares` says how much of a hint each site is.
 
     >>> found = {"head": jnp.log(jnp.array([[0.5, 0.5], [0.25, 0.75]]))}
     >>> hints = {"head": Hints(jnp.array([0, 1]), jnp.array([1.0, 0.0]))}
@@ -76,7 +79,7 @@ def hint_loss(log_probabilities: Mapping[str, Array], subtrace: Subtrace) -> Flo
         found = jnp.take_along_axis(log_probabilities[name], hints.targets[..., None], axis=-1)[..., 0]
         # Without a hint the loss may be infinite, and 0 · ∞ is NaN.
         total += jnp.sum(jnp.where(hints.weights > 0, -hints.weights * found, 0.0))
-        weight += jnp.sum(hints.weights)
+        weight += jnp.sum(hints.weights * (shares or {}).get(name, 1.0))
     return jnp.where(weight > 0, total / jnp.where(weight > 0, weight, 1.0), 0.0)
 
 

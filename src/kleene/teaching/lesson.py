@@ -6,6 +6,7 @@ function from the measurements of the tests to which runs generalise. `Lesson` c
 the protocol that the loop needs.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -116,6 +117,14 @@ class Task:
     def advance(self, progress: PyTree, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> PyTree:
         """The curriculum after an update; `score` runs the machine on any examples."""
         return progress
+
+    def finished(self, progress: PyTree) -> Any:
+        """Whether the curriculum has ended, so that the machine does not change any more."""
+        return False
+
+    def reached(self, progress: PyTree) -> dict[str, Array]:
+        """What tests record of the curriculum, by name."""
+        return {}
 
     def score(self, record: Record, examples: Examples) -> Score:
         """The mean cross-entropy over the steps of each example that have a target of 0 or more.
@@ -275,6 +284,8 @@ class Teachable(Protocol):
     def examples(self, key: PRNGKeyArray, progress: PyTree, setting: Setting) -> PyTree: ...
     def loss(self, model: PyTree, examples: PyTree, setting: Setting) -> tuple[Array, Measured]: ...
     def advance(self, model: PyTree, progress: PyTree, key: PRNGKeyArray) -> PyTree: ...
+    def finished(self, progress: PyTree) -> Any: ...
+    def reached(self, progress: PyTree) -> dict[str, Array]: ...
     def test(self, model: PyTree, key: PRNGKeyArray, setting: Setting) -> dict[str, Array]: ...
     def generalises(self, tested: dict[str, np.ndarray]) -> np.ndarray: ...
     def facts(self) -> dict[str, Any]: ...
@@ -300,6 +311,7 @@ class Lesson:
     seeds: int = 10
     strength: float = 1.0
     draws: Callable[[PRNGKeyArray, ProgramTrace, int], Draws] = draw_chances
+    shares: Mapping[str, Any] = field(default_factory=dict)  # of a hint, by channel and site: see `hint_loss`
     pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # functions of a `Taught` and a path
     closing: Callable[[PyTree], dict[str, Array]] | None = None  # further measurements of a model, after the last test
     config: Mapping[str, Any] | None = None
@@ -363,7 +375,8 @@ class Lesson:
         losses = score.losses
         if examples.hints:
             found = {name: record.channels[name] for name in examples.hints}
-            hinted = jax.vmap(hint_loss, in_axes=self.machine.axis)(found, examples.hints)
+            loss = functools.partial(hint_loss, shares=self.shares)
+            hinted = jax.vmap(loss, in_axes=self.machine.axis)(found, examples.hints)
             losses = losses + setting.strength * hinted
         return jnp.mean(losses), Measured(jnp.mean(score.right), score.progress)
 
@@ -374,6 +387,14 @@ class Lesson:
             return self.task.score(self.machine.record(model, examples, training=True), examples)
 
         return self.task.advance(progress, key, score)
+
+    def finished(self, progress: PyTree) -> Any:
+        """Whether the curriculum has ended."""
+        return self.task.finished(progress)
+
+    def reached(self, progress: PyTree) -> dict[str, Array]:
+        """What tests record of the curriculum, by name."""
+        return self.task.reached(progress)
 
     def test(self, model: PyTree, key: PRNGKeyArray, setting: Setting) -> dict[str, Array]:
         """`accuracy_by_length`, the share of right answers for each of `lengths`, and further measurements."""

@@ -215,7 +215,9 @@ def _advance(
 
 
 def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
-    """One run after one iteration. A run whose loss or gradient is not finite does not change from then on."""
+    """One run after one iteration. A run whose loss or gradient is not finite does not change from then on, and one
+    whose curriculum has ended keeps its weights.
+    """
     rest, for_examples, for_progress = jax.random.split(jax.random.wrap_key_data(learner.key), 3)
     batch = lesson.examples(for_examples, learner.progress, setting)
     trainable, fixed = eqx.partition(learner.model, eqx.is_inexact_array)
@@ -227,6 +229,7 @@ def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
     updates, state = lesson.optimiser.update(gradient, learner.optimiser, trainable)
     model = eqx.combine(optax.apply_updates(trainable, updates), fixed)
     progress = learner.progress if measured.progress is None else measured.progress
+    ended = lesson.finished(learner.progress)
     alive = learner.alive & jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))
     after = Learner(
         model,
@@ -237,7 +240,14 @@ def _update(lesson: Teachable, setting: Setting, learner: Learner) -> Learner:
         learner.loss + loss,
         learner.accuracy + measured.accuracy,
     )
-    return jax.tree.map(lambda new, old: jnp.where(alive, new, old), after, learner)._replace(alive=alive)
+    if ended is not False:
+        kept = ("model", "optimiser", "progress")
+        after = after._replace(**{name: _unless(ended, getattr(after, name), getattr(learner, name)) for name in kept})
+    return _unless(~alive, after, learner)._replace(alive=alive)
+
+
+def _unless(condition: Any, new: PyTree, old: PyTree) -> PyTree:
+    return jax.tree.map(lambda new, old: jnp.where(condition, old, new), new, old)
 
 
 def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> None:
@@ -249,6 +259,7 @@ def _test(plan: Plan, test: Callable, learners: Learner, progress: Progress) -> 
     found["generalises"] = np.asarray(plan.lesson.generalises(found)) & alive
     for name, total in (("loss", learners.loss), ("accuracy", learners.accuracy)):
         found[name] = np.where(alive, np.asarray(total) / np.float32(since), np.float32(np.nan))
+    found |= {name: np.asarray(array) for name, array in plan.lesson.reached(learners.progress).items()}
     progress.tests.append(found | {"alive": alive, "iteration": np.array(progress.iteration)})
     progress.seconds += time.perf_counter() - started
 

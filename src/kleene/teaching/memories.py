@@ -26,6 +26,8 @@ from kleene.teaching.lesson import Examples, Lesson, Record, Score, TaskOf, Trai
 
 FAINT = 1e-6  # added to a probability before its logarithm, because the target's probability may be 0
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
+# How training may differ from the paper's; see `nram_lesson`.
+VARIANTS = {"paper": (), "on": ("on",), "holes": ("holes",), "each": ("each",), "stated": ("on", "holes", "each")}
 CHANCES = 5  # for each example: a step, a unit, whether there is noise, its place, and the wrong choice
 
 Mask = Bool[Array, "step connections"]
@@ -33,15 +35,23 @@ Number = Int[Array, ""]
 
 
 class Difficulty(eqx.Module):
-    """How far the curriculum has come."""
+    """How far the curriculum has come, and after how many updates."""
 
     difficulty: Int[Array, "*runs"]
+    updates: Int[Array, "*runs"]
 
 
+@dataclass(frozen=True)
 class CellsTask(TaskOf):
-    """A memory task as a `Task`: its lengths are memory sizes, and its trace is the circuit's wiring."""
+    """A memory task as a `Task`: its lengths are memory sizes, and its trace is the circuit's wiring.
+
+    If it `stops`, training ends when the curriculum reaches the last difficulty, as in the paper. The trace has the
+    whole circuit, every module of it, or with `holes` only the connections that the circuit states.
+    """
 
     task: MemoryTask
+    stops: bool = True
+    holes: bool = False
 
     def examples(
         self, key: PRNGKeyArray, lengths: Int[Array, " batch"], longest: int, *, training: bool = False
@@ -56,10 +66,12 @@ class CellsTask(TaskOf):
     def _trace(self, memory: Int[Array, " cells"], size: Number, steps: Number) -> ProgramTrace:
         found = circuit_run(self.task.circuit, memory, size, self.task.most_steps(len(memory)))
         at = jnp.arange(len(found.choices))[:, None]
-        return ProgramTrace({"command": found.choices}, {"command": found.stated & (at < steps)}, steps)
+        stated = found.stated if self.holes else jnp.any(found.stated, axis=1, keepdims=True)
+        stated = jnp.broadcast_to(stated & (at < steps), found.choices.shape)
+        return ProgramTrace({"command": found.choices}, {"command": stated}, steps)
 
     def beginning(self) -> Difficulty:
-        return Difficulty(jnp.array(self.shortest, jnp.int32))
+        return Difficulty(jnp.array(self.shortest, jnp.int32), jnp.array(0, jnp.int32))
 
     def training_lengths(self, key: PRNGKeyArray, progress: Difficulty, count: int) -> Int[Array, " batch"]:
         """One difficulty for the whole batch, uniform from the first to the one reached."""
@@ -69,7 +81,13 @@ class CellsTask(TaskOf):
     def advance(self, progress: Difficulty, key: PRNGKeyArray, score: Callable[[Examples], Score]) -> Difficulty:
         """The next difficulty if ten new examples are all right."""
         clean = jnp.all(score(self.examples(key, jnp.broadcast_to(progress.difficulty, (10,)), self.longest)).right)
-        return Difficulty(jnp.minimum(progress.difficulty + clean, self.longest))
+        return Difficulty(jnp.minimum(progress.difficulty + clean, self.longest), progress.updates + 1)
+
+    def finished(self, progress: Difficulty) -> Any:
+        return progress.difficulty >= self.longest if self.stops and self.shortest < self.longest else False
+
+    def reached(self, progress: Difficulty) -> dict[str, Array]:
+        return {"difficulty": progress.difficulty, "updates": progress.updates}
 
     def score(self, record: Record, examples: Examples) -> Score:
         def one(cells: Array, ends: Array, instance: Instance) -> Score:
@@ -210,11 +228,17 @@ def nram_lesson(
     lengths: Sequence[int] | None = None,
     tests: int = 50,
     unroll: int = 1,
+    variant: str = "paper",
+    clip: float | None = None,
 ) -> Lesson:
     """The lesson of a memory task, or of the task that a circuit computes.
 
     `rate` and the curriculum's difficulties `start` and `end` are the paper's unless given. `noise` is the gradient
-    noise.
+    noise, and `clip` the largest norm of a gradient before it, by default any.
+
+    The `variant` "paper" stops at the difficulty `end`, shows the whole circuit, and takes all arguments of a module as
+    one hint (equation 11). Others deviate in one of these: "on" trains to the last update, "holes" shows only the
+    connections that the circuit states, "each" takes each argument as a hint. "stated" is all three.
 
     >>> lesson = nram_lesson("increment")
     >>> lesson.lengths, lesson.iterations, lesson.strength
@@ -231,21 +255,33 @@ def nram_lesson(
             f"{task.name} is taught at difficulties {start} to {end} and tested at {', '.join(map(str, lengths))}; "
             f"they are memory sizes, the smallest is {task.smallest}, and start is at most end"
         )
+    if variant not in VARIANTS:
+        raise InputError(f"variant is {variant!r}; it is one of {', '.join(VARIANTS)}")
+    wiring, apart = task.circuit.wiring, VARIANTS[variant]
     config = {"machine": "nram", "name": task.name, "hidden": hidden, "batch": batch, "learning_rate": rate}
     config |= {"noise": noise, "start": start, "end": end, "lengths": list(lengths), "tests": tests}
+    config |= {"variant": variant, "clip": clip}
+    clipped = () if clip is None else (optax.clip_by_global_norm(clip),)
     return Lesson(
-        CellsTask(task, task.name, start, end, lengths),
+        CellsTask(task, task.name, start, end, lengths, stops="on" not in apart, holes="holes" in apart),
         CircuitMachine(task, hidden, unroll),
-        policies(task.circuit.wiring),
+        policies(wiring),
         UpToTwice(end),
-        optax.chain(gradient_noise(noise), optax.adam(rate)),
+        optax.chain(*clipped, gradient_noise(noise), optax.adam(rate)),
         batch=batch,
         tests=tests,
         iterations=100,
         strength=40.0,
         draws=circuit_draws,
+        shares={} if "each" in apart else {"command": _shares(wiring)},
         config=config | _own_circuit(task),
     )
+
+
+def _shares(wiring: Wiring) -> Float[np.ndarray, " connections"]:
+    """How much of a hint each connection is: those of one module or register are one together."""
+    units = np.array([connection.unit for connection in wiring.connections])
+    return (1.0 / (units[:, None] == units).sum(axis=1)).astype(np.float32)
 
 
 def _own_circuit(task: MemoryTask) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from kleene.notation.shares import interval
 from kleene.teaching.plan import Plan, Progress
 from kleene.traces.markup import html_of_rich, html_text
 
-Z = 1.96  # standard errors in a 95% interval
 Row = dict[str, Any]
 Columns = dict[str, Callable[[Row], str]]
 
@@ -137,19 +136,6 @@ def _rounded(value: Any) -> Any:
     if value.ndim:
         return [_rounded(v) for v in value]
     return None if np.isnan(value) else round(float(value), 6)
-
-
-def interval(hits: int, of: int) -> tuple[float, float]:
-    """The 95% interval of a share (Wilson), which is right for few seeds and for shares of 0 and 1 too.
-
-    >>> low, high = interval(9, 10)
-    >>> round(low, 2), round(high, 2)
-    (0.6, 0.98)
-    """
-    share, spread = hits / of, Z * Z / of
-    middle = (share + spread / 2) / (1 + spread)
-    half = Z * sqrt(share * (1 - share) / of + spread / (4 * of)) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def summary_of(test: Mapping[str, np.ndarray]) -> str:

@@ -11,14 +11,17 @@ from kleene.traces import Trace
 from kleene.watching.columns import packed
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
+from kleene.watching.states import word_parts
 
 LIKELIEST = 8  # next words that are shown
 
 
 def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
-    """The view of a sentence. Of the trace only the words are kept, unless channels are named: a model's predictions
-    are a number for every word that it knows."""
+    """The view of a sentence, or for an acceptor that of a word. Of the trace of a sentence only the words are kept,
+    unless channels are named: a model's predictions are a number for every word that it knows."""
     outcome = outcomes[0]
+    if outcome.trace.output_name == "accepting":
+        return word_parts(outcomes, cut, program)
     found = explain(outcome.subject, list(outcome.input))
     following = likeliest(outcome.trace, cut)
     word, share = following[-1][0] if following[-1] else ("", 0.0)

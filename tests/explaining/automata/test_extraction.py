@@ -1,5 +1,6 @@
 """Theorem 4.6: a network with integer weights becomes the automaton of its reachable hidden vectors."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -141,7 +142,7 @@ def test_floats_other_networks_and_unknown_methods_are_refused_with_advice():
         extract(worked_example().to_float())
     with pytest.raises(InputError, match="this is a dict; give such a network"):
         extract({})
-    with pytest.raises(InputError, match="the methods are 'reachable' and 'lstar'"):
+    with pytest.raises(InputError, match="the methods are 'reachable', 'textbook' and 'lstar'"):
         extract(worked_example(), method="guess")
 
 
@@ -195,3 +196,34 @@ def test_what_was_learned_says_how_far_to_trust_it():
     assert repr(found) == "Extracted(2 states over 0 1, learned, agreement 100.00%)"
     assert found.as_json()["report"]["agreement"] == 1
     assert [now.rounds for now in seen] == list(range(1, found.report.rounds + 1))
+
+
+def test_the_whole_automaton_of_the_notes_network_is_their_table():
+    """Equations 4.24 to 4.26; q0 is final here, because the output at the start is 1."""
+    dfa = extract(worked_example(), "textbook")
+    assert dfa.states == ("q0", "00", "01", "10", "11")
+    table = {"q0": "10 10", "00": "10 01", "01": "01 01", "10": "10 10", "11": "01 01"}
+    assert {q: " ".join(dfa.transitions[q, a] for a in "ab") for q in dfa.states} == table
+    assert dfa.accept == {"q0", "10", "11"}
+
+
+@given(drawn=networks(small_integers))
+def test_the_whole_automaton_accepts_where_the_output_is_exactly_one(drawn):
+    network = replace(drawn, activation="slu")
+    dfa = extract(network, "textbook")
+    assert len(dfa.states) == 2**network.hidden_units + 1
+    for word in all_words(network.alphabet, 3):
+        assert dfa.accepts(word) == (network.outputs(word)[-1][0] == 1)
+
+
+@settings(max_examples=20)
+@given(dfa=dfas(most_states=3, most_symbols=2))
+def test_the_whole_automaton_of_a_compiled_one_has_its_language(dfa):
+    assert extract(compile_dfa(dfa, activation="slu"), "textbook").equivalent(dfa)
+
+
+def test_the_whole_automaton_is_of_saturating_units_and_bounded():
+    with pytest.raises(InputError, match=r"units that saturate .SLU., and these are relu"):
+        extract(library.majority_relu(), "textbook")
+    with pytest.raises(InputError, match=r"5 units have 2\^5 \+ 1 vectors and q0, and max_states is 32"):
+        extract(compile_dfa(DFA.from_regex("(0|10*1)*"), activation="slu", form="textbook"), "textbook", max_states=32)

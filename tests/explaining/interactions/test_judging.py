@@ -95,7 +95,7 @@ def test_a_table_has_a_row_for_each_measure_and_its_json_the_numbers():
     assert rows[:2] == [["measure", "compiled RNN", "compiled LSTM"], ["truth", "1.0 [1.0, 1.0]", "1.0 [1.0, 1.0]"]]
     stored = found.as_json()["verdicts"][0]
     assert stored["spearman_language"] == [1.0, 1.0, 1.0]
-    assert stored["by_network"] == {"tomita_4": 1.0}
+    assert stored["by_network"] == {"tomita_4": [1.0, 1.0, 1.0, 1.0]}
     again = InteractionVerdicts.from_json(found.as_json())
     assert list(again.tables().items())[:-1] == list(found.tables().items())[:-1]  # the last one has seconds
     assert again.as_json() == found.as_json()
@@ -110,12 +110,35 @@ def test_a_table_has_a_row_for_each_measure_and_its_json_the_numbers():
     [
         ((("0", "1", "1"), ("0",) * 4), r"lengths \[3, 4\]"),
         ((("0", "1"),), r"lengths \[2\]"),
-        ((("0",) * 40,), "words of 40 symbols"),
     ],
 )
 def test_words_whose_truth_is_not_known_are_refused(words, complaint):
     with pytest.raises(InputError, match=complaint):
         judged(words=words)
+
+
+LONG = (tuple("1000110" * 2 + "100"),)
+
+
+def test_the_truth_about_long_words_is_exact_for_the_language_and_estimated_for_the_network():
+    one = JudgedNetwork("long", "compiled RNN", NETWORK, LANGUAGE, LONG, samples=100)
+    assert one.is_right()
+    found = judge_interactions([one], {"truth": shapley}, resamples=20)
+    assert found.unsure.keys() == {"compiled RNN"}
+    assert 0 < found.unsure["compiled RNN"] < 1
+    assert "estimated: the interactions of the output of compiled RNN networks" in str(found)
+    values = one.truths().values
+    assert np.corrcoef(values["language"], values["output"])[0, 1] > 0.8  # the same function
+    assert InteractionVerdicts.from_json(found.as_json()).as_json() == found.as_json()
+
+
+def test_a_network_that_is_wrong_near_a_long_judged_word_is_not_right():
+    """No random word shows that the languages differ: each has one word of 24 symbols."""
+    language, other = (kleene.DFA.from_regex(symbol * 24, alphabet="01") for symbol in "10")
+    network = kleene.compile(other, dtype="float32")
+    near, far = (JudgedNetwork("x", "y", network, language, (tuple(word),)) for word in ("1" * 22 + "01", "01" * 12))
+    assert not near.is_right()
+    assert far.is_right()
 
 
 def test_a_network_of_another_alphabet_is_refused():

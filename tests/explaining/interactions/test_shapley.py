@@ -121,3 +121,23 @@ def test_what_is_no_function_of_words_is_named(function, options, words):
 def test_a_symbol_outside_the_alphabet_is_named():
     with pytest.raises(InputError, match="symbol 1 of the word is 'z'"):
         shapley_interactions(hashed, "az", "ab")
+
+
+def test_an_estimate_has_no_bias_for_any_alphabet():
+    """Many estimates from two samples each, averaged, against the exact value."""
+    for baseline in (None, "b"):
+        exact = shapley_interactions(hashed, "abca", "abc", baseline=baseline)
+        found = np.mean(
+            [
+                sampled_interactions(hashed, "abca", "abc", baseline=baseline, samples=40, seed=s).values
+                for s in range(50)
+            ],
+            0,
+        )
+        assert np.nanmax(np.abs(found - exact)) < 0.04
+        assert np.nanmax(np.abs(exact)) > 0.1
+
+
+def test_estimates_of_words_without_pairs_are_empty():
+    assert np.isnan(sampled_interactions(hashed, "a", "ab").values).all()
+    assert sampled_interactions(hashed, "", "ab").errors.shape == (0, 0)

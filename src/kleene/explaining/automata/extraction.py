@@ -11,6 +11,7 @@ from kleene.compiling import compile
 from kleene.errors import InputError
 from kleene.explaining.automata.lstar import Watcher, learn
 from kleene.explaining.automata.reachable import NOT_REGULAR, reachable_automaton
+from kleene.explaining.automata.textbook import textbook_automaton
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 from kleene.pictures.figures import ENDINGS as PICTURES
 from kleene.programs.automata.storage import ENDINGS, check_ending
@@ -24,7 +25,8 @@ def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
 
     "reachable" (Chiang's notes, Theorem 4.6) follows every hidden vector that a word can reach and returns an
     equivalent `DFA`; the weights must be exact integers. With SLU units it always ends. A ReLU network that counts
-    reaches ever more vectors, and is refused at `max_states`. "lstar" asks a network of any kind, also a trained one,
+    reaches ever more vectors, and is refused at `max_states`. "textbook" returns the automaton as the notes write it,
+    with all 2^d + 1 states for d SLU units. "lstar" asks a network of any kind, also a trained one,
     which words it accepts, and returns a report whose `dfa` is what it learned.
 
     >>> from kleene.compiling.automata import compile_dfa
@@ -36,9 +38,11 @@ def extract(network: Any, method: str = "reachable", **options: Any) -> Any:
     _refuse_turing(network)
     if method == "reachable":
         return reachable_automaton(network, **options)
+    if method == "textbook":
+        return textbook_automaton(network, **options)
     if method == "lstar":
         return learn(network, **options)
-    raise InputError(f"there is no extraction method {method!r}; the methods are 'reachable' and 'lstar'")
+    raise InputError(f"there is no extraction method {method!r}; the methods are 'reachable', 'textbook' and 'lstar'")
 
 
 @singledispatch

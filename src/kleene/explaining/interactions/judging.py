@@ -1,19 +1,29 @@
 """The judge of interaction measures: each measure's scores beside the true interactions, network by network."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.explaining.interactions.languages import language_interactions
 from kleene.explaining.interactions.measures import AlphabetWord, Measure, first_output
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
-from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, value_table
+from kleene.explaining.interactions.shapley import (
+    MOST,
+    game_of,
+    interactions_of,
+    sampled_interactions,
+    value_table,
+)
 from kleene.explaining.interactions.structure import dependent_pairs
-from kleene.explaining.interactions.verdicts import BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
+from kleene.explaining.interactions.verdicts import BY_NETWORK, BY_TRUTH, TRUTHS, InteractionVerdicts, MeasureVerdict
 from kleene.programs.automata import DFA
+
+CHECKED = 1 << 14  # random words on which a network has to be right where there are too many to try all
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class JudgedNetwork:
     network: Any
     language: DFA
     words: tuple[AlphabetWord, ...]
+    samples: int = 256  # coalitions from which the interactions of the output are estimated where words are long
 
     def __post_init__(self) -> None:
         lengths = {len(word) for word in self.words}
@@ -35,30 +46,65 @@ class JudgedNetwork:
             raise InputError(f"the words of {self.name} have lengths {sorted(lengths)}; give words of one, 3 or more")
         if tuple(self.network.alphabet) != self.language.alphabet:
             raise InputError(f"{self.name} reads {self.network.alphabet}, and its language {self.language.alphabet}")
-        if len(self.language.alphabet) ** self.length > MOST:
-            raise InputError(f"{self.name} has words of {self.length} symbols: the truth is known for {MOST:,} words")
 
     @property
     def length(self) -> int:
         return len(self.words[0])
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the network can be called on all words of this length, as exact truths about it need."""
+        return len(self.language.alphabet) ** self.length <= MOST
+
     def is_right(self) -> bool:
-        """Whether the network accepts the language's words of this length, and no others."""
-        mine, theirs = (self._table(one.accepts_batch) for one in (self.network, self.language))
-        return bool((mine == theirs).all())
+        """Whether the network accepts the language's words of this length, and no others.
 
-    def truths(self) -> dict[str, np.ndarray]:
-        """The absolute true interactions [word, pair] of the language and of the network's output."""
-        functions = {"language": self.language.accepts_batch, "output": first_output(self.network)}
-        return {name: self._interactions(functions[name]) for name in TRUTHS}
+        If there are too many, it is called on `CHECKED` random words, and on those that differ from a judged word in at
+        most two symbols.
+        """
+        if self.is_exact:
+            mine, theirs = (self._table(one.accepts_batch) for one in (self.network, self.language))
+            return bool((mine == theirs).all())
+        symbols, chance = np.array(self.language.alphabet), np.random.default_rng(0)
+        drawn = map(tuple, symbols[chance.integers(0, len(symbols), (CHECKED, self.length))].tolist())
+        words = list(
+            dict.fromkeys([*drawn, *(one for word in self.words for one in neighbours(word, symbols.tolist()))])
+        )
+        return bool((np.asarray(self.network.accepts_batch(words)) == self.language.accepts_batch(words)).all())
 
-    def _interactions(self, function: Any) -> np.ndarray:
-        table, symbols = self._table(function), self.language.alphabet
-        games = (game_of(table, [symbols.index(symbol) for symbol in word]) for word in self.words)
-        return upper(np.abs(np.stack([interactions_of(game) for game in games])))
+    def truths(self) -> "Truths":
+        """The absolute true interactions of the language and of the network's output."""
+        language = np.stack([language_interactions(self.language, word) for word in self.words])
+        function, symbols = first_output(self.network), self.language.alphabet
+        if self.is_exact:
+            table = self._table(function)
+            games = (game_of(table, [symbols.index(symbol) for symbol in word]) for word in self.words)
+            output, unsure = np.stack([interactions_of(game) for game in games]), None
+        else:
+            found = [sampled_interactions(function, word, symbols, samples=self.samples) for word in self.words]
+            output, errors = np.stack([one.values for one in found]), np.stack([one.errors for one in found])
+            unsure = float((upper(np.abs(output)) <= 2 * upper(errors)).mean())
+        return Truths({"language": upper(np.abs(language)), "output": upper(np.abs(output))}, unsure)
 
     def _table(self, function: Any) -> np.ndarray:
         return value_table(function, self.length, self.language.alphabet)
+
+
+class Truths(NamedTuple):
+    """Absolute true interactions [word, pair] by what the function is taken to be.
+
+    `unsure` is the share of pairs whose estimate for the output is at most two standard errors; None if it is exact.
+    """
+
+    values: dict[str, np.ndarray]
+    unsure: float | None
+
+
+def neighbours(word: AlphabetWord, alphabet: Sequence[str]) -> Iterator[AlphabetWord]:
+    """The word, and all that differ from it in one or two symbols; some more than once."""
+    for i, j in combinations(range(len(word)), 2):
+        for a, b in product(alphabet, repeat=2):
+            yield (*word[:i], a, *word[i + 1 : j], b, *word[j + 1 :])
 
 
 def upper(matrices: np.ndarray) -> np.ndarray:
@@ -81,6 +127,7 @@ def judge_interactions(
     network of each family a measure is called twice, and the second call is timed.
     """
     judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    unsure: dict[str, list[float]] = {}
     languages = [one.language for one in networks]
     problems, left_out = [], []
     for one in networks:
@@ -90,6 +137,8 @@ def judge_interactions(
             left_out.append(f"{one.name} ({one.family}) is wrong on some words of {one.length} symbols")
             continue
         known = _Truth(one)
+        if known.unsure is not None:
+            unsure.setdefault(one.family, []).append(known.unsure)
         for name, measure in measures.items():
             found = judged.get((name, one.family), [])
             try:
@@ -108,7 +157,8 @@ def judge_interactions(
         for family in families
         if (name, family) in judged
     ]
-    return InteractionVerdicts(tuple(verdicts), tuple(problems), tuple(left_out))
+    shares = {family: round(float(np.mean(some)), 4) for family, some in unsure.items()}
+    return InteractionVerdicts(tuple(verdicts), tuple(problems), tuple(left_out), unsure=shares)
 
 
 def checked_scores(given: Any, one: JudgedNetwork) -> np.ndarray:
@@ -133,7 +183,7 @@ class _Truth:
     def __init__(self, one: JudgedNetwork):
         places = np.arange(one.length)
         near = -np.abs(places[:, None] - places)[None]
-        self.truths = one.truths()
+        self.truths, self.unsure = one.truths()
         self.nearness = np.repeat(upper(near), len(one.words), axis=0)
         self.structure = upper(np.stack([dependent_pairs(one.language, word) for word in one.words]))
 
@@ -153,10 +203,15 @@ def _verdict(measure: str, family: str, found: list[dict[str, Any]], resamples: 
         for what in BY_TRUTH
     }
     structure = interval([one["structure"] for one in found], groups, resamples=resamples)
-    means = {one["name"]: interval([one["spearman"]["language"]], resamples=1).as_json()[0] for one in found}
+    means = {one["name"]: [_mean(one[what][truth]) for what in BY_NETWORK for truth in TRUTHS] for one in found}
     counts: dict[str, Any] = {"networks": len(found), "words": len(found[0]["structure"]), "by_network": means}
     counts |= {"structure": structure, "seconds": found[0]["seconds"]}
     return MeasureVerdict(measure, family, **by_truth, **counts)
+
+
+def _mean(by_word: np.ndarray) -> float | None:
+    known = by_word[~np.isnan(by_word)]
+    return round(float(known.mean()), 3) if len(known) else None
 
 
 def _seconds(measure: Measure, one: JudgedNetwork) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kleene.explaining.interactions import network_outputs
-from kleene.explaining.interactions.shapley import game_of, interactions_of, value_table
+from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, sampled_interactions, value_table
 from kleene.explaining.words.decomposition import states_at
 from kleene.explaining.words.pairwise import interdependence_batch
 from kleene.explaining.words.parts import decomposable
@@ -22,6 +22,7 @@ from kleene.notation.words import padded_codes
 # Biases are shared out like other summands, the output gate is split, and relevant times irrelevant counts as relevant.
 OTHERS = Sharing(interactions={"rel-rel", "rel-bias", "rel-irrel"}, bias="shapley", output_gate="decomposed")
 SAMPLED = 4_096  # words from which mutual information is counted
+ESTIMATED = 256  # coalitions from which Shapley interactions are estimated where words are long
 
 AlphabetWord = tuple[str, ...]
 Measure = Callable[[Any, Sequence[AlphabetWord]], Any]
@@ -141,8 +142,16 @@ def resampling(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
 
 
 def shapley(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
-    """The exact Shapley interactions of the network's own output, absent symbols resampled: the most one can know."""
-    table = value_table(first_output(network), len(words[0]), tuple(network.alphabet))
+    """The Shapley interactions of the network's own output, absent symbols resampled: the most one can know.
+
+    They are exact if there are few enough words of this length, else estimated from `ESTIMATED` coalitions.
+    """
+    alphabet, length = tuple(network.alphabet), len(words[0])
+    if len(alphabet) ** length > MOST:
+        function, other = first_output(network), 1  # the seed of the truth is 0
+        found = [sampled_interactions(function, word, alphabet, samples=ESTIMATED, seed=other) for word in words]
+        return np.abs(np.stack([one.values for one in found]))
+    table = value_table(first_output(network), length, alphabet)
     return np.stack([np.abs(interactions_of(game_of(table, row.tolist()))) for row in codes_of(network, words)])
 
 

@@ -9,7 +9,7 @@ there, or they get one fixed symbol. With v(S) for the value of the game,
 This is a fact about the function alone. Every network that computes the function has the same interactions.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb
@@ -109,32 +109,48 @@ def sampled_interactions(
 ) -> EstimatedInteractions:
     """An unbiased estimate of the interactions of a word of any length, with standard errors.
 
-    For each pair the size of a coalition is drawn uniformly from 0 … n−2, then a coalition of that size, and with
-    resampling one set of symbols for the absent positions, the same in all four terms of the difference. A pair costs
-    four words per sample.
+    A sample draws a chance uniformly, and each position is present with that chance, so that coalitions have all sizes
+    equally often. All pairs share the sample: it costs one word, one more for each position and one for each pair, in
+    which those positions change from their symbol to another or back. The other symbol is never the same, because that
+    changes nothing; the differences are scaled down instead.
     """
     codes, symbols = _checked(word, alphabet, baseline)
     if samples < 2:
         raise InputError(f"samples is {samples}; give 2 or more, because one has no standard error")
-    length, chance = len(codes), np.random.default_rng(seed)
+    mine, count, chance = np.asarray(codes, dtype=np.int64), len(symbols), np.random.default_rng(seed)
+    length, pairs = len(mine), np.triu_indices(len(mine), 1)
     values, errors = (np.full((length, length), np.nan) for _ in range(2))
-    mine = np.asarray(codes)
-    for i, j in combinations(range(length), 2):
-        others = np.delete(np.arange(length), [i, j])
-        ranks = np.argsort(chance.random((samples, length - 2)), axis=1).argsort(axis=1)
-        present = np.zeros((samples, length), bool)
-        present[:, others] = ranks < chance.integers(0, length - 1, (samples, 1))
-        fixed = 0 if baseline is None else symbols.index(baseline)
-        absent = chance.integers(0, len(symbols), (samples, length)) if baseline is None else fixed
-        differences = np.zeros(samples)
-        for with_i, with_j in product((False, True), repeat=2):
-            present[:, i], present[:, j] = with_i, with_j
-            rows = np.where(present, mine, absent)
-            sign = 1 if with_i == with_j else -1
-            differences += sign * _values(function, map(tuple, rows.tolist()), symbols)
-        values[i, j] = values[j, i] = differences.mean()
-        errors[i, j] = errors[j, i] = differences.std(ddof=1) / np.sqrt(samples)
+    if length < 2:
+        return EstimatedInteractions(values, errors)
+    present = chance.random((samples, length)) < chance.random((samples, 1))
+    absent, others = np.full((2, samples, length), 0 if baseline is None else symbols.index(baseline))
+    if baseline is None:
+        absent = chance.integers(0, count, (samples, length))
+        others = (mine + chance.integers(1, max(count, 2), (samples, length))) % count
+    rows = np.where(present, mine, absent)
+    flipped = np.where(rows == mine, others, mine)
+    signs = np.where(rows == mine, 1, -1)
+    at_once = max(1, CALL // (1 + length + len(pairs[0])))
+    parts = [slice(first, first + at_once) for first in range(0, samples, at_once)]
+    found = np.concatenate([_differences(function, rows[part], flipped[part], symbols) for part in parts])
+    found *= signs[:, pairs[0]] * signs[:, pairs[1]] * (1 if baseline is not None else (1 - 1 / count) ** 2)
+    values[pairs] = values.T[pairs] = found.mean(axis=0)
+    errors[pairs] = errors.T[pairs] = found.std(axis=0, ddof=1) / np.sqrt(samples)
     return EstimatedInteractions(values, errors)
+
+
+def _differences(function: Function, rows: np.ndarray, flipped: np.ndarray, symbols: tuple[str, ...]) -> np.ndarray:
+    """f − fᵢ − fⱼ + fᵢⱼ [sample, pair] for words given as rows [sample, position]; `flipped` has changed symbols."""
+    length = rows.shape[1]
+    first, second = np.triu_indices(length, 1)
+    places, pairs = np.arange(length), np.arange(len(first))
+    changed = np.repeat(rows[:, None], 1 + length + len(first), axis=1)
+    changed[:, 1 + places, places] = flipped
+    changed[:, 1 + length + pairs, first] = flipped[:, first]
+    changed[:, 1 + length + pairs, second] = flipped[:, second]
+    found = _values(function, changed.reshape(-1, length).tolist(), symbols).reshape(len(rows), -1)
+    alone, both = found[:, 1 : 1 + length], found[:, 1 + length :]
+    return found[:, :1] - alone[:, first] - alone[:, second] + both
 
 
 def _checked(word: Word, alphabet: Sequence[str], baseline: str | None) -> tuple[list[int], tuple[str, ...]]:
@@ -147,7 +163,7 @@ def _checked(word: Word, alphabet: Sequence[str], baseline: str | None) -> tuple
     return word_codes(word, symbols), symbols
 
 
-def _values(function: Function, rows: Iterator[Any], symbols: tuple[str, ...]) -> np.ndarray:
+def _values(function: Function, rows: Iterable[Any], symbols: tuple[str, ...]) -> np.ndarray:
     """The function's values on words given by codes, `CALL` words at a time."""
     words = [tuple(symbols[code] for code in row) for row in rows]
     found = [np.zeros(0)]

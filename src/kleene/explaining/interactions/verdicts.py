@@ -1,6 +1,6 @@
 """What the judge found of each measure: numbers for each family of networks, as tables, text and plain data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from kleene.traces.markup import html_table
 # What a network's function is taken to be: membership in the language, or the output itself.
 TRUTHS = ("language", "output")
 BY_TRUTH = ("spearman", "partial", "lead")  # numbers that there are for each truth
+BY_NETWORK = ("spearman", "partial")  # those that are kept for each network, for each truth
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,9 @@ class MeasureVerdict:
 
     `spearman`, `partial`, which is given the distance of the symbols, and `lead`, by how much the rank correlation is
     above that of nearness on the same words, are by truth. `structure` is the area under ROC for pairs that the
-    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has the mean
-    rank correlation with the language's interactions for each network; None if no word has an order of pairs.
+    automaton's state depends on. `seconds` are those of one network's words, once compiled. `by_network` has four means
+    over words for each network, None where no word has an order of pairs: the rank correlations with the interactions
+    of the language and of the output, and the same given the distance.
     """
 
     measure: str
@@ -32,14 +34,14 @@ class MeasureVerdict:
     seconds: float
     networks: int
     words: int
-    by_network: Mapping[str, float | None]
+    by_network: Mapping[str, Sequence[float | None]]
 
     def as_json(self) -> dict[str, Any]:
         about = {"measure": self.measure, "family": self.family, "networks": self.networks, "words": self.words}
         for name in BY_TRUTH:
             about |= {f"{name}_{truth}": found.as_json() for truth, found in getattr(self, name).items()}
         about |= {"structure": self.structure.as_json(), "seconds": round(self.seconds, 4)}
-        return about | {"by_network": dict(self.by_network)}
+        return about | {"by_network": {name: list(numbers) for name, numbers in self.by_network.items()}}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "MeasureVerdict":
@@ -55,13 +57,15 @@ class MeasureVerdict:
 class InteractionVerdicts:
     """The verdicts on all measures, a line on each measure that failed, and one on each network that was left out.
 
-    `size` says how much was judged, if the networks were made for it.
+    `size` says how much was judged, if the networks were made for it. `unsure` is, for families whose own interactions
+    were estimated because words are long, the share of pairs whose estimate is at most two standard errors.
     """
 
     verdicts: tuple[MeasureVerdict, ...]
     problems: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     size: Mapping[str, Any] = field(default_factory=dict)
+    unsure: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, measure: str, family: str) -> MeasureVerdict:
         found = [one for one in self.verdicts if (one.measure, one.family) == (measure, family)]
@@ -105,6 +109,9 @@ class InteractionVerdicts:
         counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
         words = max((one.words for one in self.verdicts), default=0)
         parts.append(f"{', '.join(counts.values())}, {words} words each; 95% intervals over languages, networks, words")
+        for family, share in self.unsure.items():
+            told = f"{share:.0%} of the pairs have an estimate of at most two standard errors"
+            parts.append(f"estimated: the interactions of the output of {family} networks; {told}")
         parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
         return "\n\n".join(parts)
 
@@ -116,14 +123,16 @@ class InteractionVerdicts:
 
     def as_json(self) -> dict[str, Any]:
         verdicts = [one.as_json() for one in self.verdicts]
-        lines = {"problems": list(self.problems), "left_out": list(self.left_out)}
+        lines = {"problems": list(self.problems), "left_out": list(self.left_out), "unsure": dict(self.unsure)}
         return {"size": dict(self.size), "verdicts": verdicts} | lines
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "InteractionVerdicts":
         """The verdicts that `as_json` made plain data of."""
         verdicts = tuple(MeasureVerdict.from_json(one) for one in stored["verdicts"])
-        return cls(verdicts, tuple(stored["problems"]), tuple(stored["left_out"]), stored["size"])
+        return cls(
+            verdicts, tuple(stored["problems"]), tuple(stored["left_out"]), stored["size"], stored.get("unsure", {})
+        )
 
     def markdown(self) -> dict[str, str]:
         """The printed tables in Markdown, by their titles."""

@@ -206,9 +206,9 @@ class LSTM(Shown, eqx.Module):
     def run(self, word: Sequence[Token], *, edits: Sequence[Edit] = ()) -> Trace:
         """The trace on one word: each `word` read, each layer's `hidden.0` …, and the distribution of the `next` one.
 
-        An acceptor has the channel `accepting` instead of `next`; one with a `reading` has the channels of its
-        automaton: symbol, state and accepting. `edits` replace a layer's vector `hidden.0` or
-        `cell.0` … after a token, and the run goes on from there: see `kleene.Edit`.
+        An acceptor has the channels `symbol` and `accepting` instead of `word` and `next`; one with a `reading` has the
+        channels of its automaton: symbol, state and accepting. `edits` replace a layer's vector `hidden.0` or `cell.0`
+        … after a token, and the run goes on from there: see `kleene.Edit`.
         """
         (tokens,) = encoded([word], self.vocabulary)
         return self._trace(tokens, edited_hidden(self, word, edits) if edits else self.hidden(word))

@@ -203,7 +203,7 @@ class PlainTransformer(Shown, eqx.Module):
         self, tokens: Int[Array, " position"], length: Int[Array, ""]
     ) -> Float[Array, "sources position width"]:
         """What each source wrote to the residual stream. Their sum is the stream after the last layer."""
-        embedded, seen = self._embedded(tokens), self._seen(len(tokens), length)
+        embedded, seen = self.embedded(tokens), self.seen(len(tokens), length)
 
         def step(stream: Array, layer: PlainTransformer) -> tuple[Array, Array]:
             read = stream[None]
@@ -212,14 +212,14 @@ class PlainTransformer(Shown, eqx.Module):
             change = layer.think(after)
             return after + change, jnp.concatenate([heads, change[None]])
 
-        _, found = jax.lax.scan(step, jnp.sum(embedded, axis=0), self._layers())
+        _, found = jax.lax.scan(step, jnp.sum(embedded, axis=0), self.by_layer())
         return jnp.concatenate([embedded, found.reshape(-1, *found.shape[2:])])
 
     def _mixed(self, tokens: Array, length: Array, keep: Array, other: Array) -> Float[Array, "position width"]:
         """What the output reads."""
         heads, possible = self.query.shape[1], jnp.asarray(self.graph.possible)
         own, of_other = jnp.where(possible, keep, 0), jnp.where(possible, 1 - keep, 0)
-        embedded, seen = self._embedded(tokens), self._seen(len(tokens), length)
+        embedded, seen = self.embedded(tokens), self.seen(len(tokens), length)
         written = jnp.concatenate([embedded, jnp.zeros((len(other) - 2, *embedded.shape[1:]), embedded.dtype)])
         given = _times("ds,spw->dpw", of_other, other)
 
@@ -240,7 +240,7 @@ class PlainTransformer(Shown, eqx.Module):
             return rows[:-1].reshape(-1, 3 * heads + 1, *rows.shape[1:])
 
         start = (written, jnp.asarray(2))
-        (written, _), _ = jax.lax.scan(step, start, (self._layers(), of_layers(own), of_layers(given)))
+        (written, _), _ = jax.lax.scan(step, start, (self.by_layer(), of_layers(own), of_layers(given)))
         return read(written, own[-1:], given[-1:])[0]
 
     def attend(
@@ -267,16 +267,17 @@ class PlainTransformer(Shown, eqx.Module):
         units = jax.nn.relu(_times("pw,wu->pu", stream, self.mlp_in) + self.mlp_bias)
         return _times("pu,uw->pw", units, self.mlp_out) + self.mlp_constant
 
-    def _layers(self) -> "PlainTransformer":
+    def by_layer(self) -> "PlainTransformer":
         """The weights that a scan takes apart layer by layer; the others are left out."""
         return eqx.tree_at(
             lambda one: (one.tokens, one.positions, one.readout, one.readout_bias), self, (None, None, None, None)
         )
 
-    def _embedded(self, tokens: Array) -> Float[Array, "two position width"]:
+    def embedded(self, tokens: Array) -> Float[Array, "two position width"]:
+        """What the tokens and the positions write at the start."""
         return jnp.stack([self.tokens[tokens], self.positions[: len(tokens)]])
 
-    def _seen(self, size: int, length: Array) -> Any:
+    def seen(self, size: int, length: Array) -> Any:
         """Which positions a position may read: those of the word, and in a causal network none to the right."""
         at = jnp.arange(size)
         inside = at < length

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.notation.shares import interval
 from kleene.pictures.figures import COLOURS
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.sweeping.tables.filters import as_word, check_name
 from kleene.sweeping.tables.groups import PERCENT, Group
 from kleene.sweeping.tables.measured import SHARES
-from kleene.teaching.reports import interval
 
 MOST_LINES = 2 * len(COLOURS)  # solid ones, then dashed ones
 BAND = (10, 90)  # percentiles

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kleene.notation.shares import interval
 from kleene.sweeping.tables.filters import as_word
 from kleene.sweeping.tables.listing import plain
 from kleene.sweeping.tables.measured import MEASUREMENTS, SHARES, MeasuredRun, Value, in_order, place
-from kleene.teaching.reports import interval
 
 PERCENT = ("accuracy", "training_accuracy")  # shown in percent
 UNSHOWN = ("seconds", "training_accuracy")  # measurements that are in CSV and JSON, but not in tables

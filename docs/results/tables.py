@@ -1,0 +1,201 @@
+"""Write the tables of the pages of this folder again from its JSON files; nothing is measured.
+
+    python docs/results/tables.py
+
+A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+TABLE = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+NTM = {
+    "Copy (9a)": "figure-9a-copy",
+    "RepeatCopyTwice (9b)": "figure-9b-repeat_copy_twice",
+    "DyckWords (9c)": "figure-9c-dyck_words",
+    "Flip3rd (9d)": "figure-9d-flip_3rd",
+}
+NRAM = {
+    "Increment": "increment",
+    "Swap": "swap",
+    "Permute": "permute",
+    "ListK": "list_k",
+    "Merge": "merge",
+    "PermuteNoise": "permute_noise",
+}
+KINDS = ("none", "registers", "modules", "corners", "single_timestep", "single_hint", "full")
+HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
+LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("tomita_7", "rnn"), ("tomita_5", "lstm"))
+
+
+def filled(page: str) -> str:
+    """The page with the table of each marked name; a name that is no table's is an error."""
+    return TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", page)
+
+
+def stored(name: str) -> Any:
+    return json.loads((HERE / f"{name}.json").read_text())
+
+
+def markdown(head: Sequence[str], rows: Iterator[Sequence[Any]] | Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def share(count: int, seeds: int, interval: Sequence[float]) -> str:
+    return f"{100 * count / seeds:.0f}% ({100 * interval[0]:.0f}–{100 * interval[1]:.0f})"
+
+
+def ever(row: dict[str, Any]) -> float:
+    """The share of seeds that generalised at some test, in %."""
+    return 100 * sum(hit is not None for hit in row["first_hit"]) / row["seeds"]
+
+
+def baseline(content: Any) -> dict[str, Any]:
+    return next(row for row in content["settings"] if row["hints"] == "none")
+
+
+def hinted(content: Any, kind: str) -> list[dict[str, Any]]:
+    return [row for row in content["settings"] if row["hints"] == kind]
+
+
+def baselines() -> str:
+    """The runs without hints of figure 9."""
+
+    def row(title: str, name: str) -> list[str]:
+        content = stored(name)
+        found = baseline(content)
+        paper = content["paper"]["baseline"]
+        runs = sum(r["seeds"] for r in content["settings"])
+        ours = share(found["generalised"], found["seeds"], found["interval"])
+        return [
+            title, f"{content['plans'][0]['iterations']:,}", f"{runs:,}", f"{content['seconds']:.0f} s",
+            "not printed" if paper is None else f"{paper:g}%", ours, f"{ever(found):.0f}%",
+        ]  # fmt: skip
+
+    head = ["task", "iterations", "runs", "time", "paper", "ours (95%)", "ours, at some test"]
+    return markdown(head, [row(*item) for item in NTM.items()])
+
+
+def row_means(name: str) -> str:
+    """The mean over the columns of each row of figure 9, in %; of the paper, over the cells that can be read."""
+    content = stored(name)
+    kinds = [*content["paper"]["rows"]]
+    paper = [np.mean([v for v in content["paper"]["rows"][kind] if v is not None]) for kind in kinds]
+    ours = [np.mean([100 * row["generalised"] / row["seeds"] for row in hinted(content, kind)]) for kind in kinds]
+    at_all = [np.mean([ever(row) for row in hinted(content, kind)]) for kind in kinds]
+    rows = {"paper": paper, "ours": ours, "ours, at some test": at_all}
+    return markdown(["", *kinds], [[title, *(f"{value:.0f}" for value in found)] for title, found in rows.items()])
+
+
+def strongest(name: str) -> str:
+    """The cells of figure 9 with all hints and λ = 1, in %."""
+    content = stored(name)
+    place = content["paper"]["columns"].index([1.0, 1.0])
+    kinds = [*content["paper"]["rows"]]
+    paper = [content["paper"]["rows"][kind][place] for kind in kinds]
+    cells = [next(r for r in hinted(content, kind) if (r["density"], r["strength"]) == (1, 1)) for kind in kinds]
+    rows = [
+        ["paper", *("unreadable" if value is None else f"{value:g}" for value in paper)],
+        ["ours (95%)", *(share(r["generalised"], r["seeds"], r["interval"]).replace("%", "") for r in cells)],
+        ["ours, at some test", *(f"{ever(r):.0f}" for r in cells)],
+    ]
+    return markdown(["", *kinds], rows)
+
+
+def improvements() -> str:
+    """How many of 10 seeds generalise with all hints and λ = 1: figure 4."""
+    content = stored("figure-4")
+    tasks = list(dict.fromkeys(row["task"] for row in content["settings"]))
+    kinds = list(dict.fromkeys(row["hints"] for row in content["settings"]))
+    found = {(row["task"], row["hints"]): row["generalised"] for row in content["settings"]}
+    return markdown(["", *kinds], [[task, *(found[task, kind] for kind in kinds)] for task in tasks])
+
+
+def sharpness(content: Any, kind: str) -> float | None:
+    """How sharp the reading head is, the mean of its largest weight, with all hints and the largest λ."""
+    found = max(hinted(content, kind), key=lambda row: (row["density"], row["strength"]), default=None)
+    return None if found is None else found["peak"]
+
+
+def peaks() -> str:
+    """Figure 6, as a table."""
+
+    def cells(name: str) -> Iterator[str]:
+        content = stored(name)
+        for kind in HEADS:
+            found = sharpness(content, kind)
+            yield "" if found is None else f"{found:.2f}"
+
+    return markdown(["", *HEADS], [[title, *cells(name)] for title, name in NTM.items()])
+
+
+def nram(variant: str) -> str:
+    """Figure 12: errors in % beside the paper's, and how many of 20 seeds generalise."""
+    contents = {title: stored(f"figure-12-{name}{variant}") for title, name in NRAM.items()}
+    head = ["hints", *(cell for title in NRAM for cell in (title, "paper"))]
+
+    def cells(kind: str) -> Iterator[str]:
+        for content in contents.values():
+            (row,) = hinted(content, kind) or (None,)
+            yield "" if row is None else f"{content['errors'][kind]:.1f} ({row['generalised']})"
+            yield "" if row is None else f"{content['paper'][kind]:.1f}"
+
+    return markdown(head, [[kind, *cells(kind)] for kind in KINDS])
+
+
+def nram_costs(variant: str) -> str:
+    """Runs, time and the runs that diverged, by kind of hint."""
+
+    def row(title: str, name: str) -> list[str]:
+        content = stored(f"figure-12-{name}{variant}")
+        lost = ", ".join(f"{r['hints']} {len(r['diverged'])}" for r in content["settings"] if r["diverged"])
+        runs = sum(r["seeds"] for r in content["settings"])
+        sizes = " ".join(content["settings"][0]["accuracy_by_length"])
+        return [title, f"{runs}", f"{content['seconds']:.0f} s", sizes, lost or "none"]
+
+    return markdown(["task", "runs", "time", "test difficulties", "diverged runs"], [row(*i) for i in NRAM.items()])
+
+
+def states() -> str:
+    """Seeds that passed every test at some time, and the examples that half of these had seen by then."""
+
+    def cell(needed: list[int | None]) -> str:
+        reached = [examples for examples in needed if examples is not None]
+        half = f", {np.median(reached):,.0f} examples" if reached else ""
+        return f"{len(reached)} of {len(needed)}{half}"
+
+    rows = []
+    for language, machine in LANGUAGES:
+        content = stored(f"state-hints-{language}-{machine}")
+        seconds = f"{content['seconds']:.0f} s"
+        shares = [cell(content["examples"][share]) for share in ("0", "10", "100")]
+        rows.append([f"{language}, {machine.upper()}", *shares, seconds])
+    return markdown(["language, network", "no states", "10% of them", "all", "time"], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "figure 9 without hints": baselines,
+    "figure 4": improvements,
+    "figure 6": peaks,
+    "figure 12, stated": lambda: nram("-stated"),
+    "figure 12, stated, costs": lambda: nram_costs("-stated"),
+    "states as hints": states,
+} | {
+    f"{what}: {title}": lambda name=name, table=table: table(name)
+    for title, name in NTM.items()
+    for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
+}
+
+
+if __name__ == "__main__":
+    for file in sorted(HERE.glob("*.md")):
+        before = file.read_text()
+        if any(found[1] in TABLES for found in TABLE.findall(before)):
+            file.write_text(filled(before))

@@ -1,0 +1,139 @@
+"""The commands of exercises: list them, start one, ask for a hint, grade a solution."""
+
+import shutil
+import sys
+from typing import Annotated
+
+import typer
+
+from kleene.cli.options import FAILED, JsonOption
+from kleene.cli.printing import new_console, print_json
+
+commands = typer.Typer()
+exercise = typer.Typer(
+    help="Exercises: start one, solve it, and have it graded.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog="kleene exercise start first_letter\n\nkleene exercise grade first_letter.py",
+)
+commands.add_typer(exercise, name="exercise")
+
+
+def complete_exercise(incomplete: str) -> list[str]:
+    """The exercises of the shelf that begin with `incomplete`."""
+    from kleene.exercises import shelf
+
+    return [name for name in shelf() if name.startswith(incomplete)]
+
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="An exercise of `kleene exercise list`, or a teacher's folder.",
+        autocompletion=complete_exercise,
+    ),
+]
+
+
+@exercise.command("list")
+def list_exercises(as_json: JsonOption = False) -> None:
+    """List the exercises, easy ones first, with what each teaches."""
+    from kleene.exercises import shelf
+
+    found = [one.as_json() for one in shelf().values()]
+    if as_json:
+        return print_json(found)
+    from rich.table import Table
+
+    table = Table("exercise", "level", "write a", "what it teaches", box=None, header_style="bold")
+    for row in found:
+        table.add_row(row["name"], row["level"], row["kind"], row["learns"])
+    new_console().print(table)
+
+
+@exercise.command()
+def start(
+    name: NameArgument,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The file to write (default: the exercise's name).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the file to begin with, which has the statement in it. A file that is there is never overwritten."""
+    from kleene.exercises import find
+    from kleene.exercises import start as begin
+
+    found, path = find(name), begin(name, output)
+    if as_json:
+        return print_json(found.as_json() | {"statement": found.statement, "file": str(path)})
+    typer.echo(f"{found.title} ({found.kind}, {found.level})\n\n{found.statement}\n")
+    typer.echo(f"wrote {path}: edit it, then kleene exercise grade {path}")
+
+
+@exercise.command()
+def hint(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="An exercise, a folder, or a file that you began.", autocompletion=complete_exercise
+        ),
+    ],
+    number: Annotated[int, typer.Argument(metavar="[NUMBER]", help="Which hint.", min=1, max=1_000)] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Give one hint, the first unless you ask for another."""
+    from kleene.errors import InputError
+    from kleene.exercises import find
+
+    found = find(name)
+    if number > len(found.hints):
+        raise InputError(f"the exercise {found.name!r} has {len(found.hints)} hints, and no hint {number}")
+    text, of = found.hints[number - 1], len(found.hints)
+    if as_json:
+        return print_json({"exercise": found.name, "number": number, "of": of, "hint": text})
+    typer.echo(f"hint {number} of {of}: {text}")
+    if number < of:
+        typer.echo(f"the next: kleene exercise hint {name} {number + 1}")
+
+
+@exercise.command()
+def grade(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Your solution. A Python file is run, as `python FILE` does.")
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--exercise",
+            metavar="NAME",
+            help="The exercise, or a teacher's folder (default: the one that the file's first lines name).",
+            autocompletion=complete_exercise,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="How long grading may take (default: 60, or what the exercise says).", min=0.1, max=86_400),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Grade a solution: its program and its compiled network, on all small inputs and on random larger ones.
+
+    Shows the smallest input on which it is wrong, with its run step by step. Exit status 1 if it does not pass yet.
+    Grading runs the file, in a process with a limit on its time and memory.
+    """
+    from kleene.exercises import find
+    from kleene.exercises import grade as graded
+
+    width = shutil.get_terminal_size().columns - 2 if sys.stdout.isatty() else 118
+    found = graded(file, name, seconds=seconds, width=width)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        if found.printed:
+            typer.echo(f"your file printed:\n{found.printed.rstrip()}\n")
+        typer.echo(str(found))
+        if not found and find(found.exercise).hints:
+            typer.echo(f"\na hint: kleene exercise hint {found.exercise}")
+    if not found:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,16 @@
+"""Exercises: a statement, a stub, hints, and a grader that shows the smallest input on which a solution is wrong.
+
+An exercise is a folder with a text file and a reference function, on the shelf here or a teacher's own:
+
+    exercise.md + reference.py ─ find ─▶ Exercise      exercise.py, finding.py
+    Exercise ─ start ─▶ a file for the student         finding.py
+    file ─ grade ─▶ Grade                              grade.py starts worker.py, a process with limits, where
+                                                       loading.py, cases.py, marking.py and grading.py do the work
+"""
+
+from kleene.exercises.exercise import Exercise as Exercise
+from kleene.exercises.finding import find as find
+from kleene.exercises.finding import shelf as shelf
+from kleene.exercises.finding import start as start
+from kleene.exercises.grade import Grade as Grade
+from kleene.exercises.grade import grade as grade

@@ -1,0 +1,17 @@
+"""What `add_cells` has to leave in the memory, and its inputs: three cells or more."""
+
+from itertools import product
+
+
+def reference(memory: list) -> list:
+    return [*memory[:2], (memory[0] + memory[1]) % len(memory), *memory[3:]]
+
+
+def every(size):
+    for cells in range(3, size + 1):
+        for values in product(range(cells), repeat=3):
+            yield [*values, *range(1, cells - 2)]
+
+
+def sample(chance, size):
+    return [chance.randrange(size) for _ in range(size)]

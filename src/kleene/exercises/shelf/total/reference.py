@@ -1,0 +1,17 @@
+"""What `total` has to leave in the memory, and its inputs: numbers that are not 0, and a 0 behind them."""
+
+from itertools import product
+
+
+def reference(memory: list) -> list:
+    return [*memory[:-1], sum(memory) % len(memory)]
+
+
+def every(size):
+    for cells in range(3, size + 1):
+        for values in product(range(1, cells), repeat=cells - 1):
+            yield [*values, 0]
+
+
+def sample(chance, size):
+    return [*(chance.randrange(1, size) for _ in range(size - 1)), 0]

@@ -1,0 +1,1 @@
+same_ends = "a((a|b)*a)?|b((a|b)*b)?"
