@@ -25,7 +25,8 @@ from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.judging import judge_interactions
-from kleene.explaining.interactions.measures import MEASURES, Measure
+from kleene.explaining.interactions.measures import Measure
+from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 
 
@@ -95,9 +96,9 @@ def chosen_measures(methods: Any) -> dict[str, Measure]:
             found[getattr(method, "__name__", repr(method))] = method
         elif method.partition(":")[0].endswith(".py"):
             found[method] = naming.function_in_file(method, "the method")
-        elif method in MEASURES:
-            found[method] = MEASURES[method]
+        elif method in EVERY_MEASURE:
+            found[method] = EVERY_MEASURE[method]
         else:
-            like = did_you_mean(method, MEASURES)
+            like = did_you_mean(method, EVERY_MEASURE)
             raise InputError(f"no measure {method!r}, and FILE.py:NAME is one of your own; {like}")
-    return found or dict(MEASURES)
+    return found or dict(EVERY_MEASURE)
