@@ -11,7 +11,7 @@ import kleene
 from kleene import naming
 from kleene.errors import InputError
 from kleene.experiments import judged_networks
-from kleene.experiments.judge import JudgeSize, chosen_measures
+from kleene.experiments.judge import JudgeSize, chosen_measures, default_measures
 from kleene.experiments.judged_networks import drawn_words
 from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
@@ -99,6 +99,12 @@ def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
     assert found.of("shapley", "compiled Transformer").spearman["language"].mean == pytest.approx(1)
     assert found.of("di_cdt", "taught Transformer").networks == 1
     assert "–" in str(found)
+
+
+def test_by_default_measures_are_those_that_are_defined_for_some_family():
+    assert set(EVERY_MEASURE) - set(default_measures(["taught RNN"])) == {"di_cdt", "di_cdt_logits"}
+    assert set(EVERY_MEASURE) - set(default_measures(["taught Transformer"])) == {"di_when_read", "di_shared"}
+    assert default_measures(["taught Transformer", "hidden RNN"]) == EVERY_MEASURE
 
 
 def test_a_measure_that_is_defined_for_none_of_the_networks_is_named():

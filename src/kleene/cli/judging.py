@@ -56,7 +56,13 @@ def judge(
         size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
         checked_families(size, families or ())
         shown = not as_json and sys.stderr.isatty()
-        found = judged(measures, size=size, seed=seed, families=families or (), on_network=_tell if shown else None)
+        found = judged(
+            measures if methods else (),
+            size=size,
+            seed=seed,
+            families=families or (),
+            on_network=_tell if shown else None,
+        )
         if shown:
             _tell("")
     if as_json:

@@ -12,11 +12,11 @@ from kleene import naming
 from kleene.errors import InputError, did_you_mean
 from kleene.experiments.judged_networks import FULL as FULL
 from kleene.experiments.judged_networks import QUICK as QUICK
+from kleene.experiments.judged_networks import TRANSFORMER, checked_families, networks
 from kleene.experiments.judged_networks import JudgeSize as JudgeSize
-from kleene.experiments.judged_networks import networks
 from kleene.explaining.interactions.judging import judge_interactions
 from kleene.explaining.interactions.measures import Measure
-from kleene.explaining.interactions.transformers import EVERY_MEASURE
+from kleene.explaining.interactions.transformers import EVERY_MEASURE, RECURRENT_ONLY, TRANSFORMER_ONLY
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 
 
@@ -39,9 +39,16 @@ def judge(
     >>> found.of("shapley", "compiled LSTM").spearman["language"].mean.__round__(6)
     1.0
     """
-    chosen = chosen_measures(methods)
+    chosen = chosen_measures(methods) if methods else default_measures(checked_families(size, families))
     found = judge_interactions(list(networks(size, seed, families, on_network)), chosen, on_network=on_network)
     return replace(found, size=asdict(size) | {"seed": seed})
+
+
+def default_measures(families: Iterable[str]) -> dict[str, Measure]:
+    """All measures that are defined for some of these families."""
+    kinds = {TRANSFORMER in family for family in families}
+    unknown = {*(() if True in kinds else TRANSFORMER_ONLY), *(() if False in kinds else RECURRENT_ONLY)}
+    return {name: measure for name, measure in EVERY_MEASURE.items() if name not in unknown}
 
 
 def chosen_measures(methods: Any) -> dict[str, Measure]:
