@@ -30,6 +30,9 @@ def judge(
     seeds: Annotated[
         int | None, typer.Option(help="Taught networks of each kind and language; 0 for compiled ones alone.", max=100)
     ] = None,
+    hide: Annotated[
+        int | None, typer.Option(help="Hidden networks of each compiled one; 0 for none.", min=0, max=100)
+    ] = None,
     families: Annotated[
         list[str] | None,
         typer.Option("--family", metavar="NAME", help="Judge only on networks such as 'taught LSTM'; may be repeated."),
@@ -52,7 +55,7 @@ def judge(
 
         measures = chosen_measures(methods or ())
         use_all_cores()
-        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations}
+        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations, "hide": hide}
         size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
         checked_families(size, families or ())
         shown = not as_json and sys.stderr.isatty()
