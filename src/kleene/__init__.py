@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.notation.edits import Edit as Edit
     from kleene.programs.automata import DFA as DFA
+    from kleene.programs.automata import NFA as NFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
     from kleene.sweeping.sweep import sweep as sweep
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from kleene.viewing import view as view
     from kleene.watching.watch import watch as watch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
@@ -68,6 +69,7 @@ _LATE = {
     "DFA": "kleene.programs.automata",
     "Edit": "kleene.notation.edits",
     "LSTM": "kleene.machines.lstm.lstm",
+    "NFA": "kleene.programs.automata",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "Trace": "kleene.traces",
     "TraceBatch": "kleene.traces",
