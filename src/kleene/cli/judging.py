@@ -39,6 +39,9 @@ def judge(
     seeds: Annotated[
         int | None, typer.Option(help="Taught networks of each kind and language; 0 for compiled ones alone.", max=100)
     ] = None,
+    hide: Annotated[
+        int | None, typer.Option(help="Hidden networks of each compiled one; 0 for none.", min=0, max=100)
+    ] = None,
     families: Annotated[
         list[str] | None,
         typer.Option("--family", metavar="NAME", help="Judge only on networks such as 'taught LSTM'; may be repeated."),
@@ -74,7 +77,7 @@ def judge(
         from kleene.teaching.loop import use_all_cores
 
         chosen = meant_methods(methods or (), of)
-        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations}
+        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations, "hide": hide}
         size = replace(QUICK if quick else FULL, **_given(given))
         asked = {"words": words, "programs": tuple(programs or ()) or None} if chosen["circuits"] else {}
         circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **_given(asked))
