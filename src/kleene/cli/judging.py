@@ -18,14 +18,23 @@ def judge(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="Measures of interaction, such as di_hidden, erasure or integrated_hessians, or FILE.py:NAME (which "
-            "runs that file), a function of your own; by default all of Kleene's.",
+            help="Measures of interaction, such as di_hidden or erasure, methods for circuits, such as acdc or eap, or "
+            "FILE.py:NAME (which runs that file), a function of your own; by default all of Kleene's.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Four languages, two seeds: minutes on two cores.")] = False,
-    words: Annotated[int | None, typer.Option(help="Words to judge on, for each language.", min=1, max=MANY)] = None,
+    of: Annotated[
+        str | None, typer.Option(metavar="interactions|circuits", help="Judge all methods of one; by default of both.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Four languages, two seeds, eight small programs: minutes on two cores.")
+    ] = False,
+    words: Annotated[
+        int | None,
+        typer.Option(help="Words to judge on, for each language; pairs of inputs, for each program.", max=MANY),
+    ] = None,
     length: Annotated[
-        int | None, typer.Option(help="Symbols of a word; from 17 on, some truths are estimated.", min=3, max=40)
+        int | None,
+        typer.Option(help="Symbols of a word; from 17 on, some interactions are estimated.", min=3, max=40),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(help="Taught networks of each kind and language; 0 for compiled ones alone.", max=100)
@@ -36,29 +45,42 @@ def judge(
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Updates of each taught network.", min=1, max=MANY)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the words and the first of the networks.", max=LARGEST_SEED)] = 0,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the tables as a page, an .html file.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge measures of how inputs interact against the true interactions, on compiled, hidden and taught networks.
+    """Judge explanations against the truth: how inputs interact, and which circuits compute the output.
 
-    A method of your own takes a network and a list of words, and returns scores [word, i, j].
+    A measure of interaction of your own takes a network and a list of words, and returns scores [word, i, j]. A method
+    for circuits takes a network, inputs and as many other inputs, and returns scores [destinations, sources] or
+    [sources].
     """
     from kleene.stopping import stoppable
 
     with stoppable("stopped before anything was judged"):
-        from kleene.experiments.judge import FULL, QUICK, chosen_measures
+        from kleene.experiments.all_verdicts import check_page, save_page
+        from kleene.experiments.judge import FULL, FULL_CIRCUITS, QUICK, QUICK_CIRCUITS, meant_methods, wanted_families
         from kleene.experiments.judge import judge as judged
-        from kleene.experiments.judged_networks import checked_families
         from kleene.teaching.loop import use_all_cores
 
-        measures = chosen_measures(methods or ())
-        use_all_cores()
+        chosen = meant_methods(methods or (), of)
         given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations}
         size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
-        checked_families(size, families or ())
+        pairs = {} if words is None or not chosen["circuits"] else {"words": words}
+        circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **pairs)
+        wanted_families(families or (), {"interactions": size, "circuits": circuits}, chosen)
+        if output is not None:
+            check_page(output)
+        use_all_cores()
         shown = not as_json and sys.stderr.isatty()
-        found = judged(measures, size=size, seed=seed, families=families or (), on_network=_tell if shown else None)
+        asked = {"size": size, "circuits": circuits, "families": families or ()}
+        every = chosen["interactions"] | chosen["circuits"]
+        found = judged(every, **asked, seed=seed, on_network=_tell if shown else None)
         if shown:
             _tell("")
+        if output is not None:
+            save_page(found, output)
     if as_json:
         return print_json(found.as_json())
     typer.echo(str(found))
