@@ -212,7 +212,7 @@ def rules() -> str:
             spread(c["omega_out"][-1]),
             spread(c["omega_by_prefix_out"][-1, :, 0]),
             spread(c["interdependence_in"][-1]),
-        ]  # fmt: skip
+        ]
         for name, c in conditions()
     ]
     return markdown(head, rows)
