@@ -2,6 +2,7 @@
 
 import json
 
+import jax
 import numpy as np
 import pytest
 
@@ -16,8 +17,12 @@ TINY = {"vocab": "ab", "longest": 2, "hidden": 8, "batch": 8, "block": 2, "free"
 
 @pytest.fixture(scope="module")
 def kept():
-    taught = kleene.teach("rasp:hist", machine="plain", seeds=1, iterations=1, **TINY)
-    return kept_network(taught, "tiny", pairs=8)
+    made = lesson("rasp:hist", "plain", **TINY)
+    network, alignment, table = made.fresh(jax.random.key(0)), made.task.alignment, made.task.table
+    found = (interchange_accuracy, strictness)
+    counts = (count(network, alignment, table, pairs=8).as_json() for count in found)
+    counted = dict(zip(("interchange", "strictness"), counts))
+    return KeptNetwork("tiny", network, alignment, "rasp:hist", "interchange", TINY, counted)
 
 
 def test_a_kept_network_comes_back_from_its_files(kept, tmp_path):
@@ -70,7 +75,8 @@ def test_rows_of_subjects_have_what_was_measured_and_errors(tmp_path):
     )
     assert json.loads((tmp_path / "count.none.row.json").read_text())["interchange"] == found[0]["interchange"]
     assert "method is 'nonsense'" in found[1]["error"]
-    assert (tmp_path / "count.none.safetensors").exists()
+    kept = KeptNetwork.load(tmp_path / "count.none.safetensors")
+    assert (kept.program, kept.method, kept.options["longest"]) == ("rasp:count", "none", 2)
 
 
 def test_every_subject_has_a_lesson():
