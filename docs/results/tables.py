@@ -7,13 +7,17 @@ A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from kleene.experiments.claims import Verdict, claims
+
 HERE = Path(__file__).parent
+TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
 TABLE = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 NTM = {
     "Copy (9a)": "figure-9a-copy",
@@ -180,18 +184,45 @@ def states() -> str:
     return markdown(["language, network", "no states", "10% of them", "all", "time"], rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    "figure 9 without hints": baselines,
-    "figure 4": improvements,
-    "figure 6": peaks,
-    "figure 12, stated": lambda: nram("-stated"),
-    "figure 12, stated, costs": lambda: nram_costs("-stated"),
-    "states as hints": states,
-} | {
-    f"{what}: {title}": lambda name=name, table=table: table(name)
-    for title, name in NTM.items()
-    for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
-}
+def claimed(text: str) -> str:
+    """The tables, figures and theorems of one text, with our verdicts."""
+
+    def row(claim: Any) -> list[str]:
+        shown = (
+            f"`{claim.run}`"
+            if claim.run.startswith("kleene")
+            else f"[{Path(claim.run).stem}](../{Path(claim.run).name})"
+        )
+        return [claim.name, claim.shows, f"**{claim.verdict}**", claim.why, shown]
+
+    found = [row(claim) for claim in claims().values() if claim.text == text]
+    return markdown(["", "shows", "verdict", "why", "shown by"], found)
+
+
+def verdicts() -> str:
+    """How many claims of each text have each verdict."""
+    words, texts = get_args(Verdict), dict.fromkeys(claim.text for claim in claims().values())
+    counts = Counter((claim.text, claim.verdict) for claim in claims().values())
+    return markdown(["", *words], [[text, *(counts[text, word] or "" for word in words)] for text in texts])
+
+
+TABLES: dict[str, Callable[[], str]] = (
+    {
+        "figure 9 without hints": baselines,
+        "figure 4": improvements,
+        "figure 6": peaks,
+        "figure 12, stated": lambda: nram("-stated"),
+        "figure 12, stated, costs": lambda: nram_costs("-stated"),
+        "states as hints": states,
+        "verdicts": verdicts,
+    }
+    | {f"claims: {text}": lambda text=text: claimed(text) for text in TEXTS}
+    | {
+        f"{what}: {title}": lambda name=name, table=table: table(name)
+        for title, name in NTM.items()
+        for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
+    }
+)
 
 
 if __name__ == "__main__":
