@@ -56,6 +56,16 @@ def test_a_network_that_comes_with_kleene_keeps_its_algorithm(name):
     assert strictness(found.network, found.alignment, table, pairs=64, seed=1).perfect
 
 
+def test_the_circuit_is_that_of_the_program():
+    found = shipped("hist").circuit()
+    judged = found.edges & found.judged
+    named = {(found.graph.destinations[d], found.graph.sources[s]) for d, s in np.argwhere(judged)}
+    assert named == {("1.0.q", "tokens"), ("1.0.k", "tokens"), ("1.mlp", "1.0"), ("output", "1.mlp")}
+    assert found.carries["hist"].sources == ("1.mlp",)
+    assert found.carries["same_tok_key"].sources == ("tokens",)
+    assert found.carries["hist"].basis.shape == (4, shipped("hist").alignment.width)
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(InputError, match="did you mean"):
         shipped("revers")
