@@ -35,7 +35,7 @@ def test_pictures_show_what_their_files_hold(tmp_path):
 def test_the_tables_of_pages_are_those_of_the_files(monkeypatch):
     monkeypatch.syspath_prepend(RESULTS)
     tables = importlib.import_module("tables")
-    pages = [(RESULTS / f"{name}.md").read_text() for name in ("partial-traces", "reproduced")]
+    pages = [(RESULTS / f"{name}.md").read_text() for name in ("interdependence", "partial-traces", "reproduced")]
     names = [found[1] for page in pages for found in tables.TABLE.findall(page)]
     assert sorted(names) == sorted(tables.TABLES)
     for page in pages:
