@@ -88,9 +88,9 @@ def test_hidden_networks_compute_what_compiled_ones_do_in_other_units():
 def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
     size = JudgeSize(
         languages=("tomita_1",), length=4, words=6, seeds=1, transformer_iterations=150, hidden=16,
-        machines=("RNN", "Transformer"), hide=0,
+        machines=("RNN", "Transformer"), hide=1,
     )  # fmt: skip
-    families = ["compiled RNN", "compiled Transformer", "taught Transformer"]
+    families = ["compiled RNN", "compiled Transformer", "hidden Transformer", "taught Transformer"]
     found = kleene.judge(["di_cdt", "di_when_read", "shapley"], size=size, families=families)
     assert found.families == tuple(families)
     assert found.left_out == found.problems == ()
@@ -98,6 +98,7 @@ def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
     assert ("di_cdt", "compiled RNN") not in judged
     assert ("di_when_read", "compiled Transformer") not in judged
     assert found.of("shapley", "compiled Transformer").spearman["language"].mean == pytest.approx(1)
+    assert found.of("shapley", "hidden Transformer").spearman["language"].mean > 0.95  # rounded
     assert found.of("di_cdt", "taught Transformer").networks == 1
     assert "–" in str(found)
 
