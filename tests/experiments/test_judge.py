@@ -11,7 +11,7 @@ import kleene
 from kleene import naming
 from kleene.errors import InputError
 from kleene.experiments import judged_networks
-from kleene.experiments.judge import JudgeSize, chosen_measures
+from kleene.experiments.judge import JudgeSize, defined_measures, meant_methods
 from kleene.experiments.judged_networks import drawn_words
 from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
@@ -101,6 +101,17 @@ def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
     assert "–" in str(found)
 
 
+def test_by_default_measures_are_those_that_are_defined_for_some_family():
+    for families, left_out in (
+        (["taught RNN"], {"di_cdt", "di_cdt_logits"}),
+        (["taught Transformer"], {"di_when_read", "di_shared"}),
+        (["taught Transformer", "hidden RNN"], set()),
+    ):
+        assert set(EVERY_MEASURE) - set(defined_measures(EVERY_MEASURE, families)) == left_out
+    named = {"di_cdt": EVERY_MEASURE["di_cdt"]}
+    assert defined_measures(named, ["taught RNN"]) == named
+
+
 def test_a_measure_that_is_defined_for_none_of_the_networks_is_named():
     found = kleene.judge(["di_cdt", "nearness"], size=TINY, families=["compiled RNN"])
     assert found.problems == ("di_cdt on all networks: it is defined for Transformers",)
@@ -119,10 +130,13 @@ def test_measures_are_named_given_as_functions_or_found_in_files(tmp_path):
     def mine(network, words):
         raise AssertionError
 
-    assert list(chosen_measures(())) == list(EVERY_MEASURE)
-    assert list(chosen_measures(["erasure", mine, f"{file}:score"])) == ["erasure", "mine", f"{file}:score"]
-    assert chosen_measures({"a": mine}) == {"a": mine}
-    assert list(chosen_measures("shapley")) == ["shapley"]
+    def meant(methods):
+        return meant_methods(methods)["interactions"]
+
+    assert list(meant(())) == list(EVERY_MEASURE)
+    assert list(meant(["erasure", mine, f"{file}:score"])) == ["erasure", "mine", f"{file}:score"]
+    assert meant({"a": mine}) == {"a": mine}
+    assert list(meant("shapley")) == ["shapley"]
 
 
 @pytest.mark.parametrize(

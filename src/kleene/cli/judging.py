@@ -2,11 +2,11 @@
 
 import sys
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import LARGEST_SEED, MANY, JsonOption
+from kleene.cli.options import LARGEST_SEED, MANY, JsonOption, complete_transformer
 from kleene.cli.printing import print_json
 
 commands = typer.Typer()
@@ -39,9 +39,21 @@ def judge(
     seeds: Annotated[
         int | None, typer.Option(help="Taught networks of each kind and language; 0 for compiled ones alone.", max=100)
     ] = None,
+    hide: Annotated[
+        int | None, typer.Option(help="Hidden networks of each compiled one; 0 for none.", min=0, max=100)
+    ] = None,
     families: Annotated[
         list[str] | None,
         typer.Option("--family", metavar="NAME", help="Judge only on networks such as 'taught LSTM'; may be repeated."),
+    ] = None,
+    programs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--program",
+            metavar="NAME",
+            help="Judge circuits on this transformer or RASP program; may be repeated.",
+            autocompletion=complete_transformer,
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Updates of each taught network.", min=1, max=MANY)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the words and the first of the networks.", max=LARGEST_SEED)] = 0,
@@ -65,18 +77,18 @@ def judge(
         from kleene.teaching.loop import use_all_cores
 
         chosen = meant_methods(methods or (), of)
-        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations}
-        size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
-        pairs = {} if words is None or not chosen["circuits"] else {"words": words}
-        circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **pairs)
+        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations, "hide": hide}
+        size = replace(QUICK if quick else FULL, **_given(given))
+        asked = {"words": words, "programs": tuple(programs or ()) or None} if chosen["circuits"] else {}
+        circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **_given(asked))
         wanted_families(families or (), {"interactions": size, "circuits": circuits}, chosen)
         if output is not None:
             check_page(output)
         use_all_cores()
         shown = not as_json and sys.stderr.isatty()
-        asked = {"size": size, "circuits": circuits, "families": families or ()}
         every = chosen["interactions"] | chosen["circuits"]
-        found = judged(every, **asked, seed=seed, on_network=_tell if shown else None)
+        much = {"size": size, "circuits": circuits, "families": families or (), "seed": seed}
+        found = judged(every, **much, on_network=_tell if shown else None)
         if shown:
             _tell("")
         if output is not None:
@@ -84,6 +96,10 @@ def judge(
     if as_json:
         return print_json(found.as_json())
     typer.echo(str(found))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _tell(line: str) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from kleene import naming
 from kleene.errors import InputError, did_you_mean
 from kleene.experiments.all_verdicts import AllVerdicts
 from kleene.experiments.judged_circuits import FULL_CIRCUITS as FULL_CIRCUITS
@@ -19,14 +18,14 @@ from kleene.experiments.judged_circuits import circuit_networks
 from kleene.experiments.judged_methods import chosen_methods
 from kleene.experiments.judged_networks import FULL as FULL
 from kleene.experiments.judged_networks import QUICK as QUICK
+from kleene.experiments.judged_networks import TRANSFORMER, networks
 from kleene.experiments.judged_networks import JudgeSize as JudgeSize
-from kleene.experiments.judged_networks import networks
 from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.judging import judge_interactions
 from kleene.explaining.interactions.measures import Measure
-from kleene.explaining.interactions.transformers import EVERY_MEASURE
+from kleene.explaining.interactions.transformers import EVERY_MEASURE, RECURRENT_ONLY, TRANSFORMER_ONLY
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 
 
@@ -58,7 +57,8 @@ def judge(
     found: list[Any] = []
     if "interactions" in wanted:
         given = networks(size, seed, wanted["interactions"], on_network)
-        known = judge_interactions(list(given), chosen["interactions"], on_network=on_network)
+        measures = defined_measures(chosen["interactions"], wanted["interactions"])
+        known = judge_interactions(list(given), measures, on_network=on_network)
         found.append(replace(known, size=asdict(size) | {"seed": seed}))
     if "circuits" in wanted:
         given = circuit_networks(circuits, seed, wanted["circuits"], on_network)
@@ -69,7 +69,7 @@ def judge(
 
 def meant_methods(methods: Any, of: str | None = None) -> dict[str, dict[str, Any]]:
     """The methods for interactions and for circuits that are meant; all of Kleene's own if none is named."""
-    return chosen_methods(methods, {"interactions": chosen_measures(()), "circuits": METHODS}, of)
+    return chosen_methods(methods, {"interactions": EVERY_MEASURE, "circuits": METHODS}, of)
 
 
 def wanted_families(
@@ -85,20 +85,10 @@ def wanted_families(
     return {kind: some for kind, some in found.items() if some}
 
 
-def chosen_measures(methods: Any) -> dict[str, Measure]:
-    """The measures that are meant, by name; all of Kleene's own if none is."""
-    if isinstance(methods, Mapping):
-        return dict(methods)
-    given = [methods] if isinstance(methods, str) or callable(methods) else list(methods)
-    found: dict[str, Measure] = {}
-    for method in given:
-        if callable(method):
-            found[getattr(method, "__name__", repr(method))] = method
-        elif method.partition(":")[0].endswith(".py"):
-            found[method] = naming.function_in_file(method, "the method")
-        elif method in EVERY_MEASURE:
-            found[method] = EVERY_MEASURE[method]
-        else:
-            like = did_you_mean(method, EVERY_MEASURE)
-            raise InputError(f"no measure {method!r}, and FILE.py:NAME is one of your own; {like}")
-    return found or dict(EVERY_MEASURE)
+def defined_measures(measures: Mapping[str, Measure], families: Iterable[str]) -> dict[str, Measure]:
+    """The measures; if they are all of Kleene's own, those that are defined for some of these families."""
+    if not set(EVERY_MEASURE) <= set(measures):
+        return dict(measures)
+    kinds = {TRANSFORMER in family for family in families}
+    unknown = {*(() if True in kinds else TRANSFORMER_ONLY), *(() if False in kinds else RECURRENT_ONLY)}
+    return {name: measure for name, measure in measures.items() if name not in unknown}

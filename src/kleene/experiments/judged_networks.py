@@ -76,7 +76,7 @@ class JudgeSize:
 QUICK = JudgeSize()
 FULL = JudgeSize(
     (*QUICK.languages, "(0|1)*1(0|1){2}", "(0|1)*101(0|1)*", "contains_abba"),
-    words=60, seeds=5, iterations=4_000, hints=("none", "states", 0.25), hide=5, hide_taught=True,
+    words=60, seeds=5, iterations=3_000, hints=("none", "states", 0.25), hide=5, hide_taught=True,
 )  # fmt: skip
 
 

@@ -146,6 +146,7 @@ def _transformer(network: TransformerAcceptor, absent: Absent) -> OutputNetwork:
     return TransformerOutput(model=model, absent=nothing, prefix=network.prefix, symbols=symbols)  # pyright: ignore
 
 
+RECURRENT_ONLY, TRANSFORMER_ONLY = ("di_when_read", "di_shared"), ("di_cdt", "di_cdt_logits")
 # Those of recurrent networks and of Transformers. A Transformer reads all symbols at once, so it has no state when the
 # later of two has been read, and no cells or gates that other conventions could share out.
 EVERY_MEASURE: dict[str, Measure] = {

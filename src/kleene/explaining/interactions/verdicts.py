@@ -172,7 +172,9 @@ def joined(parts: Sequence[InteractionVerdicts]) -> InteractionVerdicts:
     measures = list(dict.fromkeys(one.measure for one in verdicts))
     return InteractionVerdicts(
         tuple(sorted(verdicts, key=lambda one: measures.index(one.measure))),
-        tuple(line for part in parts for line in part.problems),
+        tuple(
+            line for part in parts for line in part.problems if line.partition(" on all networks: ")[0] not in measures
+        ),
         tuple(line for part in parts for line in part.left_out),
         common | ({"by_family": own} if any(own.values()) else {}),
         {family: share for part in parts for family, share in part.unsure.items()},
