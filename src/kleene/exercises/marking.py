@@ -77,7 +77,7 @@ MARKINGS = {
     ),
     "transformer program": Marking("a transformer program, such as alta.program_spec(…) returns", figures=_layers),
     "automaton": Marking(
-        "a regular expression as a string, or a kleene.DFA",
+        "a regular expression as a string, a kleene.DFA or a kleene.NFA",
         AUTOMATA_FILES,
         expected=bool,
         answer=lambda trace, expected: bool(trace.output),
