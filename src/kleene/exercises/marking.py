@@ -70,7 +70,7 @@ def _told_verdict(answer: tuple[str, Any]) -> str:
 
 
 MOST_STEPS = 5_000  # of a Turing machine on one word
-AUTOMATA_FILES = {".json": "dfa:", ".dot": "dfa:", ".gv": "dfa:"}
+AUTOMATA_FILES = {".json": "dfa:", ".dot": "dfa:", ".gv": "dfa:", ".jff": "dfa:"}
 MARKINGS = {
     "RASP program": Marking(
         "an s-op of RASP, such as rasp.Aggregate(…), or a function that returns one", figures=_layers
