@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.exporting.export import export as export
+    from kleene.groundtruth.hide import hide as hide
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from kleene.viewing import view as view
     from kleene.watching.watch import watch as watch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What takes time to import is imported on first use, so that `import kleene` and `kleene --help` are quick.
 _LATE = {
@@ -55,6 +56,7 @@ _LATE = {
     "export": "kleene.exporting.export",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
+    "hide": "kleene.groundtruth.hide",
     "judge": "kleene.experiments.judge",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.experiments.reproduce",

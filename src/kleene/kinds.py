@@ -94,6 +94,7 @@ class Kind:
     streams: Callable[..., Any] | None = None  # (machine, words) -> ResidualStreams
     untrained: Callable[..., Any] | None = None  # (machine, seed) -> a machine of the same shape with random weights
     watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
+    hider: late | None = None  # (machine, **options) -> the same machine, with its algorithm out of sight
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -163,6 +164,7 @@ PLAIN_TRANSFORMERS = Kind(
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+    hider=late("kleene.groundtruth.transformers:hide_transformer"),
 )
 AUTOMATA = Kind(
     "automaton",
@@ -196,6 +198,7 @@ AUTOMATA = Kind(
     smallest=lambda automaton: automaton.minimise(),
     torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
+    hider=late("kleene.groundtruth.recurrent:hide_recurrent"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -295,6 +298,7 @@ LSTMS, TRANSFORMER_LMS = (
         telling=late("kleene.machines.language:tell_next"),
         editable=("hidden.*",) if name == "LSTM" else (),
         watched=late("kleene.watching.sentences:parts"),
+        hider=late("kleene.groundtruth.recurrent:hide_recurrent") if name == "LSTM" else None,
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",

@@ -121,7 +121,8 @@ def show_demo(console: Any) -> None:
     console.rule("Next")
     console.print(
         "kleene list · kleene run subleq 9 11 -1 0 0 0 0 0 0 7 0 0 --compiled --trace · kleene check --all\n"
-        'kleene explain "The chimney sweep has sick lungs" --heads "3 3 4 0 6 4"'
+        'kleene explain "The chimney sweep has sick lungs" --heads "3 3 4 0 6 4"\n'
+        "kleene watch addition 789 456 --both · docs/tour.md: write a program of your own and watch it"
     )
 
 
