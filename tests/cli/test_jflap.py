@@ -64,3 +64,10 @@ def test_both_are_drawn_and_either_is_written(run):
 def test_bad_input_is_refused_in_words(run, words, message):
     Path("pda.jff").write_text(of_type("pda"))
     assert_refused(run(*words), message)
+
+
+def test_an_exercise_is_solved_with_a_drawing(run):
+    kleene.DFA.from_regex("(b|ab*a)*", "ab").save("even.jff")
+    assert run("exercise", "grade", "even.jff", "--exercise", "even_a").status == 0
+    kleene.DFA.from_regex("b*", "ab").save("wrong.jff")
+    assert run("exercise", "grade", "wrong.jff", "--exercise", "even_a").status == 1

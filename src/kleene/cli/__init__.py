@@ -15,6 +15,7 @@ from kleene.cli import (
     groundtruth,
     judging,
     learning,
+    machine,
     programs,
     showing,
     sweeps,
@@ -35,7 +36,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (programs, exporting, watching, checking, learning, sweeps, judging, groundtruth, exercises, showing):
+for module in (
+    programs,
+    exporting,
+    watching,
+    checking,
+    learning,
+    sweeps,
+    judging,
+    groundtruth,
+    exercises,
+    showing,
+    machine,
+):
     app.add_typer(module.commands)
 
 

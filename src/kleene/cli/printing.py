@@ -56,6 +56,24 @@ def rounds_shown(shown: bool) -> Iterator[Any]:
         yield watch
 
 
+@contextmanager
+def bytes_shown(shown: bool) -> Iterator[Any]:
+    """A function to call with a file, its bytes so far and its bytes in all; bars on stderr follow it if `shown`."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        tasks: dict[str, Any] = {}
+
+        def watch(name: str, held: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total)
+            bar.update(tasks[name], completed=held, total=total)
+
+        yield watch
+
+
 class OutputError(KleeneError):
     """The output of a command cannot be written."""
 

@@ -44,7 +44,7 @@ def test_a_file_where_the_folder_should_be_is_no_data(folders):
 
 
 def test_an_unknown_data_set_is_refused_with_those_there_are():
-    with pytest.raises(InputError, match="no data set 'scam'; there are scan"):
+    with pytest.raises(InputError, match="no data set 'scam'; did you mean scan"):
         data_folder("scam")
 
 

@@ -1,22 +1,13 @@
-"""Published data sets on this machine. Kleene never downloads: the user puts the files there once."""
+"""Where the published data sets are on this machine."""
 
 import os
 from pathlib import Path
 
+from kleene.data.catalog import DATA_SETS, data_set
 from kleene.errors import InputError, ModelFileError
 from kleene.files import read_bytes
 
 MOST_DATA = 256 << 20  # bytes of a data file, because it is read as a whole
-
-# What to get and where it is published, by the name of the data set's folder.
-PUBLISHED = {
-    "scan": "the files of SCAN (tasks.txt and the folders of the splits), published on GitHub as brendenlake/SCAN",
-    "ud-ewt": "the files of Universal Dependencies English-EWT (en_ewt-ud-train.conllu, en_ewt-ud-dev.conllu and "
-    "en_ewt-ud-test.conllu), published on GitHub as UniversalDependencies/UD_English-EWT",
-    "wikitext-2": "the word-level files of WikiText-2 as train.txt, valid.txt and test.txt, published with Merity et "
-    "al. 2016 in wikitext-2-v1.zip (wiki.train.tokens and so on: rename them), and on the Hugging Face Hub as "
-    "Salesforce/wikitext, wikitext-2-v1 (its rows are the lines of the files)",
-}
 
 
 def data_folder(name: str) -> Path:
@@ -25,15 +16,15 @@ def data_folder(name: str) -> Path:
     The cache folder is $XDG_CACHE_HOME/kleene, or ~/.cache/kleene. If neither exists, the error says
     what to get and where to put it.
     """
-    if name not in PUBLISHED:
-        raise InputError(f"there is no data set {name!r}; there are {', '.join(PUBLISHED)}")
+    published = data_set(name).published
     places = [root / name for root in data_roots()]
     for place in places:
         if place.is_dir():
             return place
     raise InputError(
         f"the data set {name!r} is not on this machine: there is no folder {' or '.join(str(p) for p in places)}. "
-        f"Get {PUBLISHED[name]}, and put it there, or set KLEENE_DATA to the folder that holds your {name!r} folder."
+        f"`kleene data get {name}` fetches it; or get {published}, and put it there, or set KLEENE_DATA to the folder "
+        f"that holds your {name!r} folder."
     )
 
 
@@ -41,7 +32,10 @@ def data_file(name: str, file: str) -> Path:
     """A file of a data set; if the folder lacks it, the error says what to get."""
     place = data_folder(name) / file
     if not place.is_file():
-        raise InputError(f"there is no file {str(place)!r}. Put into that folder {PUBLISHED[name]}.")
+        raise InputError(
+            f"there is no file {str(place)!r}. `kleene data get {name}` fetches it; or put into that folder "
+            f"{DATA_SETS[name].published}."
+        )
     return place
 
 
