@@ -60,6 +60,8 @@ FORMATS = {
     "checkpoint.safetensors": checkpoint_case,
     "automaton.json": lambda path: saved(EVEN, kleene.DFA.load, path),
     "automaton.dot": lambda path: saved(EVEN, kleene.DFA.load, path),
+    "automaton.jff": lambda path: saved(EVEN, kleene.DFA.load, path),
+    "machine.jff": lambda path: saved(get_machine("bump").build(), kleene.TuringMachine.load, path),
     "machine.tm": lambda path: saved(get_machine("bump").build(), kleene.TuringMachine.load, path),
     "circuit.nram": lambda path: saved(get_circuit("swap").build(), Circuit.load, path),
     "trace.json": lambda path: saved(EVEN.run("0110"), Trace.load, path),
@@ -68,6 +70,8 @@ FORMATS = {
 }
 BY_HAND = (
     "automaton.dot",
+    "automaton.jff",
+    "machine.jff",
     "machine.tm",
     "circuit.nram",
     "tally.json",

@@ -7,13 +7,17 @@ A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from kleene.experiments.claims import Verdict, claims
+
 HERE = Path(__file__).parent
+TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
 TABLE = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 NTM = {
     "Copy (9a)": "figure-9a-copy",
@@ -180,18 +184,105 @@ def states() -> str:
     return markdown(["language, network", "no states", "10% of them", "all", "time"], rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {
-    "figure 9 without hints": baselines,
-    "figure 4": improvements,
-    "figure 6": peaks,
-    "figure 12, stated": lambda: nram("-stated"),
-    "figure 12, stated, costs": lambda: nram_costs("-stated"),
-    "states as hints": states,
-} | {
-    f"{what}: {title}": lambda name=name, table=table: table(name)
-    for title, name in NTM.items()
-    for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
-}
+def conditions() -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """The curves of each condition of the rules, arrays [epoch, seed, …]."""
+    for name, curves in stored("rules")["curves"].items():
+        if name != "epochs":
+            yield name, {measure: np.array(values) for measure, values in curves.items()}
+
+
+def spread(values: np.ndarray) -> str:
+    return f"{values.mean():.2f} ({values.min():.2f}–{values.max():.2f})"
+
+
+def mastered(curves: dict[str, np.ndarray]) -> int:
+    """The first epoch, counted from 1, at which the mean of P(ω) with known scaffolds is above one half."""
+    return 1 + int(np.argmax(curves["omega_in"].mean(axis=1) > 0.5))
+
+
+def rules() -> str:
+    """What is learned of a rule after 40 epochs."""
+    head = ["mean (lowest–highest of 5 seeds)", "P(ω) passes one half at epoch", "P(ω), known scaffolds"]
+    head += ["P(ω), random scaffolds", "by α alone, random scaffolds", "DI(α, scaffold)"]
+    rows = [
+        [
+            name,
+            mastered(c),
+            spread(c["omega_in"][-1]),
+            spread(c["omega_out"][-1]),
+            spread(c["omega_by_prefix_out"][-1, :, 0]),
+            spread(c["interdependence_in"][-1]),
+        ]
+        for name, c in conditions()
+    ]
+    return markdown(head, rows)
+
+
+def aligned() -> str:
+    """Interdependence of α and scaffold so many epochs after the rule is mastered: figure 10 by mastery."""
+    after = (0, 5, 10, 15, 20)
+
+    def cell(c: dict[str, np.ndarray], epochs: int) -> str:
+        place = mastered(c) - 1 + epochs
+        return f"{c['interdependence_in'][place].mean():.2f}" if place < len(c["interdependence_in"]) else ""
+
+    rows = [[name, mastered(c), *(cell(c, epochs) for epochs in after)] for name, c in conditions()]
+    return markdown(["", "epoch of P(ω) = ½", *(f"{epochs} later" for epochs in after)], rows)
+
+
+def prefixes() -> str:
+    """Figure 9: P(ω) by α and the first tokens of the scaffold, k = 8, with known and with random scaffolds."""
+    rows = []
+    for name, c in conditions():
+        for epoch in (mastered(c), 40) if name.startswith("k=8") else ():
+            for where, title in (("in", "known"), ("out", "random")):
+                found = c[f"omega_by_prefix_{where}"][epoch - 1].mean(axis=0)
+                rows.append([name, epoch, title, *(f"{found[tokens]:.2f}" for tokens in (0, 1, 2, 4, len(found) - 1))])
+    return markdown(["", "epoch", "scaffolds", "α alone", "1 token", "2", "4", "all"], rows)
+
+
+def claimed(text: str) -> str:
+    """The tables, figures and theorems of one text, with our verdicts."""
+
+    def row(claim: Any) -> list[str]:
+        shown = (
+            f"`{claim.run}`"
+            if claim.run.startswith("kleene")
+            else f"[{Path(claim.run).stem}](../{Path(claim.run).name})"
+        )
+        return [claim.name, claim.shows, f"**{claim.verdict}**", claim.why, shown]
+
+    found = [row(claim) for claim in claims().values() if claim.text == text]
+    return markdown(["", "shows", "verdict", "why", "shown by"], found)
+
+
+def verdicts() -> str:
+    """How many claims of each text have each verdict."""
+    words, texts = get_args(Verdict), dict.fromkeys(claim.text for claim in claims().values())
+    counts = Counter((claim.text, claim.verdict) for claim in claims().values())
+    return markdown(["", *words], [[text, *(counts[text, word] or "" for word in words)] for text in texts])
+
+
+TABLES: dict[str, Callable[[], str]] = (
+    {
+        "figure 9 without hints": baselines,
+        "figure 4": improvements,
+        "figure 6": peaks,
+        "figure 12, stated": lambda: nram("-stated"),
+        "figure 12, stated, costs": lambda: nram_costs("-stated"),
+        "states as hints": states,
+        "verdicts": verdicts,
+        "rules after 40 epochs": rules,
+        "figure 10 by mastery": aligned,
+        "figure 9 of the rules": prefixes,
+    }
+    | {f"claims: {text}": lambda text=text: claimed(text) for text in TEXTS}
+    | {
+        f"{what}: {title}": lambda name=name, table=table: table(name)
+        for title, name in NTM.items()
+        for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
+    }
+)
 
 
 if __name__ == "__main__":

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.exporting.export import export as export
+    from kleene.groundtruth.hide import hide as hide
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
     from kleene.machines.rnn.simple_rnn import SimpleRNN as SimpleRNN
     from kleene.notation.edits import Edit as Edit
     from kleene.programs.automata import DFA as DFA
+    from kleene.programs.automata import NFA as NFA
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.running import run as run
     from kleene.sweeping.sweep import sweep as sweep
@@ -54,6 +56,7 @@ _LATE = {
     "export": "kleene.exporting.export",
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
+    "hide": "kleene.groundtruth.hide",
     "judge": "kleene.experiments.judge",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.experiments.reproduce",
@@ -68,6 +71,7 @@ _LATE = {
     "DFA": "kleene.programs.automata",
     "Edit": "kleene.notation.edits",
     "LSTM": "kleene.machines.lstm.lstm",
+    "NFA": "kleene.programs.automata",
     "SimpleRNN": "kleene.machines.rnn.simple_rnn",
     "Trace": "kleene.traces",
     "TraceBatch": "kleene.traces",

@@ -63,6 +63,7 @@ class Kind:
     prefixes: tuple[str, ...] = ()  # before names of the shelf; lists use the first; "" is no prefix
     shelf: Callable[[], Mapping[str, Entry]] | None = None
     spelled: Callable[[str], Any] | None = None  # (what follows the prefix) -> program, or None
+    files: tuple[str, ...] = ()  # endings of the files that a program's own `save` writes
     noun: str = "program"  # as reports of runs call one: "automaton read 3 symbols"
     read: Callable[[Sequence[str], Any], Any] = _READ  # (typed words, subject) -> input
     runner: Callable[..., Any] = _RUN  # (subject, input, **run options) -> Trace
@@ -89,9 +90,11 @@ class Kind:
     # What only some kinds have.
     extractor: Callable[..., Any] | None = None  # (machine) -> the program that it computes
     picture: Callable[..., Any] | None = None  # (subject, word, …) -> Picture
+    smallest: Callable[[Any], Any] | None = None  # (program) -> the smallest one that computes the same
     streams: Callable[..., Any] | None = None  # (machine, words) -> ResidualStreams
     untrained: Callable[..., Any] | None = None  # (machine, seed) -> a machine of the same shape with random weights
     watched: Callable[..., Any] | None = None  # (outcomes, cut, program) -> what a page shows
+    hider: late | None = None  # (machine, **options) -> the same machine, with its algorithm out of sight
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -161,14 +164,18 @@ PLAIN_TRANSFORMERS = Kind(
     noun="network",
     read=late("kleene.programs.alta.console:read"),
     telling=late("kleene.programs.alta.console:telling"),
+    hider=late("kleene.groundtruth.transformers:hide_transformer"),
 )
 AUTOMATA = Kind(
     "automaton",
     program="kleene.programs.automata.dfa:DFA",
     machine="kleene.machines.rnn.simple_rnn:SimpleRNN",
+    relatives=("kleene.programs.automata.nfa:NFA",),
+    adopt=late("kleene.programs.automata.nfa:as_dfa"),
     prefixes=("dfa:",),
     shelf=late("kleene.programs.automata.library:entries"),
     spelled=late("kleene.programs.automata.library:spelled"),
+    files=(".jff", ".json", ".dot", ".gv"),
     noun="automaton",
     read=late("kleene.programs.automata.library:read"),
     telling=late("kleene.programs.automata.library:telling"),
@@ -188,8 +195,10 @@ AUTOMATA = Kind(
     whole=late("kleene.compiling.automata:extracted_difference"),
     extractor=late("kleene.explaining.automata.extraction:extract"),
     picture=late("kleene.viewing:state_diagram"),
+    smallest=lambda automaton: automaton.minimise(),
     torch=late("kleene.machines.rnn.pytorch:rnn_parts"),
     watched=late("kleene.watching.states:word_parts"),
+    hider=late("kleene.groundtruth.recurrent:hide_recurrent"),
 )
 TURING_MACHINES = Kind(
     "Turing machine",
@@ -198,6 +207,7 @@ TURING_MACHINES = Kind(
     prefixes=("tm:",),
     shelf=late("kleene.programs.turing.library:entries"),
     spelled=late("kleene.programs.turing.library:spelled"),
+    files=(".jff", ".tm"),
     noun="machine",
     read=late("kleene.programs.turing.library:read"),
     telling=late("kleene.programs.turing.library:telling"),
@@ -288,6 +298,7 @@ LSTMS, TRANSFORMER_LMS = (
         telling=late("kleene.machines.language:tell_next"),
         editable=("hidden.*",) if name == "LSTM" else (),
         watched=late("kleene.watching.sentences:parts"),
+        hider=late("kleene.groundtruth.recurrent:hide_recurrent") if name == "LSTM" else None,
     )
     for name, machine in {
         "LSTM": "kleene.machines.lstm.lstm:LSTM",

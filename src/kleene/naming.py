@@ -14,6 +14,7 @@ from kleene.kinds import Kind
 from kleene.notation.console import Entry
 
 load = kinds.late("kleene.machines.protocol:load")
+_prefix_of_drawing = kinds.late("kleene.programs.jflap:prefix_of")
 
 
 class Found(NamedTuple):
@@ -36,7 +37,7 @@ def find(name: str, adoption: Mapping[str, Any] | None = None) -> Found:
     - `dfa:NAME` is an automaton of the shelf; `dfa:FILE.json`, `dfa:FILE.dot` and `dfa:FILE.gv` are automata in files;
       `dfa:REGEX` is the automaton of a regular expression.
     - `tm:NAME` is a Turing machine of the shelf, and `tm:FILE.tm` one in a file. `circuit:FILE.nram` is a circuit in a
-      file.
+      file. `FILE.jff` is an automaton or a Turing machine in a JFLAP file, with the prefix or without.
     - `rasp:NAME` is a RASP program of the shelf; one in a file is `FILE.py:NAME` and needs a vocabulary and a length.
     - `rnn:NAME` is a network of the shelf, and `FILE.safetensors` one in a file.
 
@@ -77,6 +78,9 @@ def _named(name: str) -> tuple[Any, Entry | None]:
         return load(name), None
     if prefix.endswith(".py"):
         return _in_file(name), None
+    if name.endswith(".jff") and f"{prefix}:" not in {known for kind in kinds.known() for known in kind.prefixes}:
+        name = _prefix_of_drawing(Path(name)) + name  # what is drawn in a file says which kind it is
+        prefix, colon, rest = name.partition(":")
     typed, own = (f"{prefix}:", rest) if colon else ("", name)
     meant = [kind for kind in kinds.known() if typed in kind.prefixes]  # no other kind's shelf is loaded
     for kind in meant:

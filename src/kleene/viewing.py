@@ -7,8 +7,9 @@ from typing import Any
 from kleene import kinds, naming
 from kleene.errors import InputError
 from kleene.files import write_atomically
+from kleene.notation.graphs import StateGraph
 from kleene.notation.words import Word
-from kleene.pictures.diagrams import diagram
+from kleene.pictures.diagrams import MANY, diagram, diagrams
 from kleene.pictures.figures import Picture, check_picture
 from kleene.pictures.pages import is_page, page
 from kleene.pictures.traces import trace_picture
@@ -49,30 +50,74 @@ class ObjectPage:
         return f"<ObjectPage: {self.title}>"
 
 
+@dataclass(frozen=True)
+class ProgramFile:
+    """A file that holds a program, and the program in it."""
+
+    path: Path
+    program: Any
+
+    def as_json(self) -> dict[str, Any]:
+        return {"file": str(self.path), "states": len(self.program.states)}
+
+
 def view(
-    subject: Any, word: Word | None = None, path: Any = None, *, dead: bool = True, force: bool = False
+    subject: Any,
+    word: Word | None = None,
+    path: Any = None,
+    *,
+    minimise: bool = False,
+    dead: bool = True,
+    force: bool = False,
 ) -> Picture | WatchPage | ObjectPage:
     """What the subject looks like: it shows itself in a notebook and can be saved; with a `path` it is saved there.
 
     A DFA, a Turing machine and a trace are pictures; so is a recurrent network, whose automaton is extracted and drawn.
     What `kleene.run` returns is a page that steps through the run. Any other program, machine or report is a page with
     what it shows in a notebook. A string is the name of a program or network as on the command line. The path of a
-    `word` is drawn bold. With `dead=False`, states from which nothing is accepted are left out. A picture too large to
-    read is refused unless you `force` it.
+    `word` is drawn bold. Of an NFA, the DFA is drawn below it. With `minimise`, the smallest automaton is drawn. With
+    `dead=False`, states from which nothing is accepted are left out. A picture too large to read is refused unless you
+    `force` it.
 
     >>> view("dfa:(a|b)*abb", "aabb"), view("addition")
     (<Picture: DFA with 4 states>, <ObjectPage: Program addition: 8 variables, 6 heads, 11 cases>)
     """
     if path is not None:
         check_picture(path)  # a bad path fails before the drawing starts
-    shown = _shown(subject, word, path, dead=dead, force=force)
+    shown = _shown(subject, word, path, minimise, dead=dead, force=force)
     if path is None:
         return shown
     saved = shown.save(path)
     return shown if isinstance(shown, WatchPage) else replace(shown, path=saved)
 
 
-def _shown(subject: Any, word: Word | None, path: Any, **options: bool) -> Picture | WatchPage | ObjectPage:
+def save_program(subject: Any, path: Any, *, minimise: bool = False) -> ProgramFile:
+    """Save a program, or the smallest one that computes the same, as a file of its kind: .jff, .json, .dot, .tm."""
+    found = naming.subject_of(subject)
+    name = naming.name_of(subject)
+    if not found.is_program:
+        raise InputError(f"{name!r} is a network; kleene extract finds its automaton, and writes it with -o")
+    if Path(path).suffix not in found.kind.files:
+        known = ", ".join(found.kind.files) or "no file at all"
+        raise InputError(f"{name!r} ({found.kind.name}) is written as {known}, and not as {str(path)!r}")
+    program = _smallest(found.subject, found.kind) if minimise else found.subject
+    return ProgramFile(program.save(path), program)
+
+
+def is_program_file(path: Any) -> bool:
+    """Whether a name ends as the files of some kind's programs do."""
+    return Path(path).suffix in {ending for kind in kinds.known() for ending in kind.files}
+
+
+def _smallest(program: Any, kind: kinds.Kind) -> Any:
+    if kind.smallest is None:
+        raise InputError(f"a {kind.name} cannot be minimised; an automaton can")
+    return kind.smallest(program)
+
+
+def _shown(
+    subject: Any, word: Word | None, path: Any, minimise: bool, **options: bool
+) -> Picture | WatchPage | ObjectPage:
     if isinstance(subject, (Picture, WatchPage, ObjectPage)):
         return subject
     if isinstance(subject, Outcome):
@@ -81,12 +126,15 @@ def _shown(subject: Any, word: Word | None, path: Any, **options: bool) -> Pictu
         subject = subject.trace
     if isinstance(subject, Trace):
         return run_picture(subject, word, **options)
-    found = naming.find(subject) if isinstance(subject, str) else None
-    program = subject if found is None else found.subject
-    kind = kinds.find(program)
+    original = naming.looked_up(subject)[0]
+    kind = kinds.find(original)
     if kind is not None and kind.picture is not None:
-        return kind.picture(program, word, **options)
-    return _page_of_object(program, word, repr(subject) if found is not None else "the subject")
+        return kind.picture(original, word, minimise=minimise, **options)
+    if minimise:
+        raise InputError("only an automaton, or a network that is one, can be minimised")
+    if isinstance(subject, str):
+        return _page_of_object(kinds.adopted(original), word, repr(subject))
+    return _page_of_object(subject, word, "the subject")
 
 
 def _page_of_object(subject: Any, word: Word | None, named: str) -> ObjectPage:
@@ -106,15 +154,32 @@ def _typed(given: Any) -> str:
     return given if isinstance(given, str) else " ".join(map(str, given))
 
 
-def state_diagram(subject: Any, word: Word | None = None, *, dead: bool = True, force: bool = False) -> Picture:
-    """The diagram of a program's states, or of the automaton extracted from a network."""
+def state_diagram(
+    subject: Any, word: Word | None = None, *, minimise: bool = False, dead: bool = True, force: bool = False
+) -> Picture:
+    """The diagram of a program's states, or of the automaton extracted from a network; both of an NFA and its DFA."""
     kind = kinds.of(subject)
-    if not kind.is_program(subject):
+    if not kind.is_program(subject) and not kinds.is_relative(subject):
         assert kind.extractor is not None
         subject = kind.extractor(subject)
         kind = kinds.of(subject)
     typed = kind.read([word], subject) if isinstance(word, str) else word
-    return diagram(subject.graph(typed, dead=dead), force=force)
+    if minimise:
+        subject = _smallest(kinds.adopted(subject), kind)
+    graph = subject.graph(typed, dead=dead)
+    if not kinds.is_relative(subject):
+        return diagram(graph, force=force)
+    return _with_program(graph, kinds.adopted(subject).graph(typed, dead=dead), force=force)
+
+
+def _with_program(graph: StateGraph, program: StateGraph, *, force: bool) -> Picture:
+    """The diagram of a relative of a program, and that of the program below it, if it can be read."""
+    if program.total > MANY and not force:
+        note = f"The {program.title} is not drawn; --minimise draws the smallest, --force this one."
+        return diagram(replace(graph, note=note), force=force)
+    note = f"The {program.title}, each of which is a set of states of the automaton above. {program.note}"
+    below = replace(program, note=note.strip())
+    return diagrams([graph, below], f"{graph.title}, and its {program.title}", force=force)
 
 
 def run_picture(trace: Any, word: Word | None = None, *, dead: bool = True, force: bool = False) -> Picture:

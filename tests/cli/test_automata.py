@@ -179,7 +179,7 @@ def test_the_networks_that_are_listed_are_those_of_the_shelf(run):
         (("check", "--all", "--form", "live"), "give it with a PROGRAM"),
         (("run", "dfa:parity", "11", "--form", "bogus"), "add --compiled"),
         (("run", "parity_relative", "1", "--rules", "paper"), "add --compiled"),
-        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv, .svg, .png, .pdf or .html"),
+        (("extract", "rnn:dyck1", "-o", "found.txt"), ".json, .dot, .gv, .jff, .svg, .png, .pdf or .html"),
         (("extract", "tm:bump"), "need not be a regular language"),
     ],
 )

@@ -61,6 +61,7 @@ def test_a_folder_is_an_exercise(folder):
         ("kind: automaton", "kind: robot", "kind is 'robot'; there are RASP program"),
         ("learns: rep", "lerns: rep", "line 5: there is no key 'lerns'; did you mean learns?"),
         ("alphabet: a b", "longest: many", "longest is 'many'; it is a whole number"),
+        ("alphabet: a b", "longest: 3", "longest is 3, less than exhaustive, 4"),
         ("alphabet: a b", "causal: maybe", "causal is 'maybe'; it is yes or no"),
         ("alphabet: a b\n", "", "has no line `alphabet: …`"),
         ("define: only_a\n", "", "needs a line `define: NAME`"),

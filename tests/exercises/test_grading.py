@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kleene.errors import InputError, KleeneError
-from kleene.exercises import Exercise, find
+import kleene
+from kleene.errors import CompileError, InputError, KleeneError
+from kleene.exercises import Exercise, find, grading
 from kleene.exercises.cases import MOST, cases_of, shrunk
 from kleene.exercises.grade import Grade
 from kleene.exercises.grading import graded
@@ -88,7 +89,8 @@ def test_a_program_that_does_not_halt_is_wrong_and_shown(tmp_path):
     found = wrong(tmp_path, "copy_left", text).counterexample
     assert found is not None
     assert "has not halted after 5 layers" in found.got
-    assert found.steps
+    steps = [line.split()[0] for line in found.steps if line.split() and line.split()[0].isdigit()]
+    assert steps == ["0", "1", "2", "3"]
 
 
 def test_a_program_for_too_few_positions_is_wrong_on_the_shortest_input_that_it_refuses(tmp_path):
@@ -146,11 +148,45 @@ def own_exercise(folder: Path, reference: str, *, kind="automaton", alphabet="a"
 
 
 def test_a_random_counterexample_is_made_as_small_as_it_can_be(tmp_path):
-    exercise = own_exercise(tmp_path / "own", "def reference(word): return True")
-    (tmp_path / "own.py").write_text("own = 'a{0,10}'")
+    exercise = own_exercise(tmp_path / "own", "def reference(word): return True", alphabet="a b")
+    (tmp_path / "own.py").write_text("own = 'b*(ab*){0,6}'")
     found = graded(str(tmp_path / "own.py"), exercise).counterexample
     assert found is not None
-    assert found.input == "a" * 11
+    assert found.input == "aaaaaaa"
+    assert "aaaaaaa" not in cases_of(exercise).drawn
+
+
+def test_a_network_that_differs_from_its_program_does_not_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(grading, "compile", lambda program: kleene.compile(program.complement()))
+    (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
+    grade = graded(str(tmp_path / "own.py"), find("even_a"))
+    assert not grade
+    assert grade.problem is not None
+    assert "the program is right, and its network differs on (the empty word): step 0" in str(grade)
+
+
+def test_a_program_that_cannot_be_compiled_does_not_pass(tmp_path, monkeypatch):
+    def refuse(program):
+        raise CompileError("too large")
+
+    monkeypatch.setattr(grading, "compile", refuse)
+    (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
+    grade = graded(str(tmp_path / "own.py"), find("even_a"))
+    assert not grade
+    assert str(grade) == "even_a: not yet\nthe program is right, and cannot be compiled: too large"
+
+
+@pytest.mark.parametrize("ending", [".json", ".dot"])
+def test_an_automaton_may_be_a_file_of_its_own(ending, tmp_path):
+    kleene.DFA.from_regex("(b|ab*a)*", "ab").save(tmp_path / f"own{ending}")
+    assert graded(str(tmp_path / f"own{ending}"), find("even_a"))
+
+
+def test_after_a_run_that_ends_with_an_error_no_other_is_tried(tmp_path):
+    text = "from kleene.programs import rasp\nfirst_letter = rasp.Map(lambda t: t if t != 'b' else 1 / 0, rasp.tokens)"
+    grade = wrong(tmp_path, "first_letter", text)
+    assert grade.wrong is None
+    assert "its run ends with an error" in str(grade)
 
 
 def test_inputs_that_an_exercise_makes_itself_are_not_cut(tmp_path):
@@ -176,6 +212,8 @@ def test_too_many_small_inputs_are_cut_and_the_report_says_so(tmp_path):
         ("answer = 1", "defines no `reference`"),
         ("reference = 1", "`reference` in"),
         ("def reference(word) return 1", "SyntaxError"),
+        ("def reference(word): return 1\ndef every(size): return [3]", "its own inputs cannot be made (TypeError"),
+        ("def reference(word): return 1\ndef sample(chance, size): return 1 / 0", "cannot be made (ZeroDivisionError"),
     ],
 )
 def test_a_mistake_of_the_teacher_is_not_blamed_on_the_student(reference, told, tmp_path):

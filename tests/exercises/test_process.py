@@ -1,6 +1,7 @@
 """Grading in a process with limits: files that never end, that take all memory, that leave, that start others."""
 
 import os
+import signal
 import time
 
 import pytest
@@ -57,6 +58,21 @@ def test_a_file_that_ignores_the_alarm_is_killed_with_all_that_it_started(tmp_pa
     while time.monotonic() < deadline and _is_running(child):
         time.sleep(0.05)
     assert not _is_running(child)
+
+
+def test_nobody_waits_for_a_process_that_the_file_has_sent_away(tmp_path):
+    file = tmp_path / "even.py"
+    file.write_text(
+        f"{HEAD}import subprocess\n"
+        f"child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
+        f"print('hello')\n"
+        f"even_a = 'b*'\n"
+    )
+    assert grade(file).printed == "hello\n"
+    child = int((tmp_path / "child").read_text())
+    assert _is_running(child)
+    os.kill(child, signal.SIGKILL)
 
 
 def _is_running(number: int) -> bool:

@@ -1,7 +1,15 @@
 import json
+import shlex
+from pathlib import Path
+from typing import get_args
+
+import pytest
 
 from kleene.experiments.catalog import CATALOG, NOT_MEASURED, listed
-from kleene.experiments.reproduce import experiments
+from kleene.experiments.claims import Verdict, claims
+from kleene.experiments.reproduce import experiment, experiments
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_experiment_has_a_line_in_the_catalog_and_no_line_is_left_over():
@@ -14,11 +22,42 @@ def test_an_experiment_without_a_line_is_listed_all_the_same():
     }  # fmt: skip
 
 
-def test_the_command_line_lists_what_each_experiment_shows_and_how_long_it_takes(run):
+def test_the_command_line_lists_all_claims_with_verdicts_and_times(run):
     found = json.loads(run("reproduce", "--json").out)
-    assert [row["name"] for row in found] == list(experiments())
-    rules = next(row for row in found if row["name"] == "rules")
+    assert [row["name"] for row in found] == list(claims())
+    assert len(found) >= 46
+    assert all(row["shows"] and row["why"] and row["run"] and row["verdict"] in get_args(Verdict) for row in found)
+    rules = next(row for row in found if row["experiment"] == "rules")
     assert (rules["quick"], rules["full"]) == ("70 s", "431 s")
-    assert all(set(row) == {"name", "shows", "quick", "full"} and all(row.values()) for row in found)
     printed = run("reproduce").out
-    assert all(words in printed for words in ("shows", "431 s", NOT_MEASURED, *(row["name"] for row in found)))
+    names = (*(row["name"] for row in found), *experiments())
+    assert all(words in printed for words in ("verdict", "431 s", NOT_MEASURED, *names))
+
+
+def test_claims_name_experiments_commands_and_pages_that_there_are():
+    pages = {f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md")}
+    for claim in claims().values():
+        assert bool(claim.experiment) != bool(claim.command), claim.name
+        assert not claim.experiment or claim.experiment in CATALOG, claim.name
+        assert not claim.command or claim.command in pages or claim.command.startswith("kleene "), claim.name
+
+
+def commands():
+    """The commands that run, check, compile or extract, each once; a check on a few inputs."""
+    found = dict.fromkeys(claim.command for claim in claims().values() if claim.command.startswith("kleene "))
+    for command in found:
+        words = shlex.split(command)[1:]
+        if words[0] in ("run", "check", "compile", "extract"):
+            yield [*words, *(("--samples", "3") if words[0] == "check" else ())]
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_a_command_that_shows_a_claim_works(run, words):
+    assert run(*words).status == 0
+
+
+def test_a_claim_without_an_experiment_says_what_shows_it(run):
+    found = run("reproduce", "alta-figure-3")
+    assert found.status == 2
+    assert "this shows it: kleene run parity_absolute 1 0 1 --trace" in found.err
+    assert experiment("alta-figure-4").name == experiment("parity-trace-supervision").name

@@ -11,9 +11,9 @@ import kleene
 from kleene import naming
 from kleene.errors import InputError
 from kleene.experiments import judged_networks
-from kleene.experiments.judge import JudgeSize, chosen_measures
+from kleene.experiments.judge import JudgeSize, defined_measures, meant_methods
 from kleene.experiments.judged_networks import drawn_words
-from kleene.explaining.interactions.measures import MEASURES
+from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
@@ -44,7 +44,14 @@ def test_taught_networks_are_families_by_machine_and_hints(monkeypatch):
 
     monkeypatch.setattr(judged_networks, "teach", Right)
     size = JudgeSize(
-        languages=("tomita_4",), length=4, words=2, seeds=2, hints=("none", "states", 0.25), hide=0, hide_taught=True
+        languages=("tomita_4",),
+        length=4,
+        words=2,
+        seeds=2,
+        hints=("none", "states", 0.25),
+        hide=0,
+        hide_taught=True,
+        machines=("RNN", "LSTM"),
     )
     found = kleene.judge("nearness", size=size, seed=5)
     taught = [one for one in found.verdicts if one.family not in ("compiled RNN", "compiled LSTM")]
@@ -63,7 +70,8 @@ def test_taught_networks_are_families_by_machine_and_hints(monkeypatch):
 
 
 def test_hidden_networks_compute_what_compiled_ones_do_in_other_units():
-    size = JudgeSize(languages=("tomita_4",), length=5, words=4, seeds=0, hide=2)
+    machines = ("RNN", "LSTM")
+    size = JudgeSize(languages=("tomita_4",), length=5, words=4, seeds=0, hide=2, machines=machines)
     found = kleene.judge(["di_hidden", "resampling", "shapley"], size=size)
     assert found.families == ("compiled RNN", "compiled LSTM", "hidden RNN", "hidden LSTM", "softened LSTM")
     assert found.left_out == found.problems == ()
@@ -74,6 +82,40 @@ def test_hidden_networks_compute_what_compiled_ones_do_in_other_units():
             assert found.of(measure, family).spearman["language"].mean == pytest.approx(same)
     hidden, plain = (found.of("di_hidden", f"{kind} LSTM").spearman["language"].mean for kind in ("hidden", "compiled"))
     assert hidden != pytest.approx(plain, abs=0.01)
+
+
+def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
+    size = JudgeSize(
+        languages=("tomita_1",), length=4, words=6, seeds=1, transformer_iterations=150, hidden=16,
+        machines=("RNN", "Transformer"), hide=0,
+    )  # fmt: skip
+    families = ["compiled RNN", "compiled Transformer", "taught Transformer"]
+    found = kleene.judge(["di_cdt", "di_when_read", "shapley"], size=size, families=families)
+    assert found.families == tuple(families)
+    assert found.left_out == found.problems == ()
+    judged = [(one.measure, one.family) for one in found.verdicts]
+    assert ("di_cdt", "compiled RNN") not in judged
+    assert ("di_when_read", "compiled Transformer") not in judged
+    assert found.of("shapley", "compiled Transformer").spearman["language"].mean == pytest.approx(1)
+    assert found.of("di_cdt", "taught Transformer").networks == 1
+    assert "–" in str(found)
+
+
+def test_by_default_measures_are_those_that_are_defined_for_some_family():
+    for families, left_out in (
+        (["taught RNN"], {"di_cdt", "di_cdt_logits"}),
+        (["taught Transformer"], {"di_when_read", "di_shared"}),
+        (["taught Transformer", "hidden RNN"], set()),
+    ):
+        assert set(EVERY_MEASURE) - set(defined_measures(EVERY_MEASURE, families)) == left_out
+    named = {"di_cdt": EVERY_MEASURE["di_cdt"]}
+    assert defined_measures(named, ["taught RNN"]) == named
+
+
+def test_a_measure_that_is_defined_for_none_of_the_networks_is_named():
+    found = kleene.judge(["di_cdt", "nearness"], size=TINY, families=["compiled RNN"])
+    assert found.problems == ("di_cdt on all networks: it is defined for Transformers",)
+    assert found.measures == ("nearness",)
 
 
 def test_a_family_that_there_is_not_is_refused():
@@ -88,10 +130,13 @@ def test_measures_are_named_given_as_functions_or_found_in_files(tmp_path):
     def mine(network, words):
         raise AssertionError
 
-    assert list(chosen_measures(())) == list(MEASURES)
-    assert list(chosen_measures(["erasure", mine, f"{file}:score"])) == ["erasure", "mine", f"{file}:score"]
-    assert chosen_measures({"a": mine}) == {"a": mine}
-    assert list(chosen_measures("shapley")) == ["shapley"]
+    def meant(methods):
+        return meant_methods(methods)["interactions"]
+
+    assert list(meant(())) == list(EVERY_MEASURE)
+    assert list(meant(["erasure", mine, f"{file}:score"])) == ["erasure", "mine", f"{file}:score"]
+    assert meant({"a": mine}) == {"a": mine}
+    assert list(meant("shapley")) == ["shapley"]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ MAKERS: dict[str, Any] = {
     "checkpoint.safetensors": _checkpoint,
     "automaton.json": lambda path: kleene.DFA.from_regex(EVEN).save(path),
     "automaton.dot": lambda path: kleene.DFA.from_regex(EVEN).save(path),
+    "automaton.jff": lambda path: kleene.DFA.from_regex(EVEN).save(path),
+    "machine.jff": lambda path: get_machine("bump").build().save(path),
     "machine.tm": lambda path: get_machine("bump").build().save(path),
     "circuit.nram": _circuit,
     "trace.json": lambda path: kleene.DFA.from_regex(EVEN).run("0110").save(path),

@@ -44,6 +44,8 @@ USES = {
     "checkpoint.safetensors": "load F\nload F\nrun F 1",
     "automaton.json": AUTOMATON,
     "automaton.dot": AUTOMATON,
+    "automaton.jff": f"{AUTOMATON}\nrun F 0110\nview F -o out.jff",
+    "machine.jff": f"{MACHINE}\nrun F 11 --max-steps 50\nview F -o out.jff",
     "machine.tm": MACHINE,
     "circuit.nram": "run circuit:F 1 3 2 0\nrun circuit:F 1 1 --steps 4 --trace\ncompile circuit:F",
     "trace.json": "load F",

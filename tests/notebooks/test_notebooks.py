@@ -65,7 +65,7 @@ def test_the_cells_and_solutions_of_a_notebook_run(path, tmp_path):
     nbformat.validate(notebook)
     notebook.cells = [part for cell in notebook.cells for part in with_solutions(cell, nbformat)]
     settings = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # as for a reader
-    client = nbclient.NotebookClient(notebook, timeout=180, resources={"metadata": {"path": str(tmp_path)}})
+    client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=settings)
 
 

@@ -1,5 +1,6 @@
 """The commands of exercises: list them, start one, ask for a hint, grade a solution."""
 
+import shlex
 import shutil
 import sys
 from typing import Annotated
@@ -68,7 +69,7 @@ def start(
     if as_json:
         return print_json(found.as_json() | {"statement": found.statement, "file": str(path)})
     typer.echo(f"{found.title} ({found.kind}, {found.level})\n\n{found.statement}\n")
-    typer.echo(f"wrote {path}: edit it, then kleene exercise grade {path}")
+    typer.echo(f"wrote {path}: edit it, then kleene exercise grade {shlex.quote(str(path))}")
 
 
 @exercise.command()
@@ -94,7 +95,7 @@ def hint(
         return print_json({"exercise": found.name, "number": number, "of": of, "hint": text})
     typer.echo(f"hint {number} of {of}: {text}")
     if number < of:
-        typer.echo(f"the next: kleene exercise hint {name} {number + 1}")
+        typer.echo(f"the next: kleene exercise hint {shlex.quote(name)} {number + 1}")
 
 
 @exercise.command()
@@ -134,6 +135,6 @@ def grade(
             typer.echo(f"your file printed:\n{found.printed.rstrip()}\n")
         typer.echo(str(found))
         if not found and find(found.exercise).hints:
-            typer.echo(f"\na hint: kleene exercise hint {found.exercise}")
+            typer.echo(f"\na hint: kleene exercise hint {shlex.quote(found.exercise)}")
     if not found:
         raise typer.Exit(FAILED)

@@ -2,11 +2,11 @@
 
 import sys
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import LARGEST_SEED, MANY, JsonOption
+from kleene.cli.options import LARGEST_SEED, MANY, JsonOption, complete_transformer
 from kleene.cli.printing import print_json
 
 commands = typer.Typer()
@@ -18,50 +18,88 @@ def judge(
         list[str] | None,
         typer.Argument(
             metavar="[METHOD]...",
-            help="Measures of interaction, such as di_hidden, erasure or integrated_hessians, or FILE.py:NAME (which "
-            "runs that file), a function of your own; by default all of Kleene's.",
+            help="Measures of interaction, such as di_hidden or erasure, methods for circuits, such as acdc or eap, or "
+            "FILE.py:NAME (which runs that file), a function of your own; by default all of Kleene's.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Four languages, two seeds: minutes on two cores.")] = False,
-    words: Annotated[int | None, typer.Option(help="Words to judge on, for each language.", min=1, max=MANY)] = None,
+    of: Annotated[
+        str | None, typer.Option(metavar="interactions|circuits", help="Judge all methods of one; by default of both.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Four languages, two seeds, eight small programs: minutes on two cores.")
+    ] = False,
+    words: Annotated[
+        int | None,
+        typer.Option(help="Words to judge on, for each language; pairs of inputs, for each program.", max=MANY),
+    ] = None,
     length: Annotated[
-        int | None, typer.Option(help="Symbols of a word; from 17 on, some truths are estimated.", min=3, max=40)
+        int | None,
+        typer.Option(help="Symbols of a word; from 17 on, some interactions are estimated.", min=3, max=40),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(help="Taught networks of each kind and language; 0 for compiled ones alone.", max=100)
+    ] = None,
+    hide: Annotated[
+        int | None, typer.Option(help="Hidden networks of each compiled one; 0 for none.", min=0, max=100)
     ] = None,
     families: Annotated[
         list[str] | None,
         typer.Option("--family", metavar="NAME", help="Judge only on networks such as 'taught LSTM'; may be repeated."),
     ] = None,
+    programs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--program",
+            metavar="NAME",
+            help="Judge circuits on this transformer or RASP program; may be repeated.",
+            autocompletion=complete_transformer,
+        ),
+    ] = None,
     iterations: Annotated[int | None, typer.Option(help="Updates of each taught network.", min=1, max=MANY)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the words and the first of the networks.", max=LARGEST_SEED)] = 0,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the tables as a page, an .html file.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge measures of how inputs interact against the true interactions, on compiled, hidden and taught networks.
+    """Judge explanations against the truth: how inputs interact, and which circuits compute the output.
 
-    A method of your own takes a network and a list of words, and returns scores [word, i, j].
+    A measure of interaction of your own takes a network and a list of words, and returns scores [word, i, j]. A method
+    for circuits takes a network, inputs and as many other inputs, and returns scores [destinations, sources] or
+    [sources].
     """
     from kleene.stopping import stoppable
 
     with stoppable("stopped before anything was judged"):
-        from kleene.experiments.judge import FULL, QUICK, chosen_measures
+        from kleene.experiments.all_verdicts import check_page, save_page
+        from kleene.experiments.judge import FULL, FULL_CIRCUITS, QUICK, QUICK_CIRCUITS, meant_methods, wanted_families
         from kleene.experiments.judge import judge as judged
-        from kleene.experiments.judged_networks import checked_families
         from kleene.teaching.loop import use_all_cores
 
-        measures = chosen_measures(methods or ())
+        chosen = meant_methods(methods or (), of)
+        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations, "hide": hide}
+        size = replace(QUICK if quick else FULL, **_given(given))
+        asked = {"words": words, "programs": tuple(programs or ()) or None} if chosen["circuits"] else {}
+        circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **_given(asked))
+        wanted_families(families or (), {"interactions": size, "circuits": circuits}, chosen)
+        if output is not None:
+            check_page(output)
         use_all_cores()
-        given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations}
-        size = replace(QUICK if quick else FULL, **{key: value for key, value in given.items() if value is not None})
-        checked_families(size, families or ())
         shown = not as_json and sys.stderr.isatty()
-        found = judged(measures, size=size, seed=seed, families=families or (), on_network=_tell if shown else None)
+        every = chosen["interactions"] | chosen["circuits"]
+        much = {"size": size, "circuits": circuits, "families": families or (), "seed": seed}
+        found = judged(every, **much, on_network=_tell if shown else None)
         if shown:
             _tell("")
+        if output is not None:
+            save_page(found, output)
     if as_json:
         return print_json(found.as_json())
     typer.echo(str(found))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _tell(line: str) -> None:

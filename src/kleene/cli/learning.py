@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, JsonOption
+from kleene.cli.options import MANY, VERY_MANY, JsonOption, VocabOption, adoption
 from kleene.cli.printing import new_console, print_json
 from kleene.errors import InputError
 
@@ -23,13 +23,15 @@ def teach(
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
             "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
             "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, mlp, "
-            "encoder); tm:NAME (transformer); scan:length or another split (seq2seq); "
+            "encoder, plain); rasp:NAME (plain); tm:NAME (transformer); scan:length or another split (seq2seq); "
             "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
         str | None,
-        typer.Option(help="ntm, nram, rnn, lstm, transformer, encoder, mlp or seq2seq; by default the task's own."),
+        typer.Option(
+            help="ntm, nram, rnn, lstm, transformer, encoder, plain, mlp or seq2seq; by default the task's own."
+        ),
     ] = None,
     hints: Annotated[
         str | None,
@@ -86,11 +88,19 @@ def teach(
     answer: Annotated[
         str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
     ] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="paper, or how training differs from it: on, holes, each, stated (nram).")
+    ] = None,
     noise: Annotated[
         float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
     ] = None,
     depth: Annotated[int | None, typer.Option(help="Hidden layers (mlp).", min=1, max=100)] = None,
     optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder, seq2seq).")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="How it keeps the algorithm: interchange, hints, 'strict hints' or none (plain)."),
+    ] = None,
+    vocab: VocabOption = None,
     vocabulary: Annotated[
         int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
     ] = None,
@@ -116,6 +126,8 @@ def teach(
     given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
     given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
+    given |= {"variant": variant}
+    given |= {"method": method, "vocab": adoption(vocab)["vocab"]}
     options = {name: value for name, value in given.items() if value is not None}
     if port is not None and not watch:
         raise InputError("--port is the port of the page; add --watch, or leave it out")
@@ -271,7 +283,11 @@ def _print_listing(listing: Any, *lines: str) -> None:
 @commands.command()
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="An experiment of a paper; without one, they are listed.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="An experiment, or a table or figure of a text; without one, all are listed with our verdicts.",
+        ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="The paper's own size; otherwise one for a CPU.")] = False,
     iterations: Annotated[
@@ -283,15 +299,22 @@ def reproduce(
     folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
     as_json: JsonOption = False,
 ) -> None:
-    """Run an experiment of the papers, our numbers beside theirs."""
+    """Run an experiment of the papers, our numbers beside theirs.
+
+    Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why.
+    """
     from kleene.experiments.catalog import catalog_table, listed
+    from kleene.experiments.claims import claims, claims_table
     from kleene.experiments.reproduce import experiments, reproduce
     from kleene.stopping import stoppable
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
-        lines = [listed(known) for known in experiments()]
-        return print_json([line.as_json() for line in lines]) if as_json else new_console().print(catalog_table(lines))
+        if as_json:
+            return print_json([claim.as_json() for claim in claims().values()])
+        console = new_console()
+        console.print(claims_table(), catalog_table([listed(known) for known in experiments()]), sep="\n\n")
+        return None
     with stoppable("stopped before anything was taught"):
         use_all_cores()
         with _bar(not as_json) as bar:

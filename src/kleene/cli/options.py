@@ -8,7 +8,7 @@ import typer
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 MANY, VERY_MANY, LARGEST_SEED = 10**6, 10**9, 2**63 - 1  # upper bounds of integer options
-FILES = (".py", ".safetensors")  # that hold programs or networks
+FILES = (".py", ".safetensors", ".jff")  # that hold programs or networks
 
 
 def complete_program(incomplete: str) -> list[str]:
@@ -46,8 +46,9 @@ ProgramArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, circuit:FILE.nram, "
-        "rasp:NAME, rnn:NAME, FILE.py:NAME (which runs that file), or a network in a .safetensors file.",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, tm:FILE.tm, FILE.jff, "
+        "circuit:FILE.nram, rasp:NAME, rnn:NAME, FILE.py:NAME (which runs that file), or a network in a "
+        ".safetensors file.",
         autocompletion=complete_program,
     ),
 ]
@@ -78,8 +79,8 @@ SourceArgument = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, rasp:NAME, circuit:FILE.nram or "
-        "FILE.py:NAME (which runs that file).",
+        help="A program or circuit of the library, dfa:REGEX, dfa:NAME, tm:NAME, FILE.jff, rasp:NAME, "
+        "circuit:FILE.nram or FILE.py:NAME (which runs that file).",
         autocompletion=complete_program,
     ),
 ]

@@ -255,7 +255,7 @@ def extract(
         typer.Option(
             "--output",
             "-o",
-            help="Write the automaton to this .json, .dot or .gv file, or draw it: .svg, .png, .pdf or .html.",
+            help="Write the automaton to this .json, .dot, .gv or .jff file, or draw it: .svg, .png, .pdf or .html.",
         ),
     ] = None,
     method: Annotated[
@@ -293,26 +293,39 @@ def view(
     program: Annotated[
         str,
         typer.Argument(
-            metavar="PROGRAM", help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.py:NAME (which runs it), or a network's file."
+            metavar="PROGRAM",
+            help="dfa:REGEX, dfa:NAME, tm:NAME, FILE.jff, FILE.py:NAME (which runs it), or a network's file.",
         ),
     ],
     word: Annotated[str | None, typer.Argument(metavar="[WORD]", help="A word whose path is drawn bold.")] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="The .svg, .png, .pdf or .html to write.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The .svg, .png, .pdf or .html to write; or a file of the program itself: .jff (JFLAP), .json, .dot, "
+            ".gv, .tm.",
+        ),
     ] = None,
+    minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
     dead: Annotated[bool, typer.Option("--dead/--no-dead", help="Draw states from which nothing is accepted.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Draw all states and arrows, even if many.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw an automaton or a Turing machine as a diagram; show any other program or network as tables in a page.
 
-    It goes to a file, or as SVG or HTML to where the output is sent.
+    It goes to a file, or as SVG or HTML to where the output is sent. With -o FILE.jff, JFLAP opens it.
     """
-    from kleene.viewing import ObjectPage
+    from kleene.viewing import ObjectPage, is_program_file, save_program
     from kleene.viewing import view as picture_of
 
+    if output is not None and is_program_file(output):
+        if word is not None:
+            raise typer.BadParameter(f"{output} holds the program, and not the path of a word; leave the word out")
+        written = save_program(program, output, minimise=minimise)
+        return print_json(written.as_json()) if as_json else typer.echo(f"wrote {written.path}")
     printed = output is None and not as_json and not sys.stdout.isatty()
-    shown: Any = picture_of(program, word, output, dead=dead, force=force)
+    shown: Any = picture_of(program, word, output, minimise=minimise, dead=dead, force=force)
     is_page = isinstance(shown, ObjectPage)
     if printed:
         return typer.echo(shown.html if is_page else shown.svg)

@@ -60,14 +60,23 @@ def cases_of(exercise: Exercise, seed: int = 0) -> Cases:
     every = _function(module, "every", exercise)
     if every is None and exercise.kind == "circuit":
         raise InputError(f"the exercise {exercise.name!r} is wrong: {exercise.reference} defines no `every`")
+    sample = _function(module, "sample", exercise)
+    try:
+        found, whole = _small(exercise, every)
+        drawn = sorted(_drawn(exercise, sample, own=every is not None, seed=seed) - {*found}, key=_order(exercise))
+    except Exception as error:
+        raise InputError(
+            f"the exercise {exercise.name!r} is wrong, not your solution: its own inputs cannot be made "
+            f"({type(error).__name__}: {error}); `every` yields lists or words, and `sample` returns one"
+        ) from error
+    return Cases(exercise, reference, tuple(found), tuple(drawn), whole, every is not None)
+
+
+def _small(exercise: Exercise, every: Callable[..., Any] | None) -> tuple[list, bool]:
+    """All small inputs, or as many of them as are tried, and whether these are all."""
     small = iter(_all_words(exercise) if every is None else every(exercise.exhaustive))
-    found = list(itertools.islice((_kept(entered) for entered in small), MOST))
-    if every is not None:
-        found = sorted(dict.fromkeys(found), key=len)
-    whole = next(small, None) is None
-    drawn = _drawn(exercise, _function(module, "sample", exercise), own=every is not None, seed=seed)
-    larger = sorted(drawn - {*found}, key=_order(exercise))
-    return Cases(exercise, reference, tuple(found), tuple(larger), whole, every is not None)
+    found = [_kept(entered) for entered in itertools.islice(small, MOST)]
+    return found if every is None else sorted(dict.fromkeys(found), key=len), next(small, None) is None
 
 
 def _function(module: ModuleType, name: str, exercise: Exercise) -> Callable[..., Any] | None:

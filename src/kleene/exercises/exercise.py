@@ -130,6 +130,8 @@ def _header(given: Mapping[str, str], file: Path) -> dict:
         if number is None:
             raise InputError(f"{str(file)!r}: {key} is {given[key]!r}; it is a whole number, 0 or more")
         found[key] = number
+    if found["longest"] < found["exhaustive"]:
+        raise InputError(f"{str(file)!r}: longest is {found['longest']}, less than exhaustive, {found['exhaustive']}")
     if given.get("causal", "no") not in ("yes", "no"):
         raise InputError(f"{str(file)!r}: causal is {given['causal']!r}; it is yes or no")
     tokens = typed_vocabulary(given["alphabet"]) if given.get("alphabet") else []

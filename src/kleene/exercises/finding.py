@@ -65,7 +65,7 @@ def start(name: str | os.PathLike, output: str | os.PathLike | None = None) -> P
     Its first line names the exercise, and the statement follows as comments.
     """
     exercise = find(name)
-    path = Path(output if output is not None else f"{exercise.folder.name}{exercise.ending}")
+    path = Path(output if output is not None else f"{exercise.folder.resolve().name}{exercise.ending}")
     if os.path.lexists(path):
         raise InputError(f"there is a file {str(path)!r} already, which may be your work; give another name with -o")
     mark = COMMENTS[exercise.ending]

@@ -22,6 +22,7 @@ from kleene.exercises.exercise import Exercise
 from kleene.exercises.finding import exercise_of, find
 
 GRACE = 5.0  # seconds that the process has to stop by itself
+DRAINING = 1.0  # seconds to wait for the end of what it printed, which a process that left its session may hold open
 LOADING = 120.0  # seconds in which it has to load Kleene; only then the time of the file begins
 KEPT = 4_000  # characters of what the student's file prints
 
@@ -53,7 +54,7 @@ class Grade:
     passed: bool
     inputs: int
     tried: str
-    wrong: int = 0
+    wrong: int | None = 0  # on how many inputs; None if a run ended with an error, after which no other was tried
     counterexample: WrongRun | None = None
     problem: str | None = None
     figures: dict[str, int] = field(default_factory=dict)
@@ -73,7 +74,8 @@ class Grade:
             return "\n".join([*told, figures])
         if self.problem is not None:
             return f"{self.exercise}: not yet\n{self.problem}"
-        return f"{self.exercise}: not yet, wrong on {self.wrong:,} of {self.inputs:,} inputs\n{self.counterexample}"
+        counted = f"wrong on {self.wrong:,} of {self.inputs:,} inputs" if self.wrong else "its run ends with an error"
+        return f"{self.exercise}: not yet, {counted}\n{self.counterexample}"
 
     def as_json(self) -> dict[str, Any]:
         """The grade as plain data."""
@@ -124,6 +126,7 @@ def _in_a_process(asked: dict[str, Any], limit: float) -> tuple[int | None, str]
     ready, loaded = os.pipe()
     command = [sys.executable, "-P", "-m", "kleene.exercises.worker", json.dumps(asked | {"ready": loaded})]
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    pipes |= {"bufsize": 0}  # so that closing the pipe waits for nobody who still holds its other end
     pipes |= {"pass_fds": (loaded,), "start_new_session": True}
     own = os.environ | {"JAX_PLATFORMS": "cpu"}  # a small network, for which a GPU takes longer to start than to run
     with subprocess.Popen(command, **pipes, env=own) as process:
@@ -141,7 +144,7 @@ def _in_a_process(asked: dict[str, Any], limit: float) -> tuple[int | None, str]
             os.close(ready)
             with suppress(ProcessLookupError, PermissionError):  # whatever the file has started ends with it
                 os.killpg(process.pid, signal.SIGKILL)
-        reader.join(GRACE)
+        reader.join(DRAINING)
     return status, b"".join(kept).decode("utf-8", "replace")[:KEPT]
 
 

@@ -43,7 +43,8 @@ def graded(
     if wrong:
         fails = lambda one: not _is_right(*_one(program, marking, cases, one), marking)  # noqa: E731
         smallest = shrunk(cases, tried[wrong[0]], fails)
-        return found(wrong=len(wrong), counterexample=_shown_run(solution, kind, marking, cases, smallest, width))
+        shown_run = _shown_run(solution, kind, marking, cases, smallest, width)
+        return found(wrong=len(wrong) if len(runs) == len(tried) else None, counterexample=shown_run)
     on_phase("your program was compiled, and its network ran")
     try:
         network = compile(program)
@@ -76,19 +77,21 @@ def _expected(cases: Cases, marking: Marking, entered: Any) -> Any:
 
 
 def _runs(runner: Any, marking: Marking, inputs: Sequence[Any]) -> list[Run]:
-    """How the run on each input ended; all at once, and one by one only if that fails."""
+    """How the run on each input ended: all at once, or if that fails one by one up to the first error.
+
+    Runs that do not halt take long, so those after the first are not tried.
+    """
     given = [list(entered) if isinstance(entered, tuple) else entered for entered in inputs]
     try:
         return list(runner.run_batch(given, **marking.limits))
     except (RunError, InputError):
-        return [_run(runner, marking, entered) for entered in given]
-
-
-def _run(runner: Any, marking: Marking, entered: Any) -> Run:
-    try:
-        return next(iter(runner.run_batch([entered], **marking.limits)))
-    except (RunError, InputError) as error:
-        return error
+        found: list[Run] = []
+        for entered in given:
+            try:
+                found += runner.run_batch([entered], **marking.limits)
+            except (RunError, InputError) as error:
+                return [*found, error]
+        return found
 
 
 def _one(program: Any, marking: Marking, cases: Cases, entered: Any) -> tuple[Run, Any]:

@@ -28,12 +28,16 @@ def solution_in(file: str, exercise: Exercise) -> Solution:
         found = naming.find(name).subject
     elif ending == ".py":
         found = _defined(file, exercise, marking)
-        regex = exercise.kind == "automaton" and isinstance(found, str)
-        name = f"dfa:{found}" if regex else f"{file}:{exercise.define or 'program'}"
+        name = f"dfa:{found}" if _is_regex(found, exercise) else f"{file}:{exercise.define or 'program'}"
     else:
         endings = " or ".join([".py", *marking.endings])
         raise InputError(f"{file!r} ends in {ending or 'nothing'!r}; the exercise takes a file that ends in {endings}")
     return Solution(_of_kind(found, file, exercise, marking), name)
+
+
+def _is_regex(found: Any, exercise: Exercise) -> bool:
+    letters = all(len(symbol) == 1 for symbol in exercise.alphabet if exercise.has_words)
+    return exercise.kind == "automaton" and isinstance(found, str) and letters
 
 
 def _defined(file: str, exercise: Exercise, marking: Marking) -> Any:
@@ -72,7 +76,7 @@ def _place(error: BaseException, file: str) -> str:
 
 def _of_kind(found: Any, file: str, exercise: Exercise, marking: Marking) -> Any:
     """What was found as a program of the exercise's kind, or an error that names both kinds."""
-    if exercise.kind == "automaton" and isinstance(found, str):
+    if _is_regex(found, exercise):
         try:
             return DFA.from_regex(found, "".join(exercise.alphabet))
         except ProgramError as error:

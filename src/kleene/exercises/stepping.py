@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kleene.errors import InputError, RunError
+from kleene.errors import HaltError, InputError, RunError
 from kleene.exercises.marking import Marking
 from kleene.kinds import RASP, TRANSFORMERS, Kind
 from kleene.programs.rasp.graph import RaspError, RASPExpr
@@ -18,13 +18,14 @@ from kleene.traces.windows import window_lines
 
 MOST_LINES, AT_END = 60, 12  # lines that are shown, and how many of them at the end
 MOST_TRIED = 100  # steps that are taken one by one to find where a run breaks off
+AFTER = 3  # steps that are shown of a run that does not halt, beside one for each position
 LONGEST = 44  # letters of an expression
 
 
 def step_lines(program: Any, kind: Kind, marking: Marking, entered: Any, width: int) -> list[str]:
     """The run on an input as lines of about that width, up to where it ends or breaks off."""
     if kind is RASP:
-        lines = expression_lines(program, entered)
+        lines = [line if len(line) <= width else f"{line[: width - 1]}…" for line in expression_lines(program, entered)]
     else:
         trace = _trace(program, kind, marking, entered)
         lines = [] if trace is None else _trace_lines(program, kind, entered, trace, width)
@@ -37,13 +38,16 @@ def step_lines(program: Any, kind: Kind, marking: Marking, entered: Any, width: 
 def _trace(program: Any, kind: Kind, marking: Marking, entered: Any) -> Trace | None:
     """The trace of the run; of one that ends with an error, the part before it."""
     given = list(entered) if isinstance(entered, tuple) else entered
+    most = MOST_TRIED
     try:
         return program.run(given, **marking.limits)
+    except HaltError:
+        most = len(given) + AFTER
     except (RunError, InputError):
         pass
     found = None
     try:
-        for steps in range(MOST_TRIED):
+        for steps in range(most):
             found = _first_steps(program, kind)(given, steps)
     except (RunError, InputError):
         return found

@@ -1,62 +1,94 @@
-"""`kleene.judge`: which measures find the true interactions of inputs, on compiled, hidden and taught networks.
+"""`kleene.judge`: which measures find the true interactions of inputs, and which methods the true circuits.
 
-The truth is known because the networks compute regular languages. Some are compiled from automata, others are taught
-and then checked on every word of the length that is judged.
+The true interactions are known because the networks compute regular languages. Some are compiled from automata, others
+are taught and then checked on every word of the length that is judged. The true circuits are those of compiled
+Transformers, and of the same ones in another basis.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from kleene import naming
 from kleene.errors import InputError, did_you_mean
+from kleene.experiments.all_verdicts import AllVerdicts
+from kleene.experiments.judged_circuits import FULL_CIRCUITS as FULL_CIRCUITS
+from kleene.experiments.judged_circuits import QUICK_CIRCUITS as QUICK_CIRCUITS
+from kleene.experiments.judged_circuits import CircuitSize as CircuitSize
+from kleene.experiments.judged_circuits import circuit_networks
+from kleene.experiments.judged_methods import chosen_methods
 from kleene.experiments.judged_networks import FULL as FULL
 from kleene.experiments.judged_networks import QUICK as QUICK
+from kleene.experiments.judged_networks import TRANSFORMER, networks
 from kleene.experiments.judged_networks import JudgeSize as JudgeSize
-from kleene.experiments.judged_networks import networks
+from kleene.explaining.circuits.judging import judge_circuits
+from kleene.explaining.circuits.methods import METHODS
+from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.judging import judge_interactions
-from kleene.explaining.interactions.measures import MEASURES, Measure
+from kleene.explaining.interactions.measures import Measure
+from kleene.explaining.interactions.transformers import EVERY_MEASURE, RECURRENT_ONLY, TRANSFORMER_ONLY
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 
 
 def judge(
-    methods: Sequence[str | Measure] | Mapping[str, Measure] | str | Measure = (),
+    methods: Any = (),
     *,
+    of: str | None = None,
     size: JudgeSize = QUICK,
+    circuits: CircuitSize = QUICK_CIRCUITS,
     seed: int = 0,
     families: Iterable[str] = (),
     on_network: Callable[[str], None] | None = None,
-) -> InteractionVerdicts:
-    """The verdicts on measures of interaction, by default on all: rank correlations with the truth, and seconds.
+) -> InteractionVerdicts | CircuitVerdicts | AllVerdicts:
+    """The verdicts on measures of interaction and on methods for circuits, by default on all of both.
 
-    A method is the name of a measure, "FILE.py:NAME", or a function from a network and a list of words to scores
-    [word, i, j]; several are given in a list, or in a dict by name. `families` are those of `size.families` to judge
-    on, such as "taught LSTM"; by default all.
+    A method is the name of one of Kleene's, "FILE.py:NAME", or a function; several are given in a list, or in a dict by
+    name. A function of a network and a list of words is a measure of interaction and returns scores [word, i, j]; one
+    of a network, inputs and other inputs is a method for circuits and returns scores [destinations, sources] or
+    [sources]. `of` is "interactions" or "circuits" if all methods of one are meant. `size` and `circuits` say how much
+    is judged. `families` are those to judge on, such as "taught LSTM"; by default all.
 
     >>> small = JudgeSize(languages=("tomita_4",), length=5, words=3, seeds=0)
     >>> found = judge(["nearness", "shapley"], size=small)
     >>> found.of("shapley", "compiled LSTM").spearman["language"].mean.__round__(6)
     1.0
     """
-    chosen = chosen_measures(methods)
-    found = judge_interactions(list(networks(size, seed, families, on_network)), chosen, on_network=on_network)
-    return replace(found, size=asdict(size) | {"seed": seed})
+    chosen = meant_methods(methods, of)
+    wanted = wanted_families(families, {"interactions": size, "circuits": circuits}, chosen)
+    found: list[Any] = []
+    if "interactions" in wanted:
+        given = networks(size, seed, wanted["interactions"], on_network)
+        measures = defined_measures(chosen["interactions"], wanted["interactions"])
+        known = judge_interactions(list(given), measures, on_network=on_network)
+        found.append(replace(known, size=asdict(size) | {"seed": seed}))
+    if "circuits" in wanted:
+        given = circuit_networks(circuits, seed, wanted["circuits"], on_network)
+        known = judge_circuits(list(given), chosen["circuits"], on_network=on_network)
+        found.append(replace(known, size=asdict(circuits) | {"seed": seed}))
+    return found[0] if len(found) == 1 else AllVerdicts(*found)
 
 
-def chosen_measures(methods: Any) -> dict[str, Measure]:
-    """The measures that are meant, by name; all of Kleene's own if none is."""
-    if isinstance(methods, Mapping):
-        return dict(methods)
-    given = [methods] if isinstance(methods, str) or callable(methods) else list(methods)
-    found: dict[str, Measure] = {}
-    for method in given:
-        if callable(method):
-            found[getattr(method, "__name__", repr(method))] = method
-        elif method.partition(":")[0].endswith(".py"):
-            found[method] = naming.function_in_file(method, "the method")
-        elif method in MEASURES:
-            found[method] = MEASURES[method]
-        else:
-            like = did_you_mean(method, MEASURES)
-            raise InputError(f"no measure {method!r}, and FILE.py:NAME is one of your own; {like}")
-    return found or dict(MEASURES)
+def meant_methods(methods: Any, of: str | None = None) -> dict[str, dict[str, Any]]:
+    """The methods for interactions and for circuits that are meant; all of Kleene's own if none is named."""
+    return chosen_methods(methods, {"interactions": EVERY_MEASURE, "circuits": METHODS}, of)
+
+
+def wanted_families(
+    families: Iterable[str], sizes: Mapping[str, JudgeSize | CircuitSize], chosen: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[str, ...]]:
+    """The families that are judged on for interactions and for circuits, without what is not judged at all."""
+    known = {kind: size.families for kind, size in sizes.items() if chosen[kind]}
+    given, every = tuple(families), [family for some in known.values() for family in some]
+    for family in given:
+        if family not in every:
+            raise InputError(f"no family of networks {family!r}; {did_you_mean(family, every)}")
+    found = {kind: tuple(family for family in some if family in given or not given) for kind, some in known.items()}
+    return {kind: some for kind, some in found.items() if some}
+
+
+def defined_measures(measures: Mapping[str, Measure], families: Iterable[str]) -> dict[str, Measure]:
+    """The measures; if they are all of Kleene's own, those that are defined for some of these families."""
+    if not set(EVERY_MEASURE) <= set(measures):
+        return dict(measures)
+    kinds = {TRANSFORMER in family for family in families}
+    unknown = {*(() if True in kinds else TRANSFORMER_ONLY), *(() if False in kinds else RECURRENT_ONLY)}
+    return {name: measure for name, measure in measures.items() if name not in unknown}

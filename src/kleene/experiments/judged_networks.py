@@ -15,6 +15,7 @@ import numpy as np
 from kleene import naming
 from kleene.compiling import compile
 from kleene.errors import InputError, did_you_mean
+from kleene.experiments.judged_transformers import compiled_transformer, taught_transformers
 from kleene.explaining.interactions.judging import JudgedNetwork
 from kleene.explaining.interactions.measures import AlphabetWord
 from kleene.groundtruth.recurrent import hide_recurrent
@@ -24,6 +25,7 @@ from kleene.teaching.teach import teach
 
 HIDING: dict[str, Any] = {"copies": 2, "decoys": 8}  # 2 copies always: seeds have the same shape, compiled once
 SOFTENING: dict[str, Any] = {"gates": 8.0, "noise": 0.03}
+TRANSFORMER = "Transformer"
 MOST_DRAWN = 1 << 62  # words from which different ones are drawn
 
 
@@ -36,8 +38,9 @@ class JudgeSize:
     words: int = 24
     seeds: int = 2
     iterations: int = 2_000
+    transformer_iterations: int = 1_000
     hidden: int = 32
-    machines: tuple[str, ...] = ("RNN", "LSTM")
+    machines: tuple[str, ...] = ("RNN", "LSTM", "Transformer")
     # Kinds of hints; each but "none" is a family of its own. A number is that share of all states.
     hints: tuple[str | float, ...] = ("none",)
     hide: int = 1  # hidden networks of each compiled one, with seeds of their own; 0 for none
@@ -50,23 +53,30 @@ class JudgeSize:
                 raise InputError(f"{name} is {getattr(self, name)}, which is too small; give {smallest} or more")
 
     @property
+    def recurrent(self) -> tuple[str, ...]:
+        """The machines that are recurrent, which can be hidden and taught with hints."""
+        return tuple(machine for machine in self.machines if machine != TRANSFORMER)
+
+    @property
     def families(self) -> tuple[str, ...]:
         """The names of the families of networks, in their order."""
-        made = [f"compiled {machine}" for machine in self.machines]
+        made = [f"compiled {machine}" for machine in self.recurrent]
         if self.hide:
-            made += [f"hidden {machine}" for machine in self.machines]
+            made += [f"hidden {machine}" for machine in self.recurrent]
             made += ["softened LSTM"] if "LSTM" in self.machines else []
-        for machine, kind in product(self.machines, self.hints if self.seeds else ()):
+        for machine, kind in product(self.recurrent, self.hints if self.seeds else ()):
             made.append(hinted(machine, kind))
             if self.hide_taught and kind == "none":
                 made.append(f"hidden taught {machine}")
+        if TRANSFORMER in self.machines:
+            made += [f"compiled {TRANSFORMER}", *([f"taught {TRANSFORMER}"] if self.seeds else [])]
         return tuple(made)
 
 
 QUICK = JudgeSize()
 FULL = JudgeSize(
     (*QUICK.languages, "(0|1)*1(0|1){2}", "(0|1)*101(0|1)*", "contains_abba"),
-    words=60, seeds=5, iterations=4_000, hints=("none", "states", 0.25), hide=5, hide_taught=True,
+    words=60, seeds=5, iterations=3_000, hints=("none", "states", 0.25), hide=5, hide_taught=True,
 )  # fmt: skip
 
 
@@ -84,7 +94,11 @@ def networks(
     wanted = checked_families(size, families)
     languages = {name: naming.find_program(f"dfa:{name}", AUTOMATA).subject for name in size.languages}
     words = {name: drawn_words(dfa, size, seed) for name, dfa in languages.items()}
-    made = _compiled(size, seed, wanted, languages), _taught(size, seed, wanted, languages, on_network)
+    made = (
+        _compiled(size, seed, wanted, languages),
+        _taught(size, seed, wanted, languages, on_network),
+        _transformers(size, seed, wanted, languages, on_network),
+    )
     for family, name, label, network in (one for some in made for one in some):
         yield JudgedNetwork(label, family, network, languages[name], words[name])
 
@@ -103,9 +117,9 @@ Made = Iterator[tuple[str, str, str, Any]]  # the family, the language, the netw
 
 def _compiled(size: JudgeSize, seed: int, wanted: tuple[str, ...], languages: dict[str, DFA]) -> Made:
     """Compiled networks, then hidden ones, then softened ones."""
-    hiding = {f"hidden {machine}": HIDING for machine in size.machines} | {"softened LSTM": HIDING | SOFTENING}
+    hiding = {f"hidden {machine}": HIDING for machine in size.recurrent} | {"softened LSTM": HIDING | SOFTENING}
     for family in (one for one in size.families if one.split()[0] in ("compiled", "hidden", "softened")):
-        if family not in wanted or "taught" in family:
+        if family not in wanted or "taught" in family or TRANSFORMER in family:
             continue
         for name, dfa in languages.items():
             network = compile(dfa, machine=family.split()[-1].lower(), dtype="float32")
@@ -120,7 +134,7 @@ def _taught(
     size: JudgeSize, seed: int, wanted: tuple[str, ...], languages: dict[str, DFA], tell: Callable[[str], None] | None
 ) -> Made:
     """Taught networks, and those without hints once more in other units."""
-    for machine, kind in product(size.machines, size.hints if size.seeds else ()):
+    for machine, kind in product(size.recurrent, size.hints if size.seeds else ()):
         family, disguised = hinted(machine, kind), f"hidden taught {machine}"
         also = size.hide_taught and kind == "none" and disguised in wanted
         if family not in wanted and not also:
@@ -133,6 +147,22 @@ def _taught(
                     yield family, name, f"{name} seed {run}", network
                 if also:
                     yield disguised, name, f"{name} seed {run}", hide_recurrent(network, seed=run, **HIDING).network
+
+
+def _transformers(
+    size: JudgeSize, seed: int, wanted: tuple[str, ...], languages: dict[str, DFA], tell: Callable[[str], None] | None
+) -> Made:
+    """Transformers, compiled and then taught."""
+    if f"compiled {TRANSFORMER}" in wanted:
+        for name, dfa in languages.items():
+            yield f"compiled {TRANSFORMER}", name, name, compiled_transformer(dfa, size.length)
+    for name, dfa in languages.items() if f"taught {TRANSFORMER}" in wanted else ():
+        if tell is not None:
+            tell(f"teaching: taught {TRANSFORMER}: {name}")
+        options = {"length": size.length, "seeds": size.seeds, "first_seed": seed, "width": size.hidden}
+        taught = taught_transformers(dfa, iterations=size.transformer_iterations, **options)
+        for run, network in enumerate(taught, start=seed):
+            yield f"taught {TRANSFORMER}", name, f"{name} seed {run}", network
 
 
 def taught_networks(name: str, machine: str, kind: str | float, size: JudgeSize, seed: int) -> list[Any]:

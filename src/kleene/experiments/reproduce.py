@@ -17,6 +17,7 @@ from kleene.experiments import (
     simplicity,
     trace_supervision,
 )
+from kleene.experiments.claims import claims
 from kleene.experiments.experiment import Reproduction, Size, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
@@ -116,8 +117,12 @@ def experiments(
 def experiment(
     name: str, size: Size = "quick", *, iterations: int | None = None, model: LSTM | None = None
 ) -> Reproduction:
-    """The experiment of that name."""
+    """The experiment of that name, or the one that shows the claim of that name."""
     known = experiments(size, iterations, model)
+    claim = claims().get(name)
+    if claim is not None and not claim.experiment:
+        raise InputError(f"{name} needs no experiment; this shows it: {claim.run}")
+    name = name if claim is None else claim.experiment
     if name not in known:
         raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
     if iterations is not None and iterations < 1:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kleene.groundtruth.bases import BasisMap
+from kleene.groundtruth.compression import Compression
 from kleene.groundtruth.units import UnitMap
 
 Equality = Literal["exact", "rounded", "changed"]
@@ -24,12 +26,13 @@ class Hidden:
 
     network: Any
     original: Any
-    map: UnitMap
+    map: UnitMap | BasisMap
     equality: Equality
     inputs: int
     right: int
     difference: float
     options: dict[str, Any]
+    compression: Compression | None = None
 
     @property
     def accuracy(self) -> float:
@@ -43,6 +46,7 @@ class Hidden:
             "right": self.right,
             "difference": self.difference,
             "options": self.options,
+            "compression": None if self.compression is None else self.compression.as_json(),
             "map": self.map.as_json(),
         }
 
@@ -50,7 +54,8 @@ class Hidden:
         return f"<Hidden {type(self.network).__name__}: {self.right} of {self.inputs} inputs right>"
 
     def __str__(self) -> str:
+        lost = "" if self.compression is None else f"\n{self.compression}"
         return (
             f"{WORDS[self.equality]}\n"
-            f"{self.right} of {self.inputs} sample inputs right, outputs differ by at most {self.difference:.2g}"
+            f"{self.right} of {self.inputs} sample inputs right, outputs differ by at most {self.difference:.2g}{lost}"
         )

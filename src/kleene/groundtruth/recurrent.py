@@ -6,7 +6,7 @@ was compiled from an automaton has one live unit at a time, and the hidden one h
 `Hidden.map` leads back.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ def hide_recurrent(
     Each unit becomes 2 to `copies` copies (1 leaves units whole). With `rescale`, ReLU units are resized by powers of
     2, and units of tanh and of an LSTM change sign. With `rotate`, the embedding of an LSTM is rotated. Each of the
     `decoys` computes something of the state and the symbol, and nothing depends on it. `noise` is the standard
-    deviation of Gaussian noise on every array of weights, relative to the root mean square of that array. `gates`
+    deviation of Gaussian noise on every weight, relative to the weight. `gates`
     replaces the ±200 that saturate the gates of an LSTM that was compiled from an automaton, so that gradients are not
     0: 8, say.
 
@@ -92,13 +92,17 @@ def _check(network: SimpleRNN | LSTM, copies: int, decoys: int, noise: float, ga
         raise InputError(f"the inputs of a gate become at most {GATE} and more than 0, and not {gates}")
 
 
+@dataclass
 class _Weights:
-    """The weights of either network in double precision: rows of `recurrent` are units, or units of each gate."""
+    """The weights of either network in double precision; a simple RNN has one gate."""
 
-    def __init__(self, recurrent: Any, inputs: Any, bias: Any, start: Any, readout: Any, readout_bias: Any, cell: Any):
-        # [gates, hidden, hidden], [gates, hidden, entry], [gates, hidden], [hidden], [outputs, hidden], [outputs]
-        self.recurrent, self.inputs, self.bias = recurrent, inputs, bias
-        self.start, self.readout, self.readout_bias, self.cell = start, readout, readout_bias, cell
+    recurrent: np.ndarray  # [gates, hidden, hidden]
+    inputs: np.ndarray  # [gates, hidden, entry]
+    bias: np.ndarray  # [gates, hidden]
+    start: np.ndarray
+    readout: np.ndarray
+    readout_bias: np.ndarray
+    cell: np.ndarray | None  # where an LSTM begins
 
 
 def _plain(network: Any) -> _Weights:
@@ -107,16 +111,21 @@ def _plain(network: Any) -> _Weights:
         (layer,) = network.layers
         recurrent, inputs, bias = (_double(a) for a in (layer.recurrent, layer.inputs, layer.bias))
         units = recurrent.shape[1]
-        held = [recurrent.reshape(4, units, units), inputs.reshape(4, units, -1), bias.reshape(4, units)]
-        last = [_double(network.start.hidden[0]), _double(network.decoder), _double(network.decoder_bias)]
-        return _Weights(*held, *last, _double(network.start.cell[0]))
+        recurrent, inputs, bias = (
+            recurrent.reshape(4, units, units),
+            inputs.reshape(4, units, -1),
+            bias.reshape(4, units),
+        )
+        start, cell = _double(network.start.hidden[0]), _double(network.start.cell[0])
+        return _Weights(recurrent, inputs, bias, start, _double(network.decoder), _double(network.decoder_bias), cell)
     floating = network.to_float(np.float64, round=True) if network.is_exact else network
     w = {name: _double(array) for name, array in floating.weights().items()}
-    gates = [w[name][None] for name in ("recurrent", "inputs", "bias")]
-    return _Weights(*gates, w["start"], w["readout"], w["readout_bias"], None)
+    return _Weights(
+        w["recurrent"][None], w["inputs"][None], w["bias"][None], w["start"], w["readout"], w["readout_bias"], None
+    )
 
 
-def _softened(network: LSTM, gates: float) -> _Weights:
+def _softened(network: Any, gates: float) -> _Weights:
     """The weights of a compiled LSTM with gates that are not saturated: ±gates, and a candidate of tanh(gates / 2)."""
     held = _plain(network)
     factors = np.full((4, 1), gates / GATE)
@@ -175,7 +184,7 @@ def _noisy(w: _Weights, noise: float, chance: np.random.Generator) -> _Weights:
         return w
 
     def shaken(array: np.ndarray) -> np.ndarray:
-        return array + noise * np.sqrt(np.mean(array**2)) * chance.standard_normal(array.shape)
+        return array * (1 + noise * chance.standard_normal(array.shape))
 
     recurrent, inputs, bias, readout = map(shaken, (w.recurrent, w.inputs, w.bias, w.readout))
     return _Weights(recurrent, inputs, bias, w.start, readout, w.readout_bias, w.cell)
@@ -188,7 +197,7 @@ def _built(network: Any, w: _Weights) -> SimpleRNN | LSTM:
     if isinstance(network, LSTM):
         dtype = network.embedding.dtype
         inputs, recurrent, bias = (jnp.asarray(array, dtype) for array in gates)
-        start = Memory(jnp.asarray(w.start[None], dtype), jnp.asarray(w.cell[None], dtype))
+        start = Memory(jnp.asarray(w.start[None], dtype), jnp.asarray(_double(w.cell)[None], dtype))
         return replace(
             network, layers=(Layer(inputs, recurrent, bias),), start=start, decoder=jnp.asarray(w.readout, dtype),
             reading=None,

@@ -316,6 +316,7 @@ class Lesson:
     closing: Callable[[PyTree], dict[str, Array]] | None = None  # further measurements of a model, after the last test
     config: Mapping[str, Any] | None = None
     recipe: Mapping[str, Any] | None = None  # the settings that make this lesson, where it was made by name
+    usual_hints: str | None = None  # the kind of hints where nobody says which; by default the first kind
 
     def __post_init__(self) -> None:
         for what in ("batch", "tests", "iterations", "seeds"):

@@ -16,6 +16,7 @@ from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Circuit
+from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.turing import TuringMachine
 from kleene.tasks.memory import MemoryTask, memory_task, memory_tasks
 from kleene.tasks.sequences import TASKS, SequenceTask
@@ -28,6 +29,7 @@ from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
 from kleene.teaching.mlps import mlp_lesson
+from kleene.teaching.plain_lessons import plain_lesson
 from kleene.teaching.sequences import ntm_lesson
 from kleene.teaching.transformers import transformer_lesson, turing_lesson
 from kleene.teaching.translations import seq2seq_lesson
@@ -76,6 +78,7 @@ def maker_of(subject: Any) -> Maker:
 
 BY_PROGRAM: dict[str, Callable[..., Lesson]] = {
     "transformer": transformer_lesson, "mlp": mlp_lesson, "encoder": encoder_lesson,
+    "plain": plain_lesson,
 }  # fmt: skip
 ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
 
@@ -85,6 +88,7 @@ maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson}))
 maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson}))
 maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
 maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
+maker_of.register(RaspProgram, lambda _: Maker({"plain": plain_lesson}))
 maker_of.register(TuringMachine, lambda _: Maker({"transformer": turing_lesson}, declares=transformer_lesson))
 maker_of.register(Translation, lambda _: Maker({"seq2seq": seq2seq_lesson}))
 maker_of.register(Corpus, lambda _: Maker({"lstm": corpus_lesson}, declares=language_lesson))
@@ -155,13 +159,13 @@ def _named(name: str, machine: str | None, options: dict[str, Any]) -> tuple[Any
     if colon and prefix == "text":
         text = corpus(rest, minimum=None, size=options.pop("vocabulary", None))
         return text, {key: value for key, value in OWN_TEXT.items() if key not in options}
-    if colon and prefix in ("dfa", "circuit", "tm"):
+    if colon and prefix in ("dfa", "circuit", "tm", "rasp"):
         return naming.find(name).subject, {"name": rest} if prefix == "dfa" else {}
     close = did_you_mean(name, (*TASKS, *memory_tasks(), *entries()))
     others = (
         ""
         if close.endswith("?")
-        else ", dfa:NAME or dfa:REGEX, tm:NAME, circuit:FILE.nram, text:FILE, scan:SPLIT, and FILE.py:NAME"
+        else ", dfa:NAME or dfa:REGEX, tm:NAME, rasp:NAME, circuit:FILE.nram, text:FILE, scan:SPLIT, and FILE.py:NAME"
     )
     raise InputError(f"no task {name!r}; {close}{others}")
 

@@ -74,12 +74,18 @@ class TeachingReport:
     def best_run(self, setting: int | None = None) -> int:
         """The index of the most accurate run of a setting, or of all, in the last test.
 
-        Among equally accurate runs the one with the lowest loss is taken; a diverged run only where all diverged.
+        A run that generalises is preferred. Among equally accurate runs the one with the lowest loss is taken; a
+        diverged run only where all diverged.
         """
         seeds, last = len(self.plan.seeds), self.progress.tests[-1]
         runs = range(self.plan.runs) if setting is None else range(setting * seeds, (setting + 1) * seeds)
         accuracy, loss = last["accuracy_by_length"].mean(axis=-1), last["loss"]
-        return max(runs, key=lambda run: (bool(last["alive"][run]), float(accuracy[run]), -float(loss[run])))
+
+        def rank(run: int) -> tuple[bool, bool, float, float]:
+            fit = bool(last["alive"][run]), bool(last["generalises"][run])
+            return *fit, float(accuracy[run]), -float(loss[run])
+
+        return max(runs, key=rank)
 
     def title(self, run: int) -> str:
         """The kind of hints of a run, its density and strength where the kind has several, and its seed."""

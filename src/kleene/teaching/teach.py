@@ -126,7 +126,7 @@ def teach(
     if isinstance(hints, (int, float)) and not isinstance(hints, bool):
         hints, density = "scattered", float(hints)
     taught = lesson(subject, machine, **options)
-    kinds = hint_kinds(taught.kinds[:1] if hints is None else hints, taught.kinds)
+    kinds = hint_kinds((taught.usual_hints or taught.kinds[0],) if hints is None else hints, taught.kinds)
     taught = with_policies(taught, kinds)
     plan = Plan.grid(
         taught,

@@ -1,5 +1,7 @@
 """The judge: a perfect measure is found perfect, a wrong one is named, and the others go on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import kleene
 from kleene.errors import InputError
 from kleene.explaining.interactions.judging import JudgedNetwork, judge_interactions
 from kleene.explaining.interactions.measures import MEASURES
-from kleene.explaining.interactions.verdicts import InteractionVerdicts
+from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined
 from kleene.programs.automata.library import get
 
 LANGUAGE = get("tomita_4").build()
@@ -150,3 +152,23 @@ def test_a_network_of_another_alphabet_is_refused():
 def test_an_unknown_verdict_is_refused():
     with pytest.raises(InputError, match="no verdict on 'x'"):
         judge_interactions([judged()], {"truth": shapley}).of("x", "compiled RNN")
+
+
+def test_runs_on_other_families_are_joined_and_families_chosen():
+    lstm = judged("as LSTM", "compiled LSTM", kleene.compile(LANGUAGE, machine="lstm"))
+    measures = {"truth": shapley, "nearness": MEASURES["nearness"]}
+    one, other = (judge_interactions([network], measures, resamples=20) for network in (judged(), lstm))
+    one, other = replace(one, size={"words": 3, "seeds": 1}), replace(other, size={"words": 3, "seeds": 2})
+    both = joined([one, other])
+    assert both.families == ("compiled RNN", "compiled LSTM")
+    assert both.measures == ("truth", "nearness")
+    assert both.size == {"words": 3, "by_family": {"compiled RNN": {"seeds": 1}, "compiled LSTM": {"seeds": 2}}}
+    assert both.only(["compiled LSTM"]).verdicts == other.verdicts
+    assert next(iter(both.only(["compiled LSTM", "compiled RNN"]).tables().values()))[0][1:] == [
+        "compiled LSTM",
+        "compiled RNN",
+    ]
+    with pytest.raises(InputError, match="judged in two of these runs"):
+        joined([one, both])
+    with pytest.raises(InputError, match="no verdicts for 'x'"):
+        both.only(["x"])

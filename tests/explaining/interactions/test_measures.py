@@ -1,6 +1,5 @@
 """Each measure against a plain computation of its definition, on small networks."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import jax
@@ -12,9 +11,9 @@ from kleene.errors import InputError
 from kleene.explaining import decompose, interdependence
 from kleene.explaining.interactions.measures import MEASURES, OTHERS
 from kleene.explaining.interactions.network_outputs import output_network
-from kleene.explaining.words.parts import decomposable
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
+from kleene.machines.transformer_lm import TransformerLM
 from kleene.programs.automata.library import get
 
 LENGTH = 4
@@ -141,9 +140,10 @@ def test_the_interactions_of_a_compiled_network_are_those_of_its_language():
     assert np.nanmax(one) > 0.05
 
 
-def test_a_network_that_is_not_recurrent_is_refused(lstm):
+def test_a_network_without_a_word_s_output_is_refused():
+    model = TransformerLM.random(("a", "b"), 4, 1, 1, key=jax.random.key(0))
     with pytest.raises(InputError, match="not for a TransformerLM"):
-        output_network(replace(decomposable(lstm), recurrence=None), "zero")
+        output_network(model, "zero")
 
 
 def test_a_compiled_rnn_shares_its_state_out_in_halves_so_that_nothing_is_interdependent():

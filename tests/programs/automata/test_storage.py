@@ -84,9 +84,9 @@ def test_an_automaton_is_saved_and_loaded(tmp_path, ending):
 
 def test_files_that_hold_no_automaton_are_refused(tmp_path):
     dfa = get("parity").build()
-    with pytest.raises(ModelFileError, match=r"'a.txt' cannot be .* its name ends in .json, .dot or .gv"):
+    with pytest.raises(ModelFileError, match=r"'a.txt' cannot be .* its name ends in .json, .dot, .gv or .jff"):
         dfa.save(tmp_path / "a.txt")
-    with pytest.raises(ModelFileError, match=r"its name ends in .json, .dot or .gv"):
+    with pytest.raises(ModelFileError, match=r"its name ends in .json, .dot, .gv or .jff"):
         DFA.load(tmp_path / "a.txt")
     with pytest.raises(ModelFileError, match="there is no file"):
         DFA.load(tmp_path / "a.json")

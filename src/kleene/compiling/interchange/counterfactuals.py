@@ -85,9 +85,9 @@ class Counterfactuals:
         asked = (self.table >= 0).any(axis=-1)
         return ((self.table != own).any(axis=-1) & asked).any(axis=(1, 2, 3))
 
-    def only(self, keep: Sequence[bool] | np.ndarray) -> "Counterfactuals":
+    def only(self, keep: Bool[np.ndarray, " site"]) -> "Counterfactuals":
         """The same with some of the sites."""
-        rows = np.flatnonzero(np.asarray(keep))
+        rows = np.flatnonzero(keep)
         return Counterfactuals(
             self.name, self.words, self.tokens, self.lengths, self.outputs, tuple(self.sites[r] for r in rows),
             self.codes[rows], self.table[rows], tuple(self.values[r] for r in rows),

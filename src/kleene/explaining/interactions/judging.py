@@ -10,7 +10,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.languages import language_interactions
-from kleene.explaining.interactions.measures import AlphabetWord, Measure, first_output
+from kleene.explaining.interactions.measures import ESTIMATED, AlphabetWord, Measure, NotDefinedError, first_output
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
 from kleene.explaining.interactions.shapley import (
     MOST,
@@ -38,7 +38,7 @@ class JudgedNetwork:
     network: Any
     language: DFA
     words: tuple[AlphabetWord, ...]
-    samples: int = 256  # coalitions from which the interactions of the output are estimated where words are long
+    samples: int = ESTIMATED  # coalitions from which the interactions of the output are estimated where words are long
 
     def __post_init__(self) -> None:
         lengths = {len(word) for word in self.words}
@@ -123,13 +123,14 @@ def judge_interactions(
     """The verdicts on measures, family by family.
 
     A network that is not right on all words of its length is left out, because the language says nothing about it. A
-    measure that fails, or returns another shape or NaN, is named with the network; the others go on. On the first
-    network of each family a measure is called twice, and the second call is timed.
+    measure that fails, or returns another shape or NaN, is named with the network; the others go on. One that is not
+    defined for a kind of network has no verdict there. On the first network of each family a measure is called twice,
+    and the second call is timed.
     """
     judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
     unsure: dict[str, list[float]] = {}
     languages = [one.language for one in networks]
-    problems, left_out = [], []
+    problems, left_out, undefined = [], [], {}
     for one in networks:
         if on_network is not None:
             on_network(f"{one.family}: {one.name}")
@@ -144,6 +145,9 @@ def judge_interactions(
             try:
                 scores = checked_scores(measure(one.network, list(one.words)), one)
                 seconds = found[0]["seconds"] if found else _seconds(measure, one)
+            except NotDefinedError as error:
+                undefined.setdefault(name, str(error))
+                continue
             except Exception as error:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
                 problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
@@ -157,6 +161,8 @@ def judge_interactions(
         for family in families
         if (name, family) in judged
     ]
+    nowhere = (name for name in undefined if not any(one.measure == name for one in verdicts))
+    problems += [f"{name} on all networks: {undefined[name]}" for name in nowhere]
     shares = {family: round(float(np.mean(some)), 4) for family, some in unsure.items()}
     return InteractionVerdicts(tuple(verdicts), tuple(problems), tuple(left_out), unsure=shares)
 

@@ -11,21 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from kleene.errors import InputError
 from kleene.explaining.interactions import network_outputs
 from kleene.explaining.interactions.shapley import MOST, game_of, interactions_of, sampled_interactions, value_table
 from kleene.explaining.words.decomposition import states_at
 from kleene.explaining.words.pairwise import interdependence_batch
-from kleene.explaining.words.parts import decomposable
+from kleene.explaining.words.parts import Decomposable, decomposable
 from kleene.explaining.words.sharing import PAPERS, Sharing, floor_of
 from kleene.notation.words import padded_codes
 
 # Biases are shared out like other summands, the output gate is split, and relevant times irrelevant counts as relevant.
 OTHERS = Sharing(interactions={"rel-rel", "rel-bias", "rel-irrel"}, bias="shapley", output_gate="decomposed")
 SAMPLED = 4_096  # words from which mutual information is counted
-ESTIMATED = 256  # coalitions from which Shapley interactions are estimated where words are long
+ESTIMATED = 128  # coalitions from which Shapley interactions are estimated where words are long
 
 AlphabetWord = tuple[str, ...]
 Measure = Callable[[Any, Sequence[AlphabetWord]], Any]
+
+
+class NotDefinedError(InputError):
+    """A measure was asked about a kind of network for which it is not defined."""
 
 
 def first_output(network: Any) -> Callable[[Sequence[AlphabetWord]], np.ndarray]:
@@ -49,19 +54,32 @@ def di_logits(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
 
 def di_when_read(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
     """Interdependence at the hidden state when the later of the two symbols has been read, as in the papers."""
+    _check_recurrent(network)
     return np.stack(interdependence_batch(network, words))
 
 
 def di_shared(network: Any, words: Sequence[AlphabetWord]) -> np.ndarray:
     """Interdependence at the hidden state at the end of the word with other conventions: `OTHERS`."""
+    _check_recurrent(network)
     return _interdependence(network, words, at_logits=False, sharing=OTHERS)
+
+
+def _check_recurrent(network: Any) -> None:
+    if decomposable(network).recurrence is None:
+        raise NotDefinedError("it is defined for recurrent networks")
 
 
 def _interdependence(
     network: Any, words: Sequence[AlphabetWord], *, at_logits: bool, sharing: Sharing = PAPERS
 ) -> np.ndarray:
+    return interdependence_at_the_end(decomposable(network), words, at_logits=at_logits, sharing=sharing)
+
+
+def interdependence_at_the_end(
+    about: Decomposable, words: Sequence[AlphabetWord], *, at_logits: bool, sharing: Sharing
+) -> np.ndarray:
     """`interdependence` with step="last", all foci of all words in one batch."""
-    about, codes = decomposable(network), codes_of(network, words)
+    codes = padded_codes(words, tuple(about.alphabet))[0]
     length = codes.shape[1]
     pairs = list(combinations(range(length), 2))
     foci = [*((i,) for i in range(length)), *pairs]

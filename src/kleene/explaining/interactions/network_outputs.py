@@ -1,10 +1,11 @@
 """Measures inside a network: what erasing and scaling the embeddings of a word does to its output.
 
-All take the weights of a recurrent network and a batch of words of one length, and return [word, i, j], all words in
-one jitted call.
+All take the weights of a network and a batch of words of one length, and return [word, i, j], all words in one jitted
+call. `output_network` gives the weights by the network's class; `transformers` registers another one.
 """
 
-from functools import partial
+from abc import abstractmethod
+from functools import partial, singledispatch
 from itertools import combinations
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from jaxtyping import Array, Float, Int
 
 from kleene.errors import InputError
 from kleene.explaining.words.baselines import hidden_after
-from kleene.explaining.words.parts import Decomposable, Recurrence, decomposable, precision
+from kleene.explaining.words.parts import Recurrence, decomposable, precision
 from kleene.machines.rnn.execution import activate
 
 NODES = 32  # of the quadrature of integrated Hessians
@@ -28,34 +29,56 @@ Scores = Float[Array, "batch step step"]
 
 
 class OutputNetwork(eqx.Module):
-    """The weights of an acceptor: a recurrence, the row of the decoder that gives the first output, and an embedding.
+    """The weights of an acceptor: the embedding, the row of the decoder that gives the output, and what is between.
 
     `absent` is the embedding of a symbol that is not there.
     """
 
-    recurrence: Recurrence
-    decoder: Float[Array, " hidden"]
-    absent: Float[Array, " width"]
+    embedding: eqx.AbstractVar[Float[Array, "symbols width"]]
+    decoder: eqx.AbstractVar[Float[Array, " hidden"]]
+    absent: eqx.AbstractVar[Float[Array, " width"]]
 
+    @abstractmethod
     def hidden(self, entries: Float[Array, "step width"], activation: Any = activate) -> Float[Array, " hidden"]:
-        return hidden_after(self.recurrence, entries, len(entries) - 1, activation)
+        """The state that the decoder reads at the end of a word, given as embeddings of its symbols."""
 
     def entries(self, tokens: Int[Array, " step"], scales: Float[Array, " step"]) -> Float[Array, "step width"]:
         """The embeddings of a word: the absent one where the scale is 0, the symbol's own where it is 1."""
-        return self.absent + scales[:, None] * (self.recurrence.embedding[tokens] - self.absent)
+        return self.absent + scales[:, None] * (self.embedding[tokens] - self.absent)
 
     def scaled(self, tokens: Int[Array, " step"], scales: Float[Array, " step"]) -> Float[Array, ""]:
         """The output at the end of a word whose embeddings are scaled, with smooth units, without the bias."""
         return self.decoder @ self.hidden(self.entries(tokens, scales), smooth)
 
 
-def output_network(about: Decomposable, absent: Absent) -> OutputNetwork:
+class RecurrentOutput(OutputNetwork):
+    """The weights of an LSTM or a simple RNN."""
+
+    recurrence: Recurrence
+    decoder: Float[Array, " hidden"]
+    absent: Float[Array, " width"]
+
+    @property
+    def embedding(self) -> Float[Array, "symbols width"]:
+        return self.recurrence.embedding
+
+    def hidden(self, entries: Float[Array, "step width"], activation: Any = activate) -> Float[Array, " hidden"]:
+        return hidden_after(self.recurrence, entries, len(entries) - 1, activation)
+
+
+@singledispatch
+def output_network(model: Any, absent: Absent) -> OutputNetwork:
     """The weights of an acceptor; an absent symbol has an embedding of zeros, or the mean of all."""
+    about = decomposable(model)
     if about.recurrence is None:
         raise InputError("this measure is defined for an LSTM or a SimpleRNN, and not for a TransformerLM")
-    embedding = about.recurrence.embedding
-    nothing = jnp.zeros_like(embedding[0]) if absent == "zero" else embedding.mean(axis=0)
-    return OutputNetwork(about.recurrence, jnp.asarray(about.decoder)[0], nothing)
+    decoder = jnp.asarray(about.decoder)[0]
+    nothing = absent_embedding(about.recurrence.embedding, absent)
+    return RecurrentOutput(recurrence=about.recurrence, decoder=decoder, absent=nothing)  # pyright: ignore
+
+
+def absent_embedding(embedding: Float[Array, "symbols width"], absent: Absent) -> Float[Array, " width"]:
+    return jnp.zeros_like(embedding[0]) if absent == "zero" else embedding.mean(axis=0)
 
 
 def smooth(z: Any, activation: str) -> Any:
@@ -68,9 +91,8 @@ def smooth(z: Any, activation: str) -> Any:
 
 def on_words(measure: Any, model: Any, codes: np.ndarray, absent: Absent = "zero") -> np.ndarray:
     """A measure of this module on words given by codes [word, position], in numpy."""
-    about = decomposable(model)
-    with precision(about.dtype):
-        return np.asarray(measure(output_network(about, absent), jnp.asarray(codes)), dtype=np.float64)
+    with precision(decomposable(model).dtype):
+        return np.asarray(measure(output_network(model, absent), jnp.asarray(codes)), dtype=np.float64)
 
 
 @eqx.filter_jit

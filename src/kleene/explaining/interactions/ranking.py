@@ -112,8 +112,8 @@ def interval(
 
 def _drawn_means(chance: np.random.Generator, group: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """Means of a group whose networks, and then their words, are drawn again: as many as the shape says."""
-    count = shape[0] * shape[1]
-    words = [values[chance.integers(0, len(values), (count, len(values)))].mean(axis=1) for values in group]
+    count, resamples = shape[0] * shape[1], shape[1]
+    words = [values[chance.integers(0, len(values), (resamples, len(values)))].mean(axis=1) for values in group]
     networks = chance.integers(0, len(group), (count, len(group)))
-    columns = chance.integers(0, count, (count, len(group)))  # a network drawn twice has other words each time
+    columns = chance.integers(0, resamples, (count, len(group)))  # a network drawn twice has other words each time
     return np.stack(words)[networks, columns].mean(axis=1).reshape(shape)

@@ -1,7 +1,7 @@
 """What the judge found of each measure: numbers for each family of networks, as tables, text and plain data."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kleene.errors import InputError
@@ -79,7 +79,10 @@ class InteractionVerdicts:
 
     @property
     def families(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.family for one in self.verdicts))
+        """In the order of the measure that was judged on most, because some are not defined for all families."""
+        by_measure = [[one.family for one in self.verdicts if one.measure == name] for name in self.measures]
+        longest_first = sorted(by_measure, key=len, reverse=True)
+        return tuple(dict.fromkeys(family for families in longest_first for family in families))
 
     def table(self, cell: Callable[[MeasureVerdict], object]) -> list[list[str]]:
         """A table of measures × families, headings first; `cell` says what is shown of a verdict."""
@@ -136,7 +139,46 @@ class InteractionVerdicts:
 
     def markdown(self) -> dict[str, str]:
         """The printed tables in Markdown, by their titles."""
-        return {title: _markdown(rows) for title, rows in self.tables().items()}
+        return {title: markdown_table(rows) for title, rows in self.tables().items()}
+
+    def only(self, families: Sequence[str]) -> "InteractionVerdicts":
+        """The verdicts on these families, in this order."""
+        known = {(one.measure, one.family): one for one in self.verdicts}
+        if missing := [family for family in families if family not in self.families]:
+            raise InputError(f"there are no verdicts for {missing[0]!r}; there are {', '.join(self.families)}")
+        kept = (known[name, family] for name in self.measures for family in families if (name, family) in known)
+        return replace(self, verdicts=tuple(kept))
+
+
+def joined(parts: Sequence[InteractionVerdicts]) -> InteractionVerdicts:
+    """The verdicts of several runs as those of one; each family is in one of them.
+
+    `size` keeps what all runs have in common. What differs is in `by_family`, for each family.
+    """
+    verdicts = tuple(one for part in parts for one in part.verdicts)
+    if len({(one.measure, one.family) for one in verdicts}) < len(verdicts):
+        raise InputError("a family was judged in two of these runs; give each family once")
+    sizes = [part.size for part in parts]
+    common = (
+        {key: value for key, value in sizes[0].items() if all(size.get(key) == value for size in sizes)}
+        if sizes
+        else {}
+    )
+    own = {
+        family: {key: value for key, value in part.size.items() if key not in common}
+        for part in parts
+        for family in part.families
+    }
+    measures = list(dict.fromkeys(one.measure for one in verdicts))
+    return InteractionVerdicts(
+        tuple(sorted(verdicts, key=lambda one: measures.index(one.measure))),
+        tuple(
+            line for part in parts for line in part.problems if line.partition(" on all networks: ")[0] not in measures
+        ),
+        tuple(line for part in parts for line in part.left_out),
+        common | ({"by_family": own} if any(own.values()) else {}),
+        {family: share for part in parts for family, share in part.unsure.items()},
+    )
 
 
 def _aligned(rows: list[list[str]]) -> str:
@@ -144,6 +186,6 @@ def _aligned(rows: list[list[str]]) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-def _markdown(rows: list[list[str]]) -> str:
+def markdown_table(rows: list[list[str]]) -> str:
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

@@ -15,8 +15,8 @@ from kleene.machines.transformer.plain import PlainTransformer
 class Activations(eqx.Module):
     """The residual stream of a word at the start and after each layer, and what each head wrote."""
 
-    stream: Float[Array, "step position width"]
-    heads: Float[Array, "layers heads position width"]
+    stream: Float[Array, "*batch step position width"]
+    heads: Float[Array, "*batch layers heads position width"]
 
 
 class Swap(eqx.Module):
@@ -26,16 +26,17 @@ class Swap(eqx.Module):
     """
 
     values: Activations
-    stream_at: Float[Array, "step position width"]
-    heads_at: Float[Array, "layers heads position"]
+    stream_at: Float[Array, "*batch step position width"]
+    heads_at: Float[Array, "*batch layers heads position"]
 
 
 def activations(model: PlainTransformer, tokens: Int[Array, " position"], length: Int[Array, ""]) -> Activations:
     """The activations of a run in which nothing is changed."""
-    return _run(model, model.written(tokens, length))
+    return activations_of(model, model.written(tokens, length))
 
 
-def _run(model: PlainTransformer, written: Float[Array, "sources position width"]) -> Activations:
+def activations_of(model: PlainTransformer, written: Float[Array, "sources position width"]) -> Activations:
+    """The activations of a run in which the sources wrote this."""
     layers, heads = model.query.shape[:2]
     start = jnp.sum(written[:2], axis=0)
     parts = written[2:].reshape(layers, heads + 1, *start.shape)

@@ -4,6 +4,7 @@
 them, and `svg` writes the result.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from kleene.errors import InputError
 from kleene.notation.graphs import Arrow, Node, StateGraph
 from kleene.pictures.diagrams.layouts import STEP, layouts
 from kleene.pictures.diagrams.routing import LINE, RADIUS, Drawing, half_widths, label_sizes, routed
-from kleene.pictures.diagrams.svg import head_of, page_of, written
+from kleene.pictures.diagrams.svg import Page, head_of, page_of, written, written_below
 from kleene.pictures.diagrams.thinning import near_walk, thinned
 from kleene.pictures.figures import Picture, new_figure
 
@@ -31,6 +32,22 @@ def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Pict
     Of more than `most` states only those near the walk are drawn; where these are too many too, the graph is refused.
     Arrows that crowd into one dead state are left out. `force` draws everything.
     """
+    graph, drawing = _drawn(graph, force, most)
+    caption = "\n".join(line for line in (graph.walk.caption, graph.note) if line)
+    facts = {"states": graph.total}
+    return Picture(graph.title, written(graph, drawing), partial(painted, [(graph, drawing)]), caption, facts)
+
+
+def diagrams(graphs: Sequence[StateGraph], title: str, *, force: bool = False, most: int = MANY) -> Picture:
+    """Several state diagrams in one picture, one below the other; the facts are those of the first."""
+    parts = [_drawn(graph, force, most) for graph in graphs]
+    captions = [line for graph, _ in parts for line in (graph.walk.caption, graph.note) if line]
+    facts = {"states": graphs[0].total}
+    return Picture(title, written_below(parts, title), partial(painted, parts), "\n".join(captions), facts)
+
+
+def _drawn(graph: StateGraph, force: bool, most: int) -> tuple[StateGraph, Drawing]:
+    """What is left of a graph that can be read, and its drawing."""
     graph = graph if force else thinned(near_walk(graph, most))
     if len(graph.nodes) > most and not force:
         raise InputError(
@@ -38,10 +55,7 @@ def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Pict
             f"leave its dead state out (dead=False, or --no-dead), give a word whose run visits fewer of them, or draw "
             f"it all the same (force=True, or --force), which may take minutes."
         )
-    drawing = best_drawing(graph)
-    caption = "\n".join(line for line in (graph.walk.caption, graph.note) if line)
-    facts = {"states": graph.total}
-    return Picture(graph.title, written(graph, drawing), partial(painted, graph, drawing), caption, facts)
+    return graph, best_drawing(graph)
 
 
 def best_drawing(graph: StateGraph) -> Drawing:
@@ -55,12 +69,21 @@ def best_drawing(graph: StateGraph) -> Drawing:
     return first if first.cost * 0.75 <= best.cost else best
 
 
-def painted(graph: StateGraph, drawing: Drawing) -> Any:
-    """The figure of a drawing, its caption below it."""
-    page = page_of(graph, drawing)
-    figure = new_figure(page.wide * PIXEL, page.tall * PIXEL)
+def painted(parts: Sequence[tuple[StateGraph, Drawing]]) -> Any:
+    """The figure of drawings, one below the other, each with its caption below it."""
+    pages = [page_of(*part) for part in parts]
+    wide, tall = max(page.wide for page in pages), sum(page.tall for page in pages)
+    figure = new_figure(wide * PIXEL, tall * PIXEL)
     figure.set_layout_engine("none")
-    ax = figure.add_axes((0, 0, 1, 1))
+    left = tall
+    for (graph, drawing), page in zip(parts, pages):
+        left -= page.tall
+        box = ((wide - page.wide) / 2 / wide, left / tall, page.wide / wide, page.tall / tall)
+        _paint(figure.add_axes(box), graph, drawing, page)
+    return figure
+
+
+def _paint(ax: Any, graph: StateGraph, drawing: Drawing, page: Page) -> None:
     ax.set_xlim(page.left, page.left + page.wide)
     ax.set_ylim(page.top + page.tall, page.top)  # downwards, as in an SVG
     ax.axis("off")
@@ -74,7 +97,6 @@ def painted(graph: StateGraph, drawing: Drawing) -> Any:
         _node(ax, node, place, float(half_width), visited=number in graph.walk.visits, last=number == graph.walk.last)
     for x, y, line in page.caption:
         _text(ax, x, y, line, CAPTION, QUIET)
-    return figure
 
 
 def _arrow(ax: Any, curve: np.ndarray, *, taken: bool) -> None:

@@ -3,7 +3,7 @@
 Colours follow the reader's light or dark theme; the SVG needs no script, font or other file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from xml.sax.saxutils import escape
@@ -117,20 +117,38 @@ DARK = {
 def written(graph: StateGraph, drawing: Drawing) -> str:
     """The SVG text of a drawing, its caption below it."""
     page = page_of(graph, drawing)
-    captions = [_text("caption", *line) for line in page.caption]
-    box = f'width="{_n(page.wide)}" height="{_n(page.tall)}"'
-    view = " ".join(_n(value) for value in (page.left, page.top, page.wide, page.tall))
+    box = (page.left, page.top, page.wide, page.tall)
+    return _document(graph.title, box, [*_parts(graph, drawing), *_captions(page)])
+
+
+def written_below(parts: Sequence[tuple[StateGraph, Drawing]], title: str) -> str:
+    """The SVG text of drawings, one below the other, each with its caption below it."""
+    pages = [page_of(*part) for part in parts]
+    wide, top, content = max(page.wide for page in pages), 0.0, []
+    for (graph, drawing), page in zip(parts, pages):
+        corner = f"translate({_n((wide - page.wide) / 2 - page.left)} {_n(top - page.top)})"
+        content += [f'<g transform="{corner}">', *_parts(graph, drawing), *_captions(page), "</g>"]
+        top += page.tall
+    return _document(title, (0.0, 0.0, wide, top), content)
+
+
+def _document(title: str, box: tuple[float, float, float, float], content: Sequence[str]) -> str:
+    left, top, wide, tall = map(_n, box)
+    size = f'width="{wide}" height="{tall}"'
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{view}" {box}>',
-            f"<title>{escape(graph.title)}</title>",
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{left} {top} {wide} {tall}" {size}>',
+            f"<title>{escape(title)}</title>",
             f"<style>{_style()}</style>",
-            f'<rect class="card" x="{_n(page.left)}" y="{_n(page.top)}" {box} rx="10"/>',
-            *_parts(graph, drawing),
-            *captions,
+            f'<rect class="card" x="{left}" y="{top}" {size} rx="10"/>',
+            *content,
             "</svg>\n",
         ]
     )
+
+
+def _captions(page: Page) -> list[str]:
+    return [_text("caption", *line) for line in page.caption]
 
 
 def _parts(graph: StateGraph, drawing: Drawing) -> Iterator[str]:

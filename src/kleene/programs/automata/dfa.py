@@ -141,6 +141,7 @@ class DFA(TransitionTable):
             transitions=self.transitions,
             start=self.start,
             accept=frozenset(rejecting),
+            positions=self.positions,
         )
 
     def union(self, other: "DFA") -> "DFA":
@@ -223,11 +224,11 @@ class DFA(TransitionTable):
 
     @classmethod
     def load(cls, path: Any) -> "DFA":
-        """The automaton in a `.json`, `.dot` or `.gv` file."""
+        """The automaton in a `.json`, `.dot`, `.gv` or JFLAP (`.jff`) file; a nondeterministic one is determinised."""
         return cls.of(storage.load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """Save the automaton as `.json`, `.dot` or `.gv` and return the path."""
+        """Save the automaton as `.json`, `.dot`, `.gv` or, for JFLAP, `.jff` and return the path."""
         return storage.save(self, Path(path))
 
 

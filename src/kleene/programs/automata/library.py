@@ -13,7 +13,9 @@ from typing import Any
 from kleene.errors import InputError, close_names
 from kleene.notation.console import Entry, Shelf, Telling, typed_word
 from kleene.programs.automata.dfa import DFA
+from kleene.programs.automata.nfa import NFA, drawn
 from kleene.programs.automata.storage import ENDINGS
+from kleene.programs.jflap import ENDING
 
 
 def parity() -> DFA:
@@ -172,12 +174,14 @@ _SHELF = Shelf(
 entries, get = _SHELF.entries, _SHELF.get
 
 
-def spelled(text: str) -> DFA:
-    """The automaton in a .json, .dot or .gv file, or that of a regular expression.
+def spelled(text: str) -> DFA | NFA:
+    """The automaton in a .json, .dot, .gv or .jff file, or that of a regular expression.
 
     >>> spelled("(a|b)*abb")
     <DFA of 4 states over a b>
     """
+    if text.endswith(ENDING):
+        return drawn(text)
     if text.endswith(ENDINGS):
         return DFA.load(text)
     close = close_names(text, entries()) if len(text) > 3 and text.isidentifier() else []

@@ -158,11 +158,16 @@ def graph_of(dfa: TransitionTable, *, dead: bool = True) -> StateGraph:
             target = dfa.transitions[state, symbol]
             if target not in hidden:
                 symbols.setdefault((place[state], place[target]), []).append(symbol)
-    arrows = tuple(Arrow(*ends, _wrapped(_ranges(found)), tuple(found)) for ends, found in symbols.items())
+    arrows = tuple(Arrow(*ends, symbol_lines(found), tuple(found)) for ends, found in symbols.items())
     names = ", ".join(str(state) for state in dfa.states if state in hidden)
     note = f"Not shown: {names}, from where nothing is accepted. A missing transition leads there." if hidden else ""
     total = len(dfa.states)
     return StateGraph(f"DFA with {total} states", nodes, arrows, place[dfa.start], total, note)
+
+
+def symbol_lines(symbols: Sequence[str]) -> tuple[str, ...]:
+    """The lines of the label of an arrow that these symbols take."""
+    return _wrapped(_ranges(symbols))
 
 
 def _ranges(symbols: Sequence[str]) -> list[str]:

@@ -15,11 +15,8 @@ from kleene.programs.automata.regex_syntax import (
     parse,
     shortened,
 )
+from kleene.programs.automata.subsets import MOST_ENTRIES, MOST_STATES, MOST_WORK, TooManySets, reached_sets
 from kleene.programs.automata.table import TransitionTable, checked_alphabet
-
-MOST_STATES = 200_000  # of the automaton before it is minimised
-MOST_ENTRIES = 1_000_000  # of its table, a row for every state and a column for every symbol: half a gigabyte
-MOST_WORK = 20_000_000  # places looked at in the subset construction, which takes some ten seconds
 
 
 class _Places:
@@ -144,46 +141,22 @@ def _determinised(tree: Expression, places: _Places, most_states: int, most_work
 def _sets_of_places(
     places: _Places, most_states: int, most_work: int
 ) -> tuple[list[frozenset[int]], dict[int, dict[str, int]]]:
-    """The sets of places that a word can lead to, the start's first, and where each symbol leads from each of them.
-
-    Their number can double with each place of the expression, so it has a limit.
-    """
+    """The sets of places that a word can lead to, the start's first, and where each symbol leads from each of them."""
     if sum(len(places.symbols[place]) for following in places.following for place in following) > most_work:
         raise ProgramError(
             f"the regular expression {shortened(places.regex)} has more than {most_work:,} ways from place to place; "
             f"use fewer alternatives under a repetition, or fewer symbols"
         )
     followers = [_by_symbol(places, following) for following in places.following]
-    numbers: dict[frozenset[int], int] = {frozenset([0]): 0}
-    found, transitions, work = list(numbers), {}, 0
-    for number, held in enumerate(found):
-        reached, looked_at = _reached(held, followers)
-        work += looked_at
-        if len(found) > most_states or work > most_work or len(found) * len(places.alphabet) > MOST_ENTRIES:
-            raise ProgramError(
-                f"the regular expression {shortened(places.regex)} is given up after {len(found):,} states of its "
-                f"automaton, over {len(places.alphabet):,} symbols: an automaton can be exponentially larger than its "
-                f"expression. Use smaller repetitions, or fewer symbols"
-            )
-        transitions[number] = {}
-        for symbol, targets in reached.items():
-            following = frozenset(targets)
-            if following not in numbers:
-                numbers[following] = len(found)
-                found.append(following)
-            transitions[number][symbol] = numbers[following]
-    return found, transitions
-
-
-def _reached(held: frozenset[int], followers: list[dict[str, list[int]]]) -> tuple[dict[str, set[int]], int]:
-    """The places that each symbol leads to from any of those held, and how many were looked at."""
-    reached: dict[str, set[int]] = {}
-    work = 0
-    for place in held:
-        for symbol, targets in followers[place].items():
-            reached.setdefault(symbol, set()).update(targets)
-            work += len(targets)
-    return reached, work
+    limits = {"most_states": most_states, "most_work": most_work}
+    try:
+        return reached_sets(frozenset([0]), followers, len(places.alphabet), **limits)
+    except TooManySets as many:
+        raise ProgramError(
+            f"the regular expression {shortened(places.regex)} is given up after {many.found:,} states of its "
+            f"automaton, over {len(places.alphabet):,} symbols: an automaton can be exponentially larger than its "
+            f"expression. Use smaller repetitions, or fewer symbols"
+        ) from None
 
 
 def _by_symbol(places: _Places, following: set[int]) -> dict[str, list[int]]:

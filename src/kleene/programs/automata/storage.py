@@ -1,4 +1,4 @@
-r"""Automata on disk: as JSON, or as Graphviz drawings (DOT), written plainly and read as most tools write them.
+r"""Automata on disk: as JSON, as Graphviz drawings (DOT), or as JFLAP's, which `automata.jflap` reads and writes.
 
 The reader of DOT is our own. pydot's takes fifty times as long on a large automaton, and its time doubles with every
 nested subgraph, so that a file of a hundred bytes could keep it busy for ever.
@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 from kleene.errors import KleeneError, ModelFileError, ProgramError
 from kleene.files import MOST_TEXT, SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
+from kleene.programs.automata import jflap
 from kleene.programs.automata.table import TransitionTable, rows_as_transitions
 
 FORMAT = "kleene.dfa/1"
-ENDINGS = (".json", ".dot", ".gv")
+ENDINGS = (".json", ".dot", ".gv", ".jff")
 
 
 def to_json(dfa: TransitionTable) -> str:
@@ -85,8 +86,10 @@ def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 
 
 def save(dfa: TransitionTable, path: Path) -> Path:
-    """Save the automaton with its checksum and return the path; the ending chooses between JSON and Graphviz."""
+    """Save the automaton with its checksum and return the path; the ending chooses the format."""
     check_ending(path)
+    if path.suffix == jflap.ENDING:
+        return jflap.save(dfa, path)
     if path.suffix == ".json":
         return write_atomically(path, sealed_json(_content(dfa)))
     return write_atomically(path, sealed(f"// {SEAL}\n{to_dot(dfa)}"))
@@ -95,6 +98,8 @@ def save(dfa: TransitionTable, path: Path) -> Path:
 def load(path: Path) -> TransitionTable:
     """The automaton in a file that `save` or another program wrote."""
     check_ending(path)
+    if path.suffix == jflap.ENDING:
+        return jflap.load_deterministic(path)
     content = read_bytes(path, MOST_TEXT)
     has_seal = check_seal(path, content, by_hand=True)
     if not has_seal and FORMAT.encode() in content:

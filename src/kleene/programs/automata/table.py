@@ -1,7 +1,7 @@
 """An automaton's transition table, checked when it is built; every error names the wrong entry and how to mend it."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Self
@@ -11,17 +11,22 @@ import numpy as np
 from kleene.errors import ProgramError
 
 State = Hashable
+Positions = Mapping[Any, tuple[float, float]]  # where the states stand in a drawing, x to the right and y downwards
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransitionTable:
-    """States, symbols and one transition for every pair of them; `DFA` adds running, operations and files."""
+    """States, symbols and one transition for every pair of them; `DFA` adds running, operations and files.
+
+    `positions` are the places of the states in the drawing that the automaton was read from, if there was one.
+    """
 
     states: tuple[State, ...]
     alphabet: tuple[str, ...]
     transitions: Mapping[tuple[State, str], State]
     start: State
     accept: frozenset[State]
+    positions: Positions | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         states, alphabet = checked_states(self.states), checked_alphabet(self.alphabet)
@@ -31,6 +36,7 @@ class TransitionTable:
             "transitions": MappingProxyType(checked_transitions(self.transitions, states, alphabet)),
             "start": checked_start(self.start, states),
             "accept": checked_accept(self.accept, states),
+            "positions": checked_positions(self.positions, states),
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -202,6 +208,21 @@ def checked_accept(accept: Any, states: tuple[Hashable, ...]) -> frozenset[Hasha
     return frozenset(found)
 
 
+def checked_positions(positions: Any, states: tuple[Hashable, ...]) -> dict[Hashable, tuple[float, float]] | None:
+    """The positions of those states that have one; None if none has."""
+    if not positions:
+        return None
+    if not isinstance(positions, Mapping) or not set(positions) <= set(states):
+        raise ProgramError("positions must map states, and nothing else, to pairs (x, y)")
+    try:
+        found = {state: (float(place[0]), float(place[1])) for state, place in positions.items()}
+    except (TypeError, ValueError, LookupError):
+        raise ProgramError("positions must map states to pairs (x, y) of numbers") from None
+    if not np.isfinite(list(found.values())).all():
+        raise ProgramError("positions must be finite numbers")
+    return found
+
+
 def rows_as_transitions(rows: Iterable[Any]) -> dict[tuple[Hashable, str], Hashable]:
     """Rows (state, symbol, next state) as a table; two rows for the same state and symbol are refused."""
     table: dict[tuple[Hashable, str], Hashable] = {}
@@ -212,7 +233,7 @@ def rows_as_transitions(rows: Iterable[Any]) -> dict[tuple[Hashable, str], Hasha
         if (state, symbol) in table:
             raise ProgramError(
                 f"the table is ambiguous: from {state!r} on {symbol!r} it goes to {table[state, symbol]!r} and, in row "
-                f"{number}, to {target!r}. Keep one of them, or build the automaton from an NFA of automata-lib."
+                f"{number}, to {target!r}. Keep one of them, or build a kleene.NFA, which may have both."
             )
         table[state, symbol] = target
     return table

@@ -11,6 +11,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.notation.console import Entry, Shelf, Telling, typed_word
+from kleene.programs.jflap import ENDING
 from kleene.programs.turing.machine import TuringMachine
 from kleene.programs.turing.universal import universal
 
@@ -164,8 +165,8 @@ entries, get = _SHELF.entries, _SHELF.get
 
 
 def spelled(text: str) -> TuringMachine | None:
-    """The machine in a .tm file; None for any other text."""
-    return TuringMachine.load(text) if text.endswith(".tm") else None
+    """The machine in a .tm or .jff file; None for any other text."""
+    return TuringMachine.load(text) if text.endswith((".tm", ENDING)) else None
 
 
 def read(words: Sequence[str], subject: Any) -> str | list[str]:

@@ -20,6 +20,8 @@ from kleene.notation.edited_runs import edited_computation
 from kleene.notation.edits import Edit
 from kleene.notation.graphs import DRAWN, Arrow, Node, StateGraph, aligned, marks
 from kleene.notation.words import Word, whole_word, word_codes
+from kleene.programs.jflap import ENDING
+from kleene.programs.turing import jflap
 from kleene.programs.turing.table import TuringTable, as_text, load, parse
 from kleene.traces.markup import html_table
 
@@ -132,11 +134,13 @@ class TuringMachine(TuringTable):
 
     @classmethod
     def load(cls, path: Any) -> "TuringMachine":
-        """The machine in a text file, usually one that ends in `.tm`; it is named after the file."""
-        return cls.of(load(Path(path)))
+        """The machine in a text file, usually one that ends in `.tm`, or in a JFLAP file (`.jff`), named after it."""
+        return cls.of(jflap.load(Path(path)) if Path(path).suffix == ENDING else load(Path(path)))
 
     def save(self, path: Any) -> Path:
-        """Save the machine as a text file with its checksum and return the path."""
+        """Save the machine as a text file with its checksum, or for JFLAP (`.jff`), and return the path."""
+        if Path(path).suffix == ENDING:
+            return jflap.save(self, Path(path))
         return write_atomically(Path(path), sealed(f"// {SEAL}\n{self.to_text()}"))
 
 

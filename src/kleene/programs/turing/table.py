@@ -43,6 +43,7 @@ class TuringTable:
     blank: str = "_"
     input_alphabet: tuple[str, ...] = ()
     name: str = field(default="the machine", compare=False)
+    positions: Mapping[str, tuple[float, float]] | None = field(default=None, compare=False, repr=False)
     states: tuple[str, ...] = field(init=False)
     tape_alphabet: tuple[str, ...] = field(init=False)
 
@@ -178,7 +179,7 @@ def parse(text: str, name: str = "the machine") -> TuringTable:
             transitions[key], lines[key] = action, number
         else:
             _header(number, words, headers)
-    plain = {role: _single(role, headers) for role in ("start", "accept", "reject")}
+    plain: dict[str, Any] = {role: _single(role, headers) for role in ("start", "accept", "reject")}
     plain |= {"blank": _single("blank", headers)} if "blank" in headers else {}
     inputs = tuple(headers["input"][1]) if "input" in headers else ()
     if "otherwise" in headers:

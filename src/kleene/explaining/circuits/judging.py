@@ -1,0 +1,139 @@
+"""The judge of circuit methods: each method's scores beside the true circuit, network by network."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from kleene.errors import InputError
+from kleene.explaining.circuits.circuit import TrueCircuit
+from kleene.explaining.circuits.methods import CircuitMethod
+from kleene.explaining.circuits.patching import Pairs, right_answers
+from kleene.explaining.circuits.scoring import CircuitScores, checked_scores, scored
+from kleene.explaining.circuits.verdicts import SCORES, CircuitVerdict, CircuitVerdicts
+from kleene.explaining.interactions.ranking import Interval, interval
+from kleene.machines.transformer.plain import PlainTransformer
+
+LEAST = 4  # pairs of inputs: every other one is kept from the methods
+
+
+@dataclass(frozen=True)
+class JudgedCircuit:
+    """A network whose true circuit is known, and pairs of inputs to judge methods on.
+
+    `family` is what networks are grouped by, such as "compiled"; those of one `program` are not independent. Each of
+    `others` is no shorter than its input, so that it says something at every position.
+    """
+
+    name: str
+    family: str
+    network: Any
+    circuit: TrueCircuit | None
+    inputs: tuple[Any, ...]
+    others: tuple[Any, ...]
+    program: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, PlainTransformer):
+            raise InputError(
+                f"{self.name} is a {type(self.network).__name__}, and circuits are those of plain Transformers; "
+                f"PlainTransformer.from_unrolled makes one of a program compiled with layers='unrolled'"
+            )
+        if self.circuit is None:
+            raise InputError(
+                f"the true circuit of {self.name} is not known, so no method can be judged on it; give a circuit. "
+                f"`true_circuit` computes that of a compiled network, in whatever basis"
+            )
+        if self.circuit.graph != self.network.graph:
+            mine, theirs = (f"{g.layers} layers of {g.heads} heads" for g in (self.network.graph, self.circuit.graph))
+            raise InputError(f"{self.name} has {mine}, and its circuit {theirs}")
+        if len(self.inputs) != len(self.others) or len(self.inputs) < LEAST:
+            counts = f"{len(self.inputs)} inputs and {len(self.others)} others"
+            raise InputError(f"{self.name} has {counts}; give as many of both, {LEAST} or more")
+        short = [i for i, (a, b) in enumerate(zip(self.inputs, self.others)) if len(b) < len(a)]
+        if short:
+            raise InputError(f"input {short[0]} of {self.name} is longer than the other input that it is compared with")
+
+    @property
+    def truth(self) -> TrueCircuit:
+        assert self.circuit is not None
+        return self.circuit
+
+    @property
+    def shown(self) -> tuple[list[Any], list[Any]]:
+        """The pairs that a method is given."""
+        return list(self.inputs[::2]), list(self.others[::2])
+
+    def held_out(self) -> Pairs:
+        """The pairs on which circuits are tried."""
+        return Pairs.of(self.network, self.inputs[1::2], self.others[1::2])
+
+
+def judge_circuits(
+    networks: Sequence[JudgedCircuit],
+    methods: Mapping[str, CircuitMethod],
+    *,
+    resamples: int = 1_000,
+    on_network: Callable[[str], None] | None = None,
+) -> CircuitVerdicts:
+    """The verdicts on methods, family by family.
+
+    A method that fails, or returns another shape or NaN, is named with the network; the others go on. On the first
+    network of each family a method is called twice, and the second call is timed. Whether a circuit suffices is tried
+    on other inputs than those that the method was given.
+    """
+    found: dict[tuple[str, str], list[tuple[JudgedCircuit, CircuitScores, float]]] = {}
+    truths: dict[str, list[tuple[JudgedCircuit, float]]] = {}
+    problems = []
+    for one in networks:
+        if on_network is not None:
+            on_network(f"{one.family}: {one.name}")
+        pairs = one.held_out()
+        truths.setdefault(one.family, []).append((one, _kept_right(pairs, one.truth)))
+        for name, method in methods.items():
+            known = found.setdefault((name, one.family), [])
+            try:
+                scores = checked_scores(method(one.network, *one.shown), one.truth)
+                seconds = known[0][2] if known else _seconds(method, one)
+            except Exception as error:
+                kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+                problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
+                continue
+            known.append((one, scored(scores, one.truth, pairs), seconds))
+    verdicts = [_verdict(*named, judged, resamples) for named, judged in found.items() if judged]
+    order = list(methods)
+    verdicts.sort(key=lambda verdict: order.index(verdict.method))
+    kept = {family: _interval(some, resamples) for family, some in truths.items()}
+    return CircuitVerdicts(tuple(verdicts), kept, tuple(problems))
+
+
+def _kept_right(pairs: Pairs, circuit: TrueCircuit) -> float:
+    return float(right_answers(pairs, jnp.asarray(circuit.edges[None], pairs.other.dtype))[0])
+
+
+def _verdict(
+    method: str, family: str, judged: list[tuple[JudgedCircuit, CircuitScores, float]], resamples: int
+) -> CircuitVerdict:
+    found = {name: _interval([(one, getattr(scores, name)) for one, scores, _ in judged], resamples) for name in SCORES}
+    sizes = zip(*(scores.curve for _, scores, _ in judged))
+    curve = tuple(_interval(list(zip((one for one, _, _ in judged), at_size)), resamples) for at_size in sizes)
+    by_network = {
+        one.name: {name: interval([np.array([getattr(scores, name)])], resamples=1).as_json()[0] for name in SCORES}
+        for one, scores, _ in judged
+    }
+    return CircuitVerdict(method, family, **found, curve=curve, seconds=judged[0][2], by_network=by_network)
+
+
+def _interval(values: Sequence[tuple[JudgedCircuit, float]], resamples: int) -> Interval:
+    groups = [one.program or one.name for one, _ in values]
+    return interval([np.array([value]) for _, value in values], groups, resamples=resamples)
+
+
+def _seconds(method: CircuitMethod, one: JudgedCircuit) -> float:
+    """The time of a further call, in which nothing is compiled."""
+    started = time.perf_counter()
+    method(one.network, *one.shown)
+    return time.perf_counter() - started

@@ -1,0 +1,107 @@
+"""`kleene.judge` on circuits, tiny: which methods are meant, networks, pages, the command line."""
+
+import json
+
+import pytest
+
+import kleene
+from kleene.errors import InputError
+from kleene.experiments.judge import CircuitSize, JudgeSize, meant_methods
+from kleene.experiments.judged_circuits import circuit_networks
+from kleene.explaining.circuits.methods import METHODS
+from kleene.explaining.interactions.measures import MEASURES
+from tests.command_line import assert_refused
+
+TINY = CircuitSize(("rasp:shift",), symbols=2, length=3, words=8)
+INTERACTIONS = JudgeSize(languages=("tomita_1",), length=3, words=2, seeds=0, machines=("RNN",), hide=0)
+OWN = """
+import numpy as np
+
+
+def mine(network, inputs, others):
+    assert len(inputs) == len(others)
+    return network.graph.possible.sum(axis=0)
+
+
+def broken(network, inputs, others):
+    return np.zeros(3)
+"""
+
+
+def test_the_names_and_arguments_of_methods_say_what_is_meant():
+    def circuit(network, inputs, others):
+        raise AssertionError
+
+    def measure(network, words, more=1):
+        raise AssertionError
+
+    found = meant_methods(["nearness", "acdc", circuit, measure])
+    assert {kind: list(some) for kind, some in found.items()} == {
+        "interactions": ["nearness", "measure"], "circuits": ["acdc", "circuit"],
+    }  # fmt: skip
+    assert meant_methods({"a": circuit}) == {"interactions": {}, "circuits": {"a": circuit}}
+    assert meant_methods((), "circuits") == {"interactions": {}, "circuits": METHODS}
+    every = meant_methods(())
+    assert every["circuits"] == METHODS
+    assert every["interactions"].keys() >= MEASURES.keys()
+
+
+@pytest.mark.parametrize(
+    ("methods", "of", "words"),
+    [
+        ("acdd", None, "did you mean acdc"),
+        ("acdc", "interactions", "acdc is a method for circuits, and it was asked for interactions only"),
+        (lambda network: 0, None, "takes 1 arguments; a measure of interactions takes two"),
+        ((), "networks", "judged are interactions or circuits, and not 'networks'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(methods, of, words):
+    with pytest.raises(InputError, match=words):
+        kleene.judge(methods, of=of, circuits=TINY)
+
+
+def test_both_are_judged_side_by_side(tmp_path):
+    found = kleene.judge(["nearness", "written_norm"], size=INTERACTIONS, circuits=TINY)
+    assert repr(found).startswith("<AllVerdicts: <InteractionVerdicts on 1 measures, ")
+    assert "\nCIRCUITS\n\narea under ROC, edges of the true circuit\nmethod" in str(found)
+    stored = json.loads(json.dumps(found.as_json()))
+    assert stored["circuits"]["size"]["programs"] == ["rasp:shift"]
+    assert "<h2>Circuits</h2>" in found._repr_html_()
+
+
+def test_families_are_those_of_either():
+    found = kleene.judge(["nearness", "random_edges"], size=INTERACTIONS, circuits=TINY, families=["compiled"])
+    assert found.methods == ("random_edges",)
+    with pytest.raises(InputError, match="no family of networks 'compild'; did you mean compiled"):
+        kleene.judge("random_edges", circuits=TINY, families=["compild"])
+
+
+def test_inputs_are_those_that_the_program_takes_and_others_are_no_shorter():
+    (one,) = circuit_networks(TINY)
+    assert (one.name, one.family, len(one.inputs)) == ("rasp:shift", "compiled", 8)
+    assert all(len(other) >= len(word) for word, other in zip(one.inputs, one.others))
+    assert {symbol for word in one.inputs for symbol in word} == {"a", "b"}
+
+
+def test_sizes_that_are_too_small_are_refused():
+    with pytest.raises(InputError, match="words is 2, which is too small; give 4"):
+        CircuitSize(words=2)
+
+
+def test_a_method_of_ones_own_is_judged_on_the_command_line(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("kleene.experiments.judge.QUICK_CIRCUITS", TINY)
+    file, page = tmp_path / "own.py", tmp_path / "page.html"
+    file.write_text(OWN)
+    result = run("judge", f"{file}:mine", f"{file}:broken", "--quick", "--words", "6", "-o", str(page))
+    assert result.status == 0
+    assert result.out.startswith("area under ROC, edges of the true circuit\nmethod")
+    assert f"failed: {file}:broken on rasp:shift (compiled): it returned an array of shape (3,), and " in result.out
+    assert page.read_text().count("<table") == 6
+
+
+def test_bad_requests_are_refused_on_the_command_line(run, tmp_path):
+    assert_refused(run("judge", "acdd"), "no measure 'acdd' and no such method for circuits", "acdc")
+    assert_refused(run("judge", "acdc", "--of", "interactions"), "acdc is a method for circuits")
+    assert_refused(run("judge", "acdc", "-o", "tables.svg"), "not as 'tables.svg'; give a name that ends in .html")
+    assert_refused(run("judge", "acdc", "-o", str(tmp_path / "no" / "a.html")), "there is no folder for")
+    assert_refused(run("judge", "acdc", "--words", "1"), "words is 1, which is too small")
