@@ -16,7 +16,15 @@ from typing import Any
 
 import tables  # beside this file
 
-from kleene.experiments import english, hinted_transformers, minimal_programs, partial_traces, rule_corpora, simplicity
+from kleene.experiments import (
+    english,
+    hinted_transformers,
+    judged_figure,
+    minimal_programs,
+    partial_traces,
+    rule_corpora,
+    simplicity,
+)
 from kleene.experiments import parity_end_to_end as parity
 from kleene.experiments import scan_end_to_end as scan
 from kleene.experiments import trace_supervision as supervision
@@ -53,6 +61,7 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
     yield "scan-end-to-end", partial(scan_by_layers, content_of("scan-end-to-end"))
     yield "state-hints", state_hints
+    yield "interactions", partial(judged_figure.draw, content_of("interactions"))
     for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
         title = f"addition in the network, {machine}"
         yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)

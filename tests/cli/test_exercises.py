@@ -38,6 +38,22 @@ def test_from_the_stub_to_a_passing_grade(run, tmp_path, monkeypatch):
     assert_refused(run("exercise", "start", "even_a"), "already", "-o")
 
 
+def test_many_files_get_a_row_each_also_those_that_cannot_be_graded(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ada.py").write_text("# exercise: even_a\neven_a = '(b|ab*a)*'\n")
+    (tmp_path / "bob.py").write_text("# exercise: even_a\neven_a = 'b*'\n")
+    (tmp_path / "eve.py").write_text("even_a = 'b*'\n")
+    result = run("exercise", "grade", "ada.py", "bob.py", "eve.py")
+    assert result.status == 1
+    assert [line.split()[0] for line in result.out.splitlines()[1:4]] == ["ada.py", "bob.py", "eve.py"]
+    assert "aa: expected accept, got reject" in result.out
+    assert "does not say which exercise it is for" in " ".join(result.out.split())
+    assert result.out.endswith("1 of 3 passed\n")
+    rows = run("exercise", "grade", "ada.py", "eve.py", "--json").json
+    assert [row["passed"] for row in rows] == [True, False]
+    assert "error" in rows[1]
+
+
 def test_hints_come_one_at_a_time(run):
     first = run("exercise", "hint", "rank")
     assert first.out.startswith("hint 1 of 2: ")
@@ -50,6 +66,8 @@ def test_hints_come_one_at_a_time(run):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (("list", "nowhere"), "'nowhere' cannot be listed"),
+        (("list", "."), "has no exercises in it"),
         (("start", "sortt"), "no exercise 'sortt'"),
         (("start", "."), "is no exercise: it has no exercise.md"),
         (("grade", "nothing.py"), "there is no file 'nothing.py'"),

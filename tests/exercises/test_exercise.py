@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kleene.errors import InputError
-from kleene.exercises import Exercise, find, start
+from kleene.exercises import Exercise, exercises_in, find, start
 from kleene.exercises.finding import exercise_of
 
 TEXT = """---
@@ -62,6 +62,7 @@ def test_a_folder_is_an_exercise(folder):
         ("learns: rep", "lerns: rep", "line 5: there is no key 'lerns'; did you mean learns?"),
         ("alphabet: a b", "longest: many", "longest is 'many'; it is a whole number"),
         ("alphabet: a b", "longest: 3", "longest is 3, less than exhaustive, 4"),
+        ("learns: rep", "ours: few states\nlearns: rep", "ours has 'few states'; give figures such as"),
         ("alphabet: a b", "causal: maybe", "causal is 'maybe'; it is yes or no"),
         ("alphabet: a b\n", "", "has no line `alphabet: …`"),
         ("define: only_a\n", "", "needs a line `define: NAME`"),
@@ -83,6 +84,17 @@ def test_a_folder_without_one_of_the_two_files_is_no_exercise(folder, missing):
     (folder / missing).unlink()
     with pytest.raises(InputError, match=f"is no exercise: it has no {missing}"):
         find(folder)
+
+
+def test_the_exercises_of_a_folder_are_listed_by_level(folder):
+    harder = folder.parent / "all_a"
+    harder.mkdir()
+    (harder / "exercise.md").write_text(TEXT.replace("level: easy", "level: hard"))
+    (harder / "reference.py").write_text("")
+    assert list(exercises_in(folder.parent)) == ["only_a", "all_a"]
+    for empty in (folder, folder.parent / "nowhere"):
+        with pytest.raises(InputError):
+            exercises_in(empty)
 
 
 def test_a_text_that_is_not_utf_8_is_refused(folder):
@@ -118,7 +130,13 @@ def test_a_folder_beside_the_file_is_found_from_elsewhere(folder, tmp_path, monk
 
 @pytest.mark.parametrize(
     "line",
-    ["# exercise: rank", '"""exercise: rank"""', "// exercise: rank  ", '"""My solution.\n\nexercise: rank\n"""'],
+    [
+        "# exercise: rank",
+        '"""exercise: rank"""',
+        "// exercise: rank  ",
+        "<!-- exercise: rank -->",
+        '"""My solution.\n\nexercise: rank\n"""',
+    ],
 )
 def test_a_file_names_its_exercise_in_one_of_its_first_lines(line, tmp_path):
     (tmp_path / "mine.py").write_text(f"{line}\nrank = 1\n")

@@ -176,7 +176,7 @@ def test_a_program_that_cannot_be_compiled_does_not_pass(tmp_path, monkeypatch):
     assert str(grade) == "even_a: not yet\nthe program is right, and cannot be compiled: too large"
 
 
-@pytest.mark.parametrize("ending", [".json", ".dot"])
+@pytest.mark.parametrize("ending", [".json", ".dot", ".jff"])
 def test_an_automaton_may_be_a_file_of_its_own(ending, tmp_path):
     kleene.DFA.from_regex("(b|ab*a)*", "ab").save(tmp_path / f"own{ending}")
     assert graded(str(tmp_path / f"own{ending}"), find("even_a"))

@@ -1,6 +1,7 @@
 """`kleene.judge` on circuits, tiny: which methods are meant, networks, pages, the command line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,11 +9,13 @@ import kleene
 from kleene.errors import InputError
 from kleene.experiments.judge import CircuitSize, JudgeSize, meant_methods
 from kleene.experiments.judged_circuits import circuit_networks
+from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
+from kleene.explaining.circuits.truth import true_circuit
 from kleene.explaining.interactions.measures import MEASURES
 from tests.command_line import assert_refused
 
-TINY = CircuitSize(("rasp:shift",), symbols=2, length=3, words=8)
+TINY = CircuitSize(("rasp:shift",), symbols=2, length=3, words=8, hide=0, taught=None)
 INTERACTIONS = JudgeSize(languages=("tomita_1",), length=3, words=2, seeds=0, machines=("RNN",), hide=0)
 OWN = """
 import numpy as np
@@ -81,6 +84,34 @@ def test_inputs_are_those_that_the_program_takes_and_others_are_no_shorter():
     assert (one.name, one.family, len(one.inputs)) == ("rasp:shift", "compiled", 8)
     assert all(len(other) >= len(word) for word, other in zip(one.inputs, one.others))
     assert {symbol for word in one.inputs for symbol in word} == {"a", "b"}
+
+
+def test_hidden_networks_have_the_same_circuit_with_decoys_outside_of_it():
+    networks = list(circuit_networks(replace(TINY, hide=2), families=["compiled", "hidden", "softened"]))
+    assert [(one.name, one.family) for one in networks] == [
+        ("rasp:shift", "compiled"),
+        *((f"rasp:shift seed {seed}", family) for family in ("hidden", "softened") for seed in (0, 1)),
+    ]
+    plain, *others = networks
+    for one in others:
+        assert one.network.graph.heads == plain.network.graph.heads + 1
+        assert one.truth.edges.sum() == plain.truth.edges.sum()
+        assert [t.output for t in one.network.run_batch(one.inputs)] == [
+            t.output for t in plain.network.run_batch(one.inputs)
+        ]
+    for one in others[:2]:
+        assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.truth.edges).all()
+    found = judge_circuits(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
+    assert all(kept.mean == pytest.approx(1) for kept in found.kept.values())
+
+
+def test_taught_networks_have_the_circuit_that_they_were_taught():
+    (one,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "reverse")
+    assert (one.program, one.family) == ("rasp:reverse", "taught")
+    found = judge_circuits([one], {"random_edges": METHODS["random_edges"]}, resamples=20)
+    assert found.kept["taught"].mean == pytest.approx(1)
+    with pytest.raises(InputError, match="there is no folder '/no/such' of taught networks"):
+        list(circuit_networks(replace(TINY, taught="/no/such")))
 
 
 def test_sizes_that_are_too_small_are_refused():

@@ -16,6 +16,7 @@ NAMES = [
     "state-hints",
     "growth-h200",
     "hints-for-transformers",
+    "interactions",
 ]
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import jax
 import numpy as np
 import pytest
 
@@ -16,8 +17,12 @@ TINY = {"vocab": "ab", "longest": 2, "hidden": 8, "batch": 8, "block": 2, "free"
 
 @pytest.fixture(scope="module")
 def kept():
-    taught = kleene.teach("rasp:hist", machine="plain", seeds=1, iterations=1, **TINY)
-    return kept_network(taught, "tiny", pairs=8)
+    made = lesson("rasp:hist", "plain", **TINY)
+    network, alignment, table = made.fresh(jax.random.key(0)), made.task.alignment, made.task.table
+    found = (interchange_accuracy, strictness)
+    counts = (count(network, alignment, table, pairs=8).as_json() for count in found)
+    counted = dict(zip(("interchange", "strictness"), counts))
+    return KeptNetwork("tiny", network, alignment, "rasp:hist", "interchange", TINY, counted)
 
 
 def test_a_kept_network_comes_back_from_its_files(kept, tmp_path):
@@ -51,6 +56,16 @@ def test_a_network_that_comes_with_kleene_keeps_its_algorithm(name):
     assert strictness(found.network, found.alignment, table, pairs=64, seed=1).perfect
 
 
+def test_the_circuit_is_that_of_the_program():
+    found = shipped("hist").circuit()
+    judged = found.edges & found.judged
+    named = {(found.graph.destinations[d], found.graph.sources[s]) for d, s in np.argwhere(judged)}
+    assert named == {("1.0.q", "tokens"), ("1.0.k", "tokens"), ("1.mlp", "1.0"), ("output", "1.mlp")}
+    assert found.carries["hist"].sources == ("1.mlp",)
+    assert found.carries["same_tok_key"].sources == ("tokens",)
+    assert found.carries["hist"].basis.shape == (4, shipped("hist").alignment.width)
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(InputError, match="did you mean"):
         shipped("revers")
@@ -70,7 +85,8 @@ def test_rows_of_subjects_have_what_was_measured_and_errors(tmp_path):
     )
     assert json.loads((tmp_path / "count.none.row.json").read_text())["interchange"] == found[0]["interchange"]
     assert "method is 'nonsense'" in found[1]["error"]
-    assert (tmp_path / "count.none.safetensors").exists()
+    kept = KeptNetwork.load(tmp_path / "count.none.safetensors")
+    assert (kept.program, kept.method, kept.options["longest"]) == ("rasp:count", "none", 2)
 
 
 def test_every_subject_has_a_lesson():

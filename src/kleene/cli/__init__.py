@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from kleene.cli import checking, exercises, exporting, judging, learning, programs, showing, sweeps, watching
+from kleene.cli import (
+    checking,
+    exercises,
+    exporting,
+    groundtruth,
+    judging,
+    learning,
+    programs,
+    showing,
+    sweeps,
+    watching,
+)
 from kleene.cli.options import BAD_INPUT, INTERRUPTED
 from kleene.cli.printing import OutputError, check_arguments, guarded_streams, tell
 from kleene.errors import KleeneError
@@ -24,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (programs, exporting, watching, checking, learning, sweeps, judging, exercises, showing):
+for module in (programs, exporting, watching, checking, learning, sweeps, judging, groundtruth, exercises, showing):
     app.add_typer(module.commands)
 
 

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,11 +38,16 @@ NameArgument = Annotated[
 
 
 @exercise.command("list")
-def list_exercises(as_json: JsonOption = False) -> None:
+def list_exercises(
+    folder: Annotated[
+        str | None, typer.Argument(metavar="[FOLDER]", help="A teacher's folder of exercises, in place of Kleene's.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """List the exercises, easy ones first, with what each teaches."""
-    from kleene.exercises import shelf
+    from kleene.exercises import exercises_in, shelf
 
-    found = [one.as_json() for one in shelf().values()]
+    found = [one.as_json() for one in (shelf() if folder is None else exercises_in(folder)).values()]
     if as_json:
         return print_json(found)
     from rich.table import Table
@@ -100,8 +105,9 @@ def hint(
 
 @exercise.command()
 def grade(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Your solution. A Python file is run, as `python FILE` does.")
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Your solution, or many. A Python file is run, as `python FILE` does."),
     ],
     name: Annotated[
         str | None,
@@ -121,13 +127,15 @@ def grade(
     """Grade a solution: its program and its compiled network, on all small inputs and on random larger ones.
 
     Shows the smallest input on which it is wrong, with its run step by step. Exit status 1 if it does not pass yet.
-    Grading runs the file, in a process with a limit on its time and memory.
+    Grading runs the file, in a process with a limit on its time and memory. Several files get a row each.
     """
+    if len(files) > 1:
+        return _grade_all(files, name, seconds, as_json)
     from kleene.exercises import find
     from kleene.exercises import grade as graded
 
     width = shutil.get_terminal_size().columns - 2 if sys.stdout.isatty() else 118
-    found = graded(file, name, seconds=seconds, width=width)
+    found = graded(files[0], name, seconds=seconds, width=width)
     if as_json:
         print_json(found.as_json())
     else:
@@ -138,3 +146,38 @@ def grade(
             typer.echo(f"\na hint: kleene exercise hint {shlex.quote(found.exercise)}")
     if not found:
         raise typer.Exit(FAILED)
+
+
+def _grade_all(files: list[str], name: str | None, seconds: float | None, as_json: bool) -> None:
+    """Print a row for each file, also for one that cannot be graded."""
+    from kleene.errors import KleeneError
+    from kleene.exercises import grade as graded
+
+    rows = []
+    for file in files:
+        try:
+            rows.append(graded(file, name, seconds=seconds).as_json())
+        except KleeneError as error:
+            rows.append({"exercise": name, "file": file, "passed": False, "error": str(error)})
+    if as_json:
+        print_json(rows)
+    else:
+        from rich.table import Table
+
+        table = Table("file", "exercise", "grade", "why not", box=None, header_style="bold")
+        for row in rows:
+            table.add_row(row["file"], row["exercise"] or "", *_summary(row))
+        new_console().print(table, markup=False)
+        typer.echo(f"{sum(row['passed'] for row in rows)} of {len(rows)} passed")
+    if not all(row["passed"] for row in rows):
+        raise typer.Exit(FAILED)
+
+
+def _summary(row: dict[str, Any]) -> tuple[str, str]:
+    """The grade in a word or two, and why a file did not pass."""
+    if row["passed"]:
+        return "passed", ""
+    if "error" in row:
+        return "not graded", row["error"]
+    wrong = row["counterexample"]
+    return "not yet", row["problem"] or f"{wrong['input']}: expected {wrong['expected']}, got {wrong['got']}"

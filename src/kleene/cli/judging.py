@@ -55,6 +55,13 @@ def judge(
             autocompletion=complete_transformer,
         ),
     ] = None,
+    taught: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Judge circuits on the taught networks in this folder, in place of those that come with Kleene.",
+        ),
+    ] = None,
     iterations: Annotated[int | None, typer.Option(help="Updates of each taught network.", min=1, max=MANY)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the words and the first of the networks.", max=LARGEST_SEED)] = 0,
     output: Annotated[
@@ -79,7 +86,9 @@ def judge(
         chosen = meant_methods(methods or (), of)
         given = {"words": words, "length": length, "seeds": seeds, "iterations": iterations, "hide": hide}
         size = replace(QUICK if quick else FULL, **_given(given))
-        asked = {"words": words, "programs": tuple(programs or ()) or None} if chosen["circuits"] else {}
+        asked = (
+            {"words": words, "taught": taught, "programs": tuple(programs or ()) or None} if chosen["circuits"] else {}
+        )
         circuits = replace(QUICK_CIRCUITS if quick else FULL_CIRCUITS, **_given(asked))
         wanted_families(families or (), {"interactions": size, "circuits": circuits}, chosen)
         if output is not None:

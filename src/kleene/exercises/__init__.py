@@ -9,6 +9,7 @@ An exercise is a folder with a text file and a reference function, on the shelf 
 """
 
 from kleene.exercises.exercise import Exercise as Exercise
+from kleene.exercises.finding import exercises_in as exercises_in
 from kleene.exercises.finding import find as find
 from kleene.exercises.finding import shelf as shelf
 from kleene.exercises.finding import start as start

@@ -22,12 +22,13 @@
     (as many as there are hints, in the order in which they are given)
 
 `define` is the name that a Python file has to define, and `alphabet` the tokens of inputs. All inputs of up to
-`exhaustive` tokens are tried, and `samples` random ones of up to `longest` tokens.
+`exhaustive` tokens are tried, and `samples` random ones of up to `longest` tokens. `ours: layers 2, heads 1` tells a
+student who passed how large the solution of whoever wrote the exercise is.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kleene.errors import InputError, did_you_mean
@@ -44,7 +45,7 @@ KINDS = ("RASP program", "transformer program", *WORDS, "circuit")
 BLOCK = re.compile(r"^(```|~~~)(\w*)\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 NEEDED = ("title", "kind", "level", "learns")
 NUMBERS = {"longest": 8, "exhaustive": 4, "samples": 100, "seconds": 60}
-OPTIONAL = ("define", "alphabet", "causal", *NUMBERS)
+OPTIONAL = ("define", "alphabet", "causal", "ours", *NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Exercise:
     exhaustive: int = NUMBERS["exhaustive"]
     samples: int = NUMBERS["samples"]
     seconds: int = NUMBERS["seconds"]  # that grading may take
+    ours: Mapping[str, int] = field(default_factory=dict)  # figures of the solution of whoever wrote the exercise
 
     @property
     def reference(self) -> Path:
@@ -138,7 +140,20 @@ def _header(given: Mapping[str, str], file: Path) -> dict:
     if not tokens and given["kind"] != "circuit":
         raise InputError(f"{str(file)!r} has no line `alphabet: …`, which says what inputs are made of")
     symbols = map(str, tokens) if given["kind"] in WORDS else tokens
-    return found | {"causal": given.get("causal") == "yes", "alphabet": tuple(symbols)}
+    found |= {"causal": given.get("causal") == "yes", "alphabet": tuple(symbols)}
+    return found | {"ours": _figures(given.get("ours", ""), file)}
+
+
+def _figures(text: str, file: Path) -> dict[str, int]:
+    """The figures that a line such as `layers 2, hidden_units 33` gives."""
+    found: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = part.rpartition(" ")
+        count = read_count(number)
+        if not name or count is None:
+            raise InputError(f"{str(file)!r}: ours has {part!r}; give figures such as `layers 2, hidden_units 33`")
+        found[name] = count
+    return found
 
 
 def _sections(body: str, header: Mapping[str, str], file: Path) -> dict:

@@ -11,14 +11,25 @@ from kleene.exercises.exercise import COMMENTS, KINDS, LEVELS, TEXT, Exercise
 from kleene.files import MOST_TEXT, read_bytes, write_atomically
 
 SHELF = Path(__file__).parent / "shelf"
-NAMED = re.compile(r"\bexercise:\s*(\S.*?)\s*(?:\"\"\"|''')?\s*$")
+NAMED = re.compile(r"\bexercise:\s*(\S.*?)\s*(?:\"\"\"|'''|-->)?\s*$")
 TOP = 5  # lines of a student's file in which the exercise may be named
 
 
 @cache
 def shelf() -> dict[str, Exercise]:
     """The exercises that come with Kleene by their names, easy ones first."""
-    found = [Exercise.load(folder) for folder in SHELF.iterdir() if (folder / TEXT).is_file()]
+    return exercises_in(SHELF)
+
+
+def exercises_in(folder: str | os.PathLike) -> dict[str, Exercise]:
+    """The exercises in the folders of a folder by their names, easy ones first."""
+    try:
+        inside = sorted(one for one in Path(folder).iterdir() if (one / TEXT).is_file())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{os.fspath(folder)!r} cannot be listed: {error}") from None
+    if not inside:
+        raise InputError(f"{os.fspath(folder)!r} has no exercises in it: folders with a file {TEXT}")
+    found = [Exercise.load(one) for one in inside]
     found.sort(key=lambda one: (LEVELS.index(one.level), KINDS.index(one.kind), one.name))
     return {one.name: one for one in found}
 

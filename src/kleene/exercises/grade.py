@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -58,6 +59,7 @@ class Grade:
     counterexample: WrongRun | None = None
     problem: str | None = None
     figures: dict[str, int] = field(default_factory=dict)
+    ours: dict[str, int] = field(default_factory=dict)  # figures of the exercise's own solution
     seconds: float = 0.0
     printed: str = ""  # what the student's file printed
 
@@ -66,12 +68,9 @@ class Grade:
 
     def __str__(self) -> str:
         if self.passed:
-            figures = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in self.figures.items())
-            told = [
-                f"{self.exercise}: passed",
-                f"right on {self.tried}; the compiled network does the same, step by step",
-            ]
-            return "\n".join([*told, figures])
+            right = f"right on {self.tried}; the compiled network does the same, step by step"
+            ours = f"\nours has {_told(self.ours)}" if self.ours else ""
+            return f"{self.exercise}: passed\n{right}\n{_told(self.figures)}{ours}"
         if self.problem is not None:
             return f"{self.exercise}: not yet\n{self.problem}"
         counted = f"wrong on {self.wrong:,} of {self.inputs:,} inputs" if self.wrong else "its run ends with an error"
@@ -87,6 +86,10 @@ class Grade:
         found = content["counterexample"]
         shown: Any = None if found is None else WrongRun(**(found | {"steps": tuple(found["steps"])}))
         return cls(**(content | {"counterexample": shown}))
+
+
+def _told(figures: Mapping[str, int]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in figures.items())
 
 
 def grade(

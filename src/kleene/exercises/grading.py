@@ -56,7 +56,7 @@ def graded(
         why = _apart(runs[apart], by_network[apart])
         return found(problem=f"the program is right, and its network differs on {shown(tried[apart])}: {why}")
     sizes = {key: value for key, value in kind.sizes(network).items() if key in FIGURES}
-    return found(figures=marking.figures(program, runs) | sizes)
+    return found(figures=marking.figures(program, runs) | sizes, ours=dict(exercise.ours))
 
 
 def _grade(file: str, exercise: Exercise, cases: Cases, started: float, **outcome: Any) -> Grade:

@@ -70,14 +70,14 @@ def _told_verdict(answer: tuple[str, Any]) -> str:
 
 
 MOST_STEPS = 5_000  # of a Turing machine on one word
-AUTOMATA_FILES = {".json": "dfa:", ".dot": "dfa:", ".gv": "dfa:"}
+AUTOMATA_FILES = {".json": "dfa:", ".dot": "dfa:", ".gv": "dfa:", ".jff": "dfa:"}
 MARKINGS = {
     "RASP program": Marking(
         "an s-op of RASP, such as rasp.Aggregate(…), or a function that returns one", figures=_layers
     ),
     "transformer program": Marking("a transformer program, such as alta.program_spec(…) returns", figures=_layers),
     "automaton": Marking(
-        "a regular expression as a string, or a kleene.DFA",
+        "a regular expression as a string, a kleene.DFA or a kleene.NFA",
         AUTOMATA_FILES,
         expected=bool,
         answer=lambda trace, expected: bool(trace.output),
@@ -86,7 +86,7 @@ MARKINGS = {
     ),
     "Turing machine": Marking(
         "a kleene.TuringMachine",
-        {".tm": "tm:"},
+        {".tm": "tm:", ".jff": "tm:"},
         limits={"max_steps": MOST_STEPS},
         expected=_verdict,
         answer=lambda trace, expected: (trace.verdict, trace.tape if expected[1] is not None else None),

@@ -6,7 +6,7 @@ noisy, so that it looks like a trained one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -19,6 +19,7 @@ from kleene.experiments.judged_transformers import compiled_transformer, taught_
 from kleene.explaining.interactions.judging import JudgedNetwork
 from kleene.explaining.interactions.measures import AlphabetWord
 from kleene.groundtruth.recurrent import hide_recurrent
+from kleene.groundtruth.transformers import hide_transformer
 from kleene.kinds import AUTOMATA
 from kleene.programs.automata import DFA
 from kleene.teaching.teach import teach
@@ -69,7 +70,8 @@ class JudgeSize:
             if self.hide_taught and kind == "none":
                 made.append(f"hidden taught {machine}")
         if TRANSFORMER in self.machines:
-            made += [f"compiled {TRANSFORMER}", *([f"taught {TRANSFORMER}"] if self.seeds else [])]
+            known = {"compiled": True, "hidden": self.hide > 0, "taught": self.seeds > 0}
+            made += [f"{kind} {TRANSFORMER}" for kind, there in known.items() if there]
         return tuple(made)
 
 
@@ -152,10 +154,15 @@ def _taught(
 def _transformers(
     size: JudgeSize, seed: int, wanted: tuple[str, ...], languages: dict[str, DFA], tell: Callable[[str], None] | None
 ) -> Made:
-    """Transformers, compiled and then taught."""
-    if f"compiled {TRANSFORMER}" in wanted:
-        for name, dfa in languages.items():
-            yield f"compiled {TRANSFORMER}", name, name, compiled_transformer(dfa, size.length)
+    """Transformers: compiled, hidden, and then taught."""
+    compiled, hidden = f"compiled {TRANSFORMER}", f"hidden {TRANSFORMER}"
+    for name, dfa in languages.items() if {compiled, hidden} & {*wanted} else ():
+        network = compiled_transformer(dfa, size.length)
+        if compiled in wanted:
+            yield compiled, name, name, network
+        for run in range(seed, seed + size.hide) if hidden in wanted else ():
+            turned = replace(network, model=hide_transformer(network.model, seed=run).network)
+            yield hidden, name, f"{name} seed {run}", turned
     for name, dfa in languages.items() if f"taught {TRANSFORMER}" in wanted else ():
         if tell is not None:
             tell(f"teaching: taught {TRANSFORMER}: {name}")

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kleene.groundtruth.bases import BasisMap
 from kleene.groundtruth.compression import Compression
-from kleene.groundtruth.units import UnitMap
 
 Equality = Literal["exact", "rounded", "changed"]
 WORDS = {
@@ -26,7 +24,7 @@ class Hidden:
 
     network: Any
     original: Any
-    map: UnitMap | BasisMap
+    map: Any  # a `BasisMap` of a Transformer, a `UnitMap` of a recurrent network
     equality: Equality
     inputs: int
     right: int

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kleene.compiling.interchange.accuracy import (
     InterchangeAccuracy,
     Strictness,
@@ -21,6 +23,7 @@ from kleene.compiling.interchange.accuracy import (
 from kleene.compiling.interchange.alignment import Alignment
 from kleene.compiling.interchange.counterfactuals import Counterfactuals
 from kleene.errors import InputError, ModelFileError, did_you_mean
+from kleene.explaining.circuits.circuit import Carrier, TrueCircuit
 from kleene.files import check_seal, make_folder, read_bytes, sealed_json, write_atomically
 from kleene.machines.transformer.plain import PlainTransformer
 from kleene.teaching.lessons import lesson
@@ -88,6 +91,25 @@ class KeptNetwork:
         table = self.table()
         given = (self.network, self.alignment, table)
         return interchange_accuracy(*given, pairs=pairs, seed=seed), strictness(*given, pairs=pairs, seed=seed)
+
+    def circuit(self) -> TrueCircuit:
+        """The circuit that the network was taught to have.
+
+        All edges from the positions are positional: the same comes through them on every word, so that no swap tells
+        whether they are used. Which variables the blocks carry is verified by `verify`, and so is that nothing comes
+        through the edges outside.
+        """
+        graph = self.alignment.graph
+        positional = graph.possible & (np.array(graph.sources) == "positions")
+        carries = {
+            name: Carrier(
+                self.alignment.basis(name),
+                tuple(f"{name} {number}" for number in range(len(dims))),
+                self.alignment.writers.get(name, ()),
+            )
+            for name, dims in self.alignment.blocks.items()
+        }
+        return TrueCircuit(graph, self.alignment.edges | positional, positional, carries)
 
     def save(self, folder: Any) -> Path:
         """Save both files in a folder, and return the path of the network."""

@@ -160,7 +160,7 @@ def _streams(network: PlainTransformer, tokens: Any, lengths: Any) -> np.ndarray
 def _compared(network: PlainTransformer, made: PlainTransformer, tokens: Any, lengths: Any) -> tuple[int, float]:
     """How many inputs have the original's output at every position, and the largest difference of logits."""
     given = jnp.asarray(tokens), jnp.asarray(lengths)
-    expected, found = (np.asarray(_logits(one, *given), dtype=np.float64) for one in (network, made))
+    expected, found = (np.asarray(logits_of(one, *given), dtype=np.float64) for one in (network, made))
     at = np.arange(tokens.shape[1])
     asked = (at >= network.layout.prefix) & (at < np.asarray(lengths)[:, None])
     same = (expected.argmax(axis=-1) == found.argmax(axis=-1)) | ~asked
@@ -168,7 +168,7 @@ def _compared(network: PlainTransformer, made: PlainTransformer, tokens: Any, le
 
 
 @eqx.filter_jit
-def _logits(network: PlainTransformer, tokens: Any, lengths: Any) -> Any:
+def logits_of(network: PlainTransformer, tokens: Any, lengths: Any) -> Any:
     return jax.vmap(network)(tokens, lengths)
 
 

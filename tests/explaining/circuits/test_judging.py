@@ -67,6 +67,18 @@ def test_verdicts_show_themselves(found):
     assert stored["verdicts"][0]["by_network"]["shift"]["edges_roc"] == 1
 
 
+def test_runs_on_different_networks_are_joined(found):
+    methods = {"truth": truth, "lie": lie, "nodes": lambda *given: truth(*given).any(axis=0)}
+    parts = [
+        judge_circuits([one], methods, resamples=50) for one in (judged(), judged("shift"), judged("hist", "again"))
+    ]
+    joined = CircuitVerdicts.joined(parts, resamples=50).as_json()
+    for one in (whole := found.as_json())["verdicts"] + joined["verdicts"]:
+        one.pop("seconds")
+    assert {**joined, "size": {}} == whole
+    assert len(joined["size"]["parts"]) == 3
+
+
 def raises(*given):
     raise KeyError("x")
 

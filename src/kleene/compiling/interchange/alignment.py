@@ -25,7 +25,8 @@ class Alignment:
     `blocks` has for each variable its coordinates in the `frame`, whose columns are orthogonal axes of the residual
     stream; without a frame they are dimensions. `held[n]` are the variables that may be used after the program's layer
     n, and `after[n]` is the network's layer after which that is. `heads` has the network's layer, counted from 1, and
-    head for each of the program's heads in each of its layers. `edges` are those of the true circuit.
+    head for each of the program's heads in each of its layers. `edges` are those of the true circuit, and `writers` the
+    sources that write each variable.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Alignment:
     heads: Mapping[tuple[str, int], tuple[int, int]]
     edges: Bool[np.ndarray, "destinations sources"]
     frame: Float[np.ndarray, "width width"] | None = field(default=None, repr=False)
+    writers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -50,6 +52,11 @@ class Alignment:
         for name in names:
             found[list(self.blocks[name])] = True
         return found
+
+    def basis(self, name: str) -> Float[np.ndarray, "dims width"]:
+        """The orthonormal rows that span the block of a variable."""
+        frame = np.eye(self.width) if self.frame is None else self.frame
+        return frame.T[list(self.blocks[name])]
 
     def free(self, step: int) -> Bool[np.ndarray, " width"]:
         """The coordinates that no variable uses after a layer of the network, as a mask.
@@ -92,6 +99,7 @@ class Alignment:
             "held": [list(names) for names in self.held],
             "heads": [[name, step, *place] for (name, step), place in self.heads.items()],
             "edges": [[int(d), int(s)] for d, s in np.argwhere(self.edges)],
+            "writers": {name: list(sources) for name, sources in self.writers.items()},
         } | ({} if self.frame is None else {"frame": np.asarray(self.frame).tolist()})
 
     @classmethod
@@ -113,6 +121,7 @@ class Alignment:
                 {(name, int(step)): (int(layer), int(head)) for name, step, layer, head in described["heads"]},
                 edges,
                 None if frame is None else np.asarray(frame, np.float64),
+                {name: tuple(sources) for name, sources in described.get("writers", {}).items()},
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(f"this is no alignment: {type(error).__name__}: {error}") from error
@@ -162,8 +171,11 @@ def taught_alignment(
         if (name, step + 1) in mattering
     }
     graph = ComponentGraph(len(layout.layers), max(len(layer.heads) for layer in layout.layers) + spare)
-    edges = _edges(graph, *_passed(network, graph, held, heads))
-    return Alignment(layout.name, first + free, graph, tuple(steps), blocks, held, heads, edges)
+    writes, reads = _passed(network, graph, held, heads)
+    columns = {channel.name: n for n, channel in enumerate(layout.program.channels)}
+    edges = _edges(graph, writes, reads)
+    writers = {n: tuple(s for s, row in zip(graph.sources, writes) if row[columns[n]]) for n in blocks}
+    return Alignment(layout.name, first + free, graph, tuple(steps), blocks, held, heads, edges, None, writers)
 
 
 def compiled_alignment(network: UnrolledTransformer, model: Any) -> Alignment:
@@ -183,7 +195,10 @@ def compiled_alignment(network: UnrolledTransformer, model: Any) -> Alignment:
         for number, name in enumerate(layer.heads)
     }
     width = model.tokens.shape[-1]
-    return Alignment(layout.name, width, graph, after, dims, held, heads, _edges(graph, *_plain_parts(model)))
+    writes, reads = _plain_parts(model)
+    writers = {n: tuple(s for s, row in zip(graph.sources, writes) if row[list(own)].any()) for n, own in dims.items()}
+    edges = _edges(graph, writes, reads)
+    return Alignment(layout.name, width, graph, after, dims, held, heads, edges, None, writers)
 
 
 def _edges(

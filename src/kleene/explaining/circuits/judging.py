@@ -13,8 +13,7 @@ from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.methods import CircuitMethod
 from kleene.explaining.circuits.patching import Pairs, right_answers
 from kleene.explaining.circuits.scoring import CircuitScores, checked_scores, scored
-from kleene.explaining.circuits.verdicts import SCORES, CircuitVerdict, CircuitVerdicts
-from kleene.explaining.interactions.ranking import Interval, interval
+from kleene.explaining.circuits.verdicts import SCORES, CircuitVerdicts
 from kleene.machines.transformer.plain import PlainTransformer
 
 LEAST = 4  # pairs of inputs: every other one is kept from the methods
@@ -85,51 +84,43 @@ def judge_circuits(
     network of each family a method is called twice, and the second call is timed. Whether a circuit suffices is tried
     on other inputs than those that the method was given.
     """
-    found: dict[tuple[str, str], list[tuple[JudgedCircuit, CircuitScores, float]]] = {}
-    truths: dict[str, list[tuple[JudgedCircuit, float]]] = {}
+    rows: dict[tuple[str, str], dict[str, Any]] = {
+        (name, family): {} for name in methods for family in _families(networks)
+    }
+    seconds: dict[tuple[str, str], float] = {}
+    kept: dict[str, dict[str, Any]] = {family: {} for family in _families(networks)}
     problems = []
     for one in networks:
         if on_network is not None:
             on_network(f"{one.family}: {one.name}")
-        pairs = one.held_out()
-        truths.setdefault(one.family, []).append((one, _kept_right(pairs, one.truth)))
+        pairs, about = one.held_out(), {"program": one.program or one.name}
+        kept[one.family][one.name] = about | {"right": _kept_right(pairs, one.truth)}
         for name, method in methods.items():
-            known = found.setdefault((name, one.family), [])
+            known = name, one.family
             try:
                 scores = checked_scores(method(one.network, *one.shown), one.truth)
-                seconds = known[0][2] if known else _seconds(method, one)
+                seconds[known] = seconds.get(known) or _seconds(method, one)
             except Exception as error:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
                 problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
                 continue
-            known.append((one, scored(scores, one.truth, pairs), seconds))
-    verdicts = [_verdict(*named, judged, resamples) for named, judged in found.items() if judged]
-    order = list(methods)
-    verdicts.sort(key=lambda verdict: order.index(verdict.method))
-    kept = {family: _interval(some, resamples) for family, some in truths.items()}
-    return CircuitVerdicts(tuple(verdicts), kept, tuple(problems))
+            rows[known][one.name] = about | _plain(scored(scores, one.truth, pairs))
+    return CircuitVerdicts.found(rows, seconds, kept, problems, resamples=resamples)
+
+
+def _families(networks: Sequence[JudgedCircuit]) -> list[str]:
+    return list(dict.fromkeys(one.family for one in networks))
 
 
 def _kept_right(pairs: Pairs, circuit: TrueCircuit) -> float:
-    return float(right_answers(pairs, jnp.asarray(circuit.edges[None], pairs.other.dtype))[0])
+    return round(float(right_answers(pairs, jnp.asarray(circuit.edges[None], pairs.other.dtype))[0]), 4)
 
 
-def _verdict(
-    method: str, family: str, judged: list[tuple[JudgedCircuit, CircuitScores, float]], resamples: int
-) -> CircuitVerdict:
-    found = {name: _interval([(one, getattr(scores, name)) for one, scores, _ in judged], resamples) for name in SCORES}
-    sizes = zip(*(scores.curve for _, scores, _ in judged))
-    curve = tuple(_interval(list(zip((one for one, _, _ in judged), at_size)), resamples) for at_size in sizes)
-    by_network = {
-        one.name: {name: interval([np.array([getattr(scores, name)])], resamples=1).as_json()[0] for name in SCORES}
-        for one, scores, _ in judged
-    }
-    return CircuitVerdict(method, family, **found, curve=curve, seconds=judged[0][2], by_network=by_network)
-
-
-def _interval(values: Sequence[tuple[JudgedCircuit, float]], resamples: int) -> Interval:
-    groups = [one.program or one.name for one, _ in values]
-    return interval([np.array([value]) for _, value in values], groups, resamples=resamples)
+def _plain(scores: CircuitScores) -> dict[str, Any]:
+    """The numbers of one network as they are stored; None for NaN."""
+    numbers = {name: getattr(scores, name) for name in SCORES}
+    shown = {name: None if np.isnan(value) else round(value, 4) for name, value in numbers.items()}
+    return shown | {"curve": [round(share, 4) for share in scores.curve]}
 
 
 def _seconds(method: CircuitMethod, one: JudgedCircuit) -> float:

@@ -1,13 +1,13 @@
 """What the judge found of each circuit method: numbers for each family of networks, as tables, text and plain data."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.explaining.interactions.ranking import Interval, spearman
+from kleene.explaining.interactions.ranking import Interval, interval, spearman
 from kleene.notation.graphs import aligned
 from kleene.traces.markup import html_table
 
@@ -20,13 +20,16 @@ SCORES = {
 }
 
 
+Rows = Mapping[str, Mapping[str, Any]]  # by network: its program, and numbers
+
+
 @dataclass(frozen=True)
 class CircuitVerdict:
     """How well one method does on one family of networks.
 
     The first five are means over networks: see `SCORES`. `curve` has the share of answers that stay right for each of
     `kleene.explaining.circuits.scoring.SIZES`. `seconds` are those of the first network, once compiled. `by_network`
-    has the five for each network; None where there is none.
+    has the same for each network, and its program; None where there is no number.
     """
 
     method: str
@@ -38,7 +41,15 @@ class CircuitVerdict:
     faithfulness: Interval
     curve: tuple[Interval, ...]
     seconds: float
-    by_network: Mapping[str, Mapping[str, float | None]]
+    by_network: Rows
+
+    @classmethod
+    def of(cls, method: str, family: str, by_network: Rows, seconds: float, *, resamples: int) -> "CircuitVerdict":
+        """The verdict on networks with these numbers."""
+        found = {name: interval_over(by_network, lambda row, name=name: row[name], resamples) for name in SCORES}
+        sizes = range(len(next(iter(by_network.values()))["curve"]))
+        curve = tuple(interval_over(by_network, lambda row, at=at: row["curve"][at], resamples) for at in sizes)
+        return cls(method, family, **found, curve=curve, seconds=seconds, by_network=by_network)
 
     @property
     def networks(self) -> int:
@@ -59,18 +70,61 @@ class CircuitVerdict:
         return cls(**kept, curve=curve)
 
 
+def interval_over(by_network: Rows, number: Callable[[Mapping[str, Any]], float | None], resamples: int) -> Interval:
+    """The mean of a number over networks, then programs, and its 95% interval."""
+    values = [number(row) for row in by_network.values()]
+    groups = [row["program"] for row in by_network.values()]
+    return interval([np.array([np.nan if v is None else v]) for v in values], groups, resamples=resamples)
+
+
 @dataclass(frozen=True)
 class CircuitVerdicts:
     """The verdicts on all methods, and a line on each method that failed.
 
-    `kept` has, for each family, the share of answers that stay right with the true circuit alone. `size` says how much
-    was judged, if the networks were made for it.
+    `kept` has, for each family, the share of answers that stay right with the true circuit alone, and
+    `kept_by_network` that of each network. `size` says how much was judged, if the networks were made for it.
     """
 
     verdicts: tuple[CircuitVerdict, ...]
     kept: Mapping[str, Interval]
+    kept_by_network: Mapping[str, Rows]
     problems: tuple[str, ...] = ()
     size: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def found(
+        cls,
+        rows: Mapping[tuple[str, str], Rows],
+        seconds: Mapping[tuple[str, str], float],
+        kept: Mapping[str, Rows],
+        problems: Sequence[str] = (),
+        *,
+        resamples: int = 1_000,
+    ) -> "CircuitVerdicts":
+        """The verdicts from the numbers of each method and family, by network."""
+        verdicts = [
+            CircuitVerdict.of(*named, some, seconds[named], resamples=resamples) for named, some in rows.items() if some
+        ]
+        shares = {family: interval_over(some, lambda row: row["right"], resamples) for family, some in kept.items()}
+        return cls(tuple(verdicts), shares, kept, tuple(problems))
+
+    @classmethod
+    def joined(cls, parts: Sequence["CircuitVerdicts"], *, resamples: int = 1_000) -> "CircuitVerdicts":
+        """The verdicts of several runs of the same methods on different networks as those of one run."""
+        rows: dict[tuple[str, str], dict[str, Any]] = {}
+        seconds: dict[tuple[str, str], float] = {}
+        kept: dict[str, dict[str, Any]] = {}
+        methods = list(dict.fromkeys(one.method for part in parts for one in part.verdicts))
+        for method in methods:
+            for one in (one for part in parts for one in part.verdicts if one.method == method):
+                rows.setdefault((method, one.family), {}).update(one.by_network)
+                seconds.setdefault((method, one.family), one.seconds)
+        for part in parts:
+            for family, some in part.kept_by_network.items():
+                kept.setdefault(family, {}).update(some)
+        problems = [line for part in parts for line in part.problems]
+        made = cls.found(rows, seconds, kept, problems, resamples=resamples)
+        return replace(made, size={"parts": [dict(part.size) for part in parts]})
 
     def of(self, method: str, family: str) -> CircuitVerdict:
         found = [one for one in self.verdicts if (one.method, one.family) == (method, family)]
@@ -123,14 +177,17 @@ class CircuitVerdicts:
     def as_json(self) -> dict[str, Any]:
         kept = {family: found.as_json() for family, found in self.kept.items()}
         about = {"size": dict(self.size), "verdicts": [one.as_json() for one in self.verdicts]}
-        return about | {"kept": kept, "problems": list(self.problems)}
+        by_network = {
+            family: {name: dict(row) for name, row in some.items()} for family, some in self.kept_by_network.items()
+        }
+        return about | {"kept": kept, "kept_by_network": by_network, "problems": list(self.problems)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "CircuitVerdicts":
         """The verdicts that `as_json` made plain data of."""
         verdicts = tuple(CircuitVerdict.from_json(one) for one in stored["verdicts"])
         kept = {family: Interval.from_json(one) for family, one in stored["kept"].items()}
-        return cls(verdicts, kept, tuple(stored["problems"]), stored["size"])
+        return cls(verdicts, kept, stored["kept_by_network"], tuple(stored["problems"]), stored["size"])
 
     def markdown(self) -> dict[str, str]:
         """The printed tables in Markdown, by their titles."""
