@@ -89,10 +89,12 @@ def test_the_files_and_pages_that_a_page_names_are_there(page):
     assert [str(place) for place in (*linked, *named) if not place.exists()] == []
 
 
-def test_the_architecture_draws_every_room():
+def test_the_architecture_draws_every_room_and_the_reference_lists_it():
     rooms = {folder.parent.name for folder in (ROOT / "src" / "kleene").glob("*/__init__.py")}
     drawing = (ROOT / "docs" / "architecture.md").read_text().partition("```text")[2].partition("```")[0]
     assert rooms <= set(re.findall(r"\w+", drawing))
+    reference = (ROOT / "docs" / "api" / "rooms.md").read_text()
+    assert rooms == set(re.findall(r"^::: kleene\.(\w+)$", reference, re.MULTILINE))
 
 
 def test_the_reference_has_every_public_name():

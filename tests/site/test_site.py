@@ -98,7 +98,7 @@ def test_every_page_has_its_place_in_the_navigation():
 
 def test_examples_of_docstrings_are_code_and_not_quotations():
     pages = [path.read_text() for path in (SITE / "api").glob("*.html")]
-    assert "pycon" in pages[0]
+    assert any("pycon" in page for page in pages)
     assert not any("<blockquote>" in page for page in pages)
 
 
