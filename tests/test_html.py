@@ -28,6 +28,8 @@ from kleene.traces.markup import html_facts, html_of_rich, html_table
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
 PARTS = {"Listed", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture", "Interval", "MeasureVerdict"}
+PARTS |= {"AgreementCount", "Alignment", "BasisMap", "Carrier", "CircuitVerdict", "Claim", "Compression", "Exercise"}
+PARTS |= {"Likeness", "ProgramFile", "UnitMap"}
 
 
 def evil_program():

@@ -21,6 +21,7 @@ from typing import IO, Any
 from kleene.errors import InputError
 from kleene.exercises.exercise import Exercise
 from kleene.exercises.finding import exercise_of, find
+from kleene.traces.markup import html_text
 
 GRACE = 5.0  # seconds that the process has to stop by itself
 DRAINING = 1.0  # seconds to wait for the end of what it printed, which a process that left its session may hold open
@@ -75,6 +76,9 @@ class Grade:
             return f"{self.exercise}: not yet\n{self.problem}"
         counted = f"wrong on {self.wrong:,} of {self.inputs:,} inputs" if self.wrong else "its run ends with an error"
         return f"{self.exercise}: not yet, {counted}\n{self.counterexample}"
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def as_json(self) -> dict[str, Any]:
         """The grade as plain data."""

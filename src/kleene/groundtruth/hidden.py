@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from kleene.groundtruth.compression import Compression
+from kleene.traces.markup import html_text
 
 Equality = Literal["exact", "rounded", "changed"]
 WORDS = {
@@ -47,6 +48,9 @@ class Hidden:
             "compression": None if self.compression is None else self.compression.as_json(),
             "map": self.map.as_json(),
         }
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     def __repr__(self) -> str:
         return f"<Hidden {type(self.network).__name__}: {self.right} of {self.inputs} inputs right>"

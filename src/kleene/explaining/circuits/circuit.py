@@ -8,6 +8,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.machines.transformer.components import ComponentGraph
+from kleene.traces.markup import html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,15 @@ class TrueCircuit:
         edges, possible = int(self.edges.sum()), int(self.graph.possible.sum())
         nodes = f"{int(self.nodes.sum())} of {len(self.graph.sources)} sources"
         return f"<TrueCircuit: {edges} of {possible} edges, {nodes}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (destination, " ".join(s for d, s in self.named_edges() if d == destination))
+            for destination in self.graph.destinations
+        ]
+        return html_table(
+            [("destination", "reads"), *((name, read) for name, read in rows if read)], caption=repr(self)
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
