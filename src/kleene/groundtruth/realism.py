@@ -120,9 +120,10 @@ def realism(
     effects = {label: node_effects(one, words, pairs=pairs, seed=seed).reshape(-1) for label, one in every.items()}
     found = []
     for label, one in networks.items():
-        pairs_of = (weights[label], weights[name]), (effects[label], effects[name])
-        distances, statistics = zip(*(apart(*both) for both in pairs_of))
-        found.append(Likeness(label, *distances, *statistics, float(np.mean(all_weights(one) == 0))))
+        weight_distance, weight_statistic = apart(weights[label], weights[name])
+        effect_distance, effect_statistic = apart(effects[label], effects[name])
+        zeros = float(np.mean(all_weights(one) == 0))
+        found.append(Likeness(label, weight_distance, effect_distance, weight_statistic, effect_statistic, zeros))
     return Realism(name, tuple(found), weights, effects)
 
 

@@ -106,8 +106,7 @@ def _unrolled(
             raise InputError(f"{program.name}: the words of a RASP program are all that its vocabulary makes")
         program = as_program(program, vocab, longest)
         drawn = _every_word(program.vocab, longest, most)
-        causal = {"causal": True} if program.causal else {}
-        network = compile_program(program.lowered, layers="unrolled", max_length=longest, **causal)
+        network = compile_program(program.lowered, layers="unrolled", max_length=longest, causal=program.causal)
         return program.lowered, network, drawn
     if vocab is not None:
         raise InputError(f"{program.name} is not a RASP program, and has no other vocabulary")

@@ -263,13 +263,9 @@ def swapped_answers(
         return np.zeros((0, table.tokens.shape[1]), np.int32)
     frame = None if alignment.frame is None else jnp.asarray(alignment.frame, network.tokens.dtype)
     rows = _padded_rows(len(drawn))
-    words = [
-        jnp.asarray(array[numbers[rows]])
-        for numbers in (drawn.base, drawn.other)
-        for array in (table.tokens, table.lengths)
-    ]
+    base, other = _words_of(table, drawn.base[rows]), _words_of(table, drawn.other[rows])
     at = jnp.asarray(places[rows], jnp.float32)
-    found = _swapped(network, frame, *words, jnp.asarray(where.stream), jnp.asarray(where.heads), at)
+    found = _swapped(network, frame, base, other, jnp.asarray(where.stream), jnp.asarray(where.heads), at)
     return np.asarray(found)[: len(drawn)]
 
 
@@ -283,13 +279,14 @@ def patched_answers(
     if not len(drawn):
         return np.zeros((0, table.tokens.shape[1]), np.int32)
     rows = _padded_rows(len(drawn))
-    words = [
-        jnp.asarray(array[numbers[rows]])
-        for numbers in (drawn.base, drawn.other)
-        for array in (table.tokens, table.lengths)
-    ]
+    base, other = _words_of(table, drawn.base[rows]), _words_of(table, drawn.other[rows])
     places = jnp.asarray(shared_places(table, drawn)[rows])
-    return np.asarray(_patched(network, *words, jnp.asarray(keep[rows]), places))[: len(drawn)]
+    return np.asarray(_patched(network, base, other, jnp.asarray(keep[rows]), places))[: len(drawn)]
+
+
+def _words_of(table: Counterfactuals, numbers: np.ndarray) -> tuple[Array, Array]:
+    """The tokens of the words with these numbers, and their lengths."""
+    return jnp.asarray(table.tokens[numbers]), jnp.asarray(table.lengths[numbers])
 
 
 def _padded_rows(count: int) -> np.ndarray:
@@ -306,34 +303,30 @@ def _answers(network: PlainTransformer, tokens: Array, lengths: Array) -> Array:
 def _swapped(
     network: PlainTransformer,
     frame: Array | None,
-    tokens: Array,
-    lengths: Array,
-    other_tokens: Array,
-    other_lengths: Array,
+    base: tuple[Array, Array],
+    other: tuple[Array, Array],
     stream: Array,
     heads: Array,
     places: Array,
 ) -> Array:
-    def one(word: Array, length: Array, other: Array, other_length: Array, at: Array) -> Array:
-        values = activations(network, other, other_length)
+    def one(word: Array, length: Array, source: Array, source_length: Array, at: Array) -> Array:
+        values = activations(network, source, source_length)
         swap = Swap(values, stream[:, None] * at[:, None], heads[..., None] * at)
         return jnp.argmax(swapped(network, word, length, swap, frame), axis=-1)
 
-    return jax.vmap(one)(tokens, lengths, other_tokens, other_lengths, places)
+    return jax.vmap(one)(*base, *other, places)
 
 
 @eqx.filter_jit
 def _patched(
     network: PlainTransformer,
-    tokens: Array,
-    lengths: Array,
-    other_tokens: Array,
-    other_lengths: Array,
+    base: tuple[Array, Array],
+    other: tuple[Array, Array],
     keep: Array,
     places: Array,
 ) -> Array:
-    def one(word: Array, length: Array, other: Array, other_length: Array, keep: Array, at: Array) -> Array:
-        own, theirs = network.written(word, length), network.written(other, other_length)
+    def one(word: Array, length: Array, source: Array, source_length: Array, keep: Array, at: Array) -> Array:
+        own, theirs = network.written(word, length), network.written(source, source_length)
         return jnp.argmax(network(word, length, keep, jnp.where(at[:, None], theirs, own)), axis=-1)
 
-    return jax.vmap(one)(tokens, lengths, other_tokens, other_lengths, keep, places)
+    return jax.vmap(one)(*base, *other, keep, places)
