@@ -55,6 +55,7 @@ def test_the_page_of_the_notebooks_lists_each_of_them():
     assert re.findall(r"\(notebooks/([^)]+\.ipynb)\)", (DOCS / "notebooks.md").read_text()) == [
         p.name for p in NOTEBOOKS
     ]
+    assert len(NOTEBOOKS) == 8
 
 
 @pytest.mark.notebook
