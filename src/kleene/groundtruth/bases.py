@@ -31,6 +31,10 @@ class BasisMap:
     decoys: Float[np.ndarray, "decoys wide"]
     old_heads: int  # of each layer of the original
 
+    def __repr__(self) -> str:
+        (old, new), decoys = self.writing.shape, int((self.heads < 0).sum())
+        return f"<BasisMap of {old} dimensions into {new}, {decoys} of {self.heads.size} heads are decoys>"
+
     @property
     def graph(self) -> ComponentGraph:
         """The components of the new network."""

@@ -10,7 +10,7 @@ Equality = Literal["exact", "rounded", "changed"]
 WORDS = {
     "exact": "the same function on every input: no step of the network rounds",
     "rounded": "the same function, up to the rounding of floating numbers",
-    "changed": "another function, close to the original",
+    "changed": "another function, because weights or attention were changed",
 }
 
 

@@ -43,6 +43,9 @@ class UnitMap:
         if len(self.sources) != len(self.scales) or not set(range(self.units)) <= set(self.sources.tolist()):
             raise InputError(f"a map of {self.units} units needs a copy and a scale of each; it has {self.sources}")
 
+    def __repr__(self) -> str:
+        return f"<UnitMap of {self.units} units into {len(self.sources)}, {len(self.decoys)} of them decoys>"
+
     @property
     def decoys(self) -> Int[np.ndarray, " decoys"]:
         """The new units that no unit of the original became."""
