@@ -9,10 +9,14 @@ import kleene
 from kleene.errors import InputError
 from kleene.experiments.judge import CircuitSize, JudgeSize, meant_methods
 from kleene.experiments.judged_circuits import circuit_networks
+from kleene.experiments.judged_collection import collected_networks
 from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.explaining.interactions.measures import MEASURES
+from kleene.files import sealed_json
+from kleene.groundtruth.collection import build
+from kleene.groundtruth.taught import shipped
 from tests.command_line import assert_refused
 
 TINY = CircuitSize(("rasp:shift",), symbols=2, length=3, words=8, hide=0, taught=None)
@@ -136,3 +140,44 @@ def test_bad_requests_are_refused_on_the_command_line(run, tmp_path):
     assert_refused(run("judge", "acdc", "-o", "tables.svg"), "not as 'tables.svg'; give a name that ends in .html")
     assert_refused(run("judge", "acdc", "-o", str(tmp_path / "no" / "a.html")), "there is no folder for")
     assert_refused(run("judge", "acdc", "--words", "1"), "words is 1, which is too small")
+
+
+def test_networks_of_the_collection_are_judged_by_what_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
+    given = ["rasp.identity", "rnn.tomita_1.hidden"]
+    found = kleene.judge(["nearness", "random_edges"], size=INTERACTIONS, circuits=TINY, networks=given)
+    assert found.interactions.families == ("hidden RNN",)
+    assert found.circuits.families == ("compiled", "hidden")
+    assert [*found.circuits.of("random_edges", "hidden").by_network] == ["rasp.identity.hidden"]
+    assert found.circuits.kept["hidden"].mean == pytest.approx(1)
+
+
+def test_a_taught_network_of_the_collection_is_judged_with_the_circuit_that_it_was_taught(tmp_path, monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
+    (one,) = collected_networks(["rasp.hist.taught"], INTERACTIONS, TINY)["circuits"]
+    (other,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "hist")
+    kept = shipped("hist").circuit()
+    for circuit in (one.truth, other.truth):
+        assert (circuit.edges == kept.edges).all()
+        assert (circuit.positional == kept.positional).all()
+        assert circuit.carries.keys() == kept.carries.keys()
+    assert all(carrier.sources for name, carrier in one.truth.carries.items() if name == "hist")
+
+
+def test_a_network_that_does_not_keep_its_algorithm_is_not_judged_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
+    (entry,) = build("rasp.hist.taught")
+    assert entry.card["verified"] is True
+    assert "verified  yes, " in str(entry)
+    card = json.loads((entry.folder / "card.json").read_text())
+    card.pop("checksum")
+    (entry.folder / "card.json").write_bytes(sealed_json(card | {"verified": False}))
+    with pytest.raises(InputError, match="its truth is not known, and no method can be judged on it"):
+        collected_networks(["rasp.hist.taught"], INTERACTIONS, TINY)
+
+
+def test_where_there_is_no_network_for_a_method_that_is_said():
+    with pytest.raises(InputError, match="no network to judge eap on among taught, hints"):
+        kleene.judge("eap", circuits=replace(TINY, taught=""), families=["taught, hints"])
+    with pytest.raises(InputError, match="judged as they are; leave out families"):
+        kleene.judge("eap", circuits=TINY, families=["compiled"], networks=["rasp.identity"])

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kleene.cli.groundtruth import complete_entry
 from kleene.cli.options import LARGEST_SEED, MANY, JsonOption, complete_transformer
 from kleene.cli.printing import print_json
 
@@ -55,6 +56,16 @@ def judge(
             autocompletion=complete_transformer,
         ),
     ] = None,
+    networks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--network",
+            metavar="NAME",
+            help="Judge on this network of `kleene groundtruth list`, such as rasp.hist.hidden, and on no family; it "
+            "is built if it is not there; may be repeated.",
+            autocompletion=complete_entry,
+        ),
+    ] = None,
     taught: Annotated[
         str | None,
         typer.Option(
@@ -96,8 +107,8 @@ def judge(
         use_all_cores()
         shown = not as_json and sys.stderr.isatty()
         every = chosen["interactions"] | chosen["circuits"]
-        much = {"size": size, "circuits": circuits, "families": families or (), "seed": seed}
-        found = judged(every, **much, on_network=_tell if shown else None)
+        where = {"families": families or (), "networks": networks or (), "seed": seed}
+        found = judged(every, size=size, circuits=circuits, **where, on_network=_tell if shown else None)
         if shown:
             _tell("")
         if output is not None:

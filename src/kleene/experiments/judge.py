@@ -15,11 +15,13 @@ from kleene.experiments.judged_circuits import FULL_CIRCUITS as FULL_CIRCUITS
 from kleene.experiments.judged_circuits import QUICK_CIRCUITS as QUICK_CIRCUITS
 from kleene.experiments.judged_circuits import CircuitSize as CircuitSize
 from kleene.experiments.judged_circuits import circuit_networks
+from kleene.experiments.judged_collection import collected_networks
 from kleene.experiments.judged_methods import chosen_methods
 from kleene.experiments.judged_networks import FULL as FULL
 from kleene.experiments.judged_networks import QUICK as QUICK
-from kleene.experiments.judged_networks import TRANSFORMER, networks
+from kleene.experiments.judged_networks import TRANSFORMER
 from kleene.experiments.judged_networks import JudgeSize as JudgeSize
+from kleene.experiments.judged_networks import networks as recurrent_networks
 from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
@@ -37,6 +39,7 @@ def judge(
     circuits: CircuitSize = QUICK_CIRCUITS,
     seed: int = 0,
     families: Iterable[str] = (),
+    networks: Iterable[str] = (),
     on_network: Callable[[str], None] | None = None,
 ) -> InteractionVerdicts | CircuitVerdicts | AllVerdicts:
     """The verdicts on measures of interaction and on methods for circuits, by default on all of both.
@@ -45,26 +48,60 @@ def judge(
     name. A function of a network and a list of words is a measure of interaction and returns scores [word, i, j]; one
     of a network, inputs and other inputs is a method for circuits and returns scores [destinations, sources] or
     [sources]. `of` is "interactions" or "circuits" if all methods of one are meant. `size` and `circuits` say how much
-    is judged. `families` are those to judge on, such as "taught LSTM"; by default all.
+    is judged. `families` are those to judge on, such as "taught LSTM"; by default all. `networks` are names of the
+    collection, such as "rasp.hist.hidden", which are then judged on in place of the families.
 
     >>> small = JudgeSize(languages=("tomita_4",), length=5, words=3, seeds=0)
     >>> found = judge(["nearness", "shapley"], size=small)
     >>> found.of("shapley", "compiled LSTM").spearman["language"].mean.__round__(6)
     1.0
     """
-    chosen = meant_methods(methods, of)
-    wanted = wanted_families(families, {"interactions": size, "circuits": circuits}, chosen)
+    chosen, families, networks = meant_methods(methods, of), tuple(families), tuple(networks)
+    if networks:
+        if families:
+            raise InputError("networks of the collection are judged as they are; leave out families")
+        given = collected_networks(networks, size, circuits, seed, on_network=on_network)
+    else:
+        wanted = wanted_families(families, {"interactions": size, "circuits": circuits}, chosen)
+        given = _made_networks(wanted, size, circuits, seed, on_network)
+    given = {kind: some for kind, some in given.items() if some and chosen[kind]}
+    if not given:
+        raise InputError(
+            f"there is no network to judge {_listed([m for some in chosen.values() for m in some])} on"
+            f"{' among ' + _listed(networks or families) if networks or families else ''}; Transformers are for "
+            f"methods for circuits, and recurrent networks of the collection for measures of interaction"
+        )
     found: list[Any] = []
-    if "interactions" in wanted:
-        given = networks(size, seed, wanted["interactions"], on_network)
-        measures = defined_measures(chosen["interactions"], wanted["interactions"])
-        known = judge_interactions(list(given), measures, on_network=on_network)
+    if "interactions" in given:
+        measures = defined_measures(chosen["interactions"], {one.family for one in given["interactions"]})
+        known = judge_interactions(given["interactions"], measures, on_network=on_network)
         found.append(replace(known, size=asdict(size) | {"seed": seed}))
-    if "circuits" in wanted:
-        given = circuit_networks(circuits, seed, wanted["circuits"], on_network)
-        known = judge_circuits(list(given), chosen["circuits"], on_network=on_network)
+    if "circuits" in given:
+        known = judge_circuits(given["circuits"], chosen["circuits"], on_network=on_network)
         found.append(replace(known, size=asdict(circuits) | {"seed": seed}))
     return found[0] if len(found) == 1 else AllVerdicts(*found)
+
+
+def _made_networks(
+    wanted: Mapping[str, tuple[str, ...]],
+    size: JudgeSize,
+    circuits: CircuitSize,
+    seed: int,
+    on_network: Callable[[str], None] | None,
+) -> dict[str, list[Any]]:
+    """The networks of the families that are wanted, made for it."""
+    given: dict[str, list[Any]] = {}
+    if "interactions" in wanted:
+        given["interactions"] = list(recurrent_networks(size, seed, wanted["interactions"], on_network))
+    if "circuits" in wanted:
+        given["circuits"] = list(circuit_networks(circuits, seed, wanted["circuits"], on_network))
+    return given
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first few of some names."""
+    every = list(names)
+    return ", ".join(every[:4]) + (f" and {len(every) - 4} others" if len(every) > 4 else "")
 
 
 def meant_methods(methods: Any, of: str | None = None) -> dict[str, dict[str, Any]]:

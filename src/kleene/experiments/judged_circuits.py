@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kleene import naming
 from kleene.compiling import compile
 from kleene.errors import InputError, KleeneError
@@ -21,6 +19,7 @@ from kleene.explaining.circuits.judging import LEAST, JudgedCircuit
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.groundtruth.taught import SHIPPED, KeptNetwork
 from kleene.groundtruth.transformers import hide_transformer
+from kleene.groundtruth.truths import circuit_onto
 from kleene.kinds import RASP
 from kleene.machines.transformer.plain import PlainTransformer
 
@@ -79,7 +78,7 @@ def circuit_networks(
     for name in size.programs if made else ():
         if on_network is not None:
             on_network(f"compiling: {name}")
-        programs[name] = _Known.of(_program(name, size.symbols, size.length), size, seed)
+        programs[name] = KnownCircuit.of(judged_program(name, size.symbols, size.length), size, seed)
     for family in made:
         for name, known in programs.items():
             yield from _variants(name, family, known, size, seed)
@@ -87,16 +86,14 @@ def circuit_networks(
         yield from _taught(size, seed, wanted)
 
 
-def _variants(name: str, family: str, known: "_Known", size: CircuitSize, seed: int) -> Iterator[JudgedCircuit]:
+def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, seed: int) -> Iterator[JudgedCircuit]:
     """The network of a program, or so many of the same in other bases, to which its circuit is carried along."""
     if family == "compiled":
         yield known.judged(name, family, name)
         return
     for number in range(seed, seed + size.hide):
         hidden = hide_transformer(known.network, seed=number, words=known.words, **HIDING[family])
-        carried: Any = hidden.map
-        edges, positional = (carried.edges(old) for old in (known.circuit.edges, known.circuit.positional))
-        circuit = TrueCircuit(hidden.network.graph, edges, positional)
+        circuit = circuit_onto(known.circuit, hidden.map)
         label = name if size.hide == 1 else f"{name} seed {number}"
         yield replace(known, network=hidden.network, circuit=circuit).judged(label, family, name)
 
@@ -110,15 +107,12 @@ def _taught(size: CircuitSize, seed: int, wanted: tuple[str, ...]) -> Iterator[J
         family = TAUGHT.get(kept.method)
         if family not in wanted:
             continue
-        edges = kept.alignment.edges
-        source = np.arange(edges.shape[1]) == kept.network.graph.sources.index("positions")
-        circuit = TrueCircuit(kept.network.graph, edges, edges & source)
-        program = _program(kept.program, kept.options.get("vocab"), kept.options["longest"])
-        known = _Known.drawn(program, kept.network, circuit, kept.options["longest"], size.words, seed)
+        program = judged_program(kept.program, kept.options.get("vocab"), kept.options["longest"])
+        known = known_circuit(program, kept.network, kept.circuit(), kept.options["longest"], size.words, seed)
         yield known.judged(kept.name, family, kept.program)
 
 
-def _program(name: str, vocab: Any, length: int) -> Any:
+def judged_program(name: str, vocab: Any, length: int) -> Any:
     """The program of this name; a RASP program with so many symbols of its vocabulary, or with these."""
     found = naming.find(name)
     if found.kind is not RASP:
@@ -128,7 +122,7 @@ def _program(name: str, vocab: Any, length: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class KnownCircuit:
     """A network of a program, its circuit, pairs of inputs that the program takes, and more of such words."""
 
     network: PlainTransformer
@@ -138,21 +132,22 @@ class _Known:
     words: tuple[Any, ...]
 
     @classmethod
-    def of(cls, program: Any, size: CircuitSize, seed: int) -> "_Known":
+    def of(cls, program: Any, size: CircuitSize, seed: int) -> "KnownCircuit":
         """The compiled network of a program."""
         network = PlainTransformer.from_unrolled(compile(program, layers="unrolled", max_length=size.length))
         words = drawn_inputs(program, network, SHOWN, size.length, seed)
         return cls(network, true_circuit(network, words), *_paired(words, size.words, seed), tuple(words))
 
-    @classmethod
-    def drawn(
-        cls, program: Any, network: PlainTransformer, circuit: TrueCircuit, longest: int, pairs: int, seed: int
-    ) -> "_Known":
-        words = drawn_inputs(program, network, SHOWN, longest, seed)
-        return cls(network, circuit, *_paired(words, pairs, seed), tuple(words))
-
     def judged(self, name: str, family: str, program: str) -> JudgedCircuit:
         return JudgedCircuit(name, family, self.network, self.circuit, self.inputs, self.others, program=program)
+
+
+def known_circuit(
+    program: Any, network: PlainTransformer, circuit: TrueCircuit, longest: int, pairs: int, seed: int
+) -> KnownCircuit:
+    """A network whose circuit is given, with inputs that are drawn anew."""
+    words = drawn_inputs(program, network, SHOWN, longest, seed)
+    return KnownCircuit(network, circuit, *_paired(words, pairs, seed), tuple(words))
 
 
 def _paired(words: list[Any], count: int, seed: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

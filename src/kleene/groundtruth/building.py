@@ -7,8 +7,7 @@ import numpy as np
 
 from kleene.compiling import compile
 from kleene.compiling.automata import some_words
-from kleene.compiling.interchange.alignment import Alignment
-from kleene.explaining.circuits.circuit import Carrier, TrueCircuit
+from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.groundtruth.catalog import HIDING, TAUGHT_PLAIN, TEACHING_AUTOMATA, TEACHING_PLAIN, Form, KnownProgram
 from kleene.groundtruth.hide import hide, valid_inputs
@@ -35,7 +34,11 @@ class Made:
 
 
 def make(known: KnownProgram, form: Form, seed: int = 0) -> Made:
-    """The network of a program in one form. The same seed gives the same network on one machine."""
+    """The network of a program in one form. The same seed gives the same network on one machine.
+
+    The facts of a taught one say whether it is `verified`: right on every sample input, and, if it is a Transformer,
+    under every swap that was tried. Teaching may fail, and then the truth is only what was taught.
+    """
     found, options = known.find()
     if known.machine == "plain":
         return _transformer(known, found, options, form, seed)
@@ -75,7 +78,8 @@ def _taught_transformer(known: KnownProgram, found: Found, seed: int) -> Made:
     rows = zip(table.tokens.tolist(), table.lengths.tolist())
     inputs, right = len(table.tokens), _right_tokens(kept.network, [row[:n] for row, n in rows], table.outputs)
     facts = {"method": kept.method, "teaching": dict(kept.options), "counted": dict(kept.counted)}
-    return Made(kept.network, _aligned(kept.alignment), inputs, right, facts)
+    facts["verified"] = kept.verified and right == inputs
+    return Made(kept.network, kept.circuit(), inputs, right, facts)
 
 
 def _right_tokens(network: PlainTransformer, rows: list[list[int]], outputs: np.ndarray) -> int:
@@ -89,18 +93,9 @@ def _right_tokens(network: PlainTransformer, rows: list[list[int]], outputs: np.
     return int(((found == wanted) | (wanted < 0)).all(axis=1).sum())
 
 
-def _aligned(alignment: Alignment) -> TrueCircuit:
-    """The circuit that a network was taught to keep: its edges, and the block of each variable."""
-    axes = np.eye(alignment.width) if alignment.frame is None else np.asarray(alignment.frame).T
-    carries = {
-        name: Carrier(axes[list(dims)], tuple(f"{name}[{n}]" for n in range(len(dims))), ())
-        for name, dims in alignment.blocks.items()
-    }
-    return TrueCircuit(alignment.graph, alignment.edges, np.zeros_like(alignment.edges), carries)
-
-
 def _acceptor(known: KnownProgram, found: Found, options: dict[str, Any], form: Form, seed: int) -> Made:
-    dfa, facts = found.subject, {}
+    dfa = found.subject
+    facts: dict[str, Any] = {}
     words = some_words(dfa.alphabet, SAMPLES, LONGEST, seed)
     if form == "taught":
         taught = teach(known.program, machine=known.machine, first_seed=seed, **TEACHING_AUTOMATA)
@@ -114,4 +109,6 @@ def _acceptor(known: KnownProgram, found: Found, options: dict[str, Any], form: 
         facts = {"hiding": hidden.options, "equality": hidden.equality, "difference": hidden.difference}
         network, truth = hidden.network, state_circuit(network, hidden.map)
     right = int((network.accepts_batch(words) == dfa.accepts_batch(words)).sum())
+    if form == "taught":
+        facts["verified"] = right == len(words)
     return Made(network, truth, len(words), right, facts)

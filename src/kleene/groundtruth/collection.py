@@ -10,6 +10,7 @@ An entry is checked when it is loaded. Loading never runs code.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class CollectionEntry:
             "network": repr(self.network).strip("<>"),
             "right": f"{self.card['right']} of {self.card['inputs']} sample inputs",
             "truth": told(self.circuit),
+            **({} if "verified" not in self.card else {"verified": told_verified(self.card)}),
             "folder": str(self.folder),
         }
         return "\n".join(f"{name:9} {value}" for name, value in facts.items())
@@ -63,6 +65,12 @@ def told(truth: Truth) -> str:
     decoys = sum(unit < 0 for unit in truth.units)
     units = f"{len(truth.units) - decoys} units that mean states, {decoys} decoys" if truth.units else "no unit known"
     return f"{len(truth.states)} states, {units}"
+
+
+def told_verified(card: Mapping[str, Any]) -> str:
+    """Whether a taught network keeps its algorithm, and how that was counted."""
+    counts = [f"{found['right']} of {found['pairs']} in {kind}" for kind, found in card.get("counted", {}).items()]
+    return ", ".join(["yes" if card["verified"] else "no: its truth is only what it was taught", *counts])
 
 
 def build(name: str, *, folder: Any = None, again: bool = False, seed: int = 0) -> list[CollectionEntry]:

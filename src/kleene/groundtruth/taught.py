@@ -92,6 +92,11 @@ class KeptNetwork:
         given = (self.network, self.alignment, table)
         return interchange_accuracy(*given, pairs=pairs, seed=seed), strictness(*given, pairs=pairs, seed=seed)
 
+    @property
+    def verified(self) -> bool:
+        """Whether every swap that was counted when the network was kept came out as in the program."""
+        return all(found["right"] == found["pairs"] for found in self.counted.values())
+
     def circuit(self) -> TrueCircuit:
         """The circuit that the network was taught to have.
 
