@@ -177,6 +177,7 @@ def test_of_all_runs_the_best_is_chosen_by_accuracy_then_loss_and_diverged_ones_
         "alive": np.array([True, True, True, False]),
         "accuracy_by_length": np.array([[0.5, 0.6], [0.8, 0.9], [0.8, 0.9], [1, 1]]),
         "loss": np.array([0.1, 0.4, 0.3, 0.1]),
+        "generalises": np.array([False, False, False, True]),
     }
     lesson = Lesson(Task(), Trainable())
     plan = Plan.grid(lesson, seeds=4)
@@ -184,6 +185,8 @@ def test_of_all_runs_the_best_is_chosen_by_accuracy_then_loss_and_diverged_ones_
     assert taught.save("file") == Path("file")
     assert kept == [("file", 2)]
     assert taught.report.best_run(0) == 2
+    test["generalises"][0] = True  # the least accurate one
+    assert taught.report.best_run(0) == 0
 
 
 def test_a_language_model_is_taught_from_a_text_file_and_kept(run):

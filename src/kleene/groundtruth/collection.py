@@ -24,6 +24,7 @@ from kleene.groundtruth.catalog import Form, KnownProgram, get
 from kleene.groundtruth.places import CARD, CIRCUIT, NETWORK, collection_folder
 from kleene.groundtruth.truths import StateCircuit
 from kleene.machines.protocol import load as load_network
+from kleene.traces.markup import html_facts
 
 VERSION = 1
 TRUTHS: dict[str, Any] = {"components": TrueCircuit, "states": StateCircuit}
@@ -45,9 +46,14 @@ class CollectionEntry:
     def __repr__(self) -> str:
         return f"<CollectionEntry {self.name}: {self.card['right']} of {self.card['inputs']} inputs right>"
 
+    def _repr_html_(self) -> str:
+        return html_facts(self._facts(), self.name)
+
     def __str__(self) -> str:
-        facts = {
-            "name": self.name,
+        return "\n".join(f"{name:9} {value}" for name, value in {"name": self.name, **self._facts()}.items())
+
+    def _facts(self) -> dict[str, str]:
+        return {
             "computes": self.card["summary"],
             "network": repr(self.network).strip("<>"),
             "right": f"{self.card['right']} of {self.card['inputs']} sample inputs",
@@ -55,7 +61,6 @@ class CollectionEntry:
             **({} if "verified" not in self.card else {"verified": told_verified(self.card)}),
             "folder": str(self.folder),
         }
-        return "\n".join(f"{name:9} {value}" for name, value in facts.items())
 
 
 def told(truth: Truth) -> str:
