@@ -76,6 +76,8 @@ _LINES = (
            "splits (ALTA, section 4)", "49 s", "336 s on 2 cores"),
     Listed("simplicity-bias", "rules against layers of every program of the library, and which of the two networks "
            "follow (ALTA, section 4.1)", "11 s", "53 s on 2 cores"),
+    Listed("taught-algorithms", "whether networks keep the algorithm that they are taught, by way of teaching, and how "
+           "much compiled, hidden and taught networks look trained (ours)"),
 )  # fmt: skip
 CATALOG = {line.name: line for line in _LINES}
 

@@ -15,6 +15,7 @@ from kleene.experiments import (
     rule_corpora,
     scan_end_to_end,
     simplicity,
+    taught_algorithms,
     trace_supervision,
 )
 from kleene.experiments.claims import claims
@@ -107,6 +108,7 @@ def experiments(
     found.update(parity_end_to_end.experiments(size, iterations))
     found.update(trace_supervision.experiments(size, iterations))
     found.update(scan_end_to_end.experiments(size, iterations))
+    found.update(taught_algorithms.experiments(size, iterations))
     found.update(rule_corpora.experiments(size, iterations))
     found.update(english.experiments(size, iterations, model))
     found.update(minimal_programs.experiments(size))

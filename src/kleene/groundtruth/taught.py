@@ -179,13 +179,14 @@ def teach_subjects(
     part: int = 0,
     parts: int = 1,
     most_seconds: float | None = None,
+    again: bool = True,
     on_row: Callable[[dict[str, Any]], None] | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Teach each subject by each method, and save the best network of each and a row of measurements.
 
     With `parts`, only every so many of the tasks are done, so that several processes share them. None is begun after
-    `most_seconds`.
+    `most_seconds`. Unless `again`, a row that the folder has of the same size is taken as it is.
     """
     started, rows = time.perf_counter(), []
     for name in subjects:
@@ -196,19 +197,37 @@ def teach_subjects(
     for method, name in every[part::parts]:
         if most_seconds is not None and time.perf_counter() - started > most_seconds:
             break
-        row = _taught_row(folder, name, method, seeds, iterations, options)
+        place = Path(folder) / f"{name}.{method.replace(' ', '_')}.row.json"
+        row = None if again else _kept_row(place, seeds, iterations, options)
+        if row is None:
+            row = _taught_row(folder, name, method, seeds, iterations, options)
+            write_atomically(place, json.dumps(row) + "\n")
         rows.append(row)
-        write_atomically(Path(folder) / f"{name}.{method.replace(' ', '_')}.row.json", json.dumps(row) + "\n")
         if on_row is not None:
             on_row(row)
     return rows
+
+
+def file_of(name: str, method: str) -> str:
+    """What the files of a subject's network are called, without their ending."""
+    return name if method == METHODS[0] else f"{name}.{method.replace(' ', '_')}"
+
+
+def _kept_row(place: Path, seeds: int, iterations: int, options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The row of an earlier run of the same size, or None."""
+    try:
+        row = json.loads(place.read_text())
+        same = row["iterations"] == iterations and len(row["accuracy"]) == seeds and row["options"] == dict(options)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return row if same else None
 
 
 def _taught_row(
     folder: Any, name: str, method: str, seeds: int, iterations: int, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     subject, started = SUBJECTS[name], time.perf_counter()
-    row: dict[str, Any] = {"subject": name, "method": method, "iterations": iterations}
+    row: dict[str, Any] = {"subject": name, "method": method, "iterations": iterations, "options": dict(options)}
     try:
         given = dict(subject.options) | dict(options)
         taught = teach(subject.program, machine="plain", method=method, seeds=seeds, iterations=iterations, **given)
@@ -216,7 +235,7 @@ def _taught_row(
         return row | {"error": f"{type(error).__name__}: {error}"}
     last, report = taught.report.progress.tests[-1], taught.report.as_json()
     firsts = report["settings"][0].get("first_hit")
-    kept = kept_network(taught, name if method == METHODS[0] else f"{name}.{method.replace(' ', '_')}")
+    kept = kept_network(taught, file_of(name, method))
     kept.save(folder)
     alignment = kept.alignment
     counts = {part: {k: found[k] for k in ("right", "pairs")} for part, found in kept.counted.items()}
