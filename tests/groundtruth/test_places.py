@@ -19,7 +19,8 @@ def test_what_is_built_is_in_the_folder_that_is_given_or_in_the_cache(tmp_path, 
     for place in (tmp_path / "own", collection_folder()):
         (place / "a.compiled").mkdir(parents=True)
         (place / "a.compiled" / CARD).write_text("{}")
-    assert is_built("a.compiled") and is_built("a.compiled", tmp_path / "own")
+    assert is_built("a.compiled")
+    assert is_built("a.compiled", tmp_path / "own")
     assert not is_built("a.hidden")
     monkeypatch.setenv("KLEENE_CACHE", "off")
     assert not is_built("a.compiled")

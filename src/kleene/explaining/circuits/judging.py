@@ -82,8 +82,8 @@ def judge_circuits(
     """The verdicts on methods, family by family.
 
     A method that fails, or returns another shape, NaN or complex numbers, is named with the network; the others go on.
-    On the first network of each family a method is called twice, and the second call is timed. Whether a circuit suffices is tried
-    on other inputs than those that the method was given.
+    On the first network of each family a method is called twice, and the second call is timed. Whether a circuit
+    suffices is tried on other inputs than those that the method was given.
     """
     rows: dict[tuple[str, str], dict[str, Any]] = {
         (name, family): {} for name in methods for family in _families(networks)

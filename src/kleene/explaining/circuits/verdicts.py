@@ -166,9 +166,7 @@ class CircuitVerdicts:
         """What the tables do not say: how many networks were judged on, and what failed."""
         counts = ", ".join(f"{len(some)} {family}" for family, some in self.kept_by_network.items())
         about = f"networks: {counts}; 95% intervals over programs and networks"
-        return [
-            about if self.verdicts else "no method could be judged", *(f"failed: {line}" for line in self.problems)
-        ]
+        return [about if self.verdicts else "no method could be judged", *(f"failed: {line}" for line in self.problems)]
 
     def __str__(self) -> str:
         tables = self.tables() if self.verdicts else {}

@@ -125,8 +125,8 @@ def judge_interactions(
 
     A network that is not right on all words of its length is left out, because the language says nothing about it. A
     measure that fails, or returns another shape, NaN or complex numbers, is named with the network; the others go on.
-    One that is not defined for a kind of network has no verdict there. On the first network of each family a measure is called twice,
-    and the second call is timed.
+    One that is not defined for a kind of network has no verdict there. On the first network of each family a measure is
+    called twice, and the second call is timed.
     """
     judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
     unsure: dict[str, list[float]] = {}
