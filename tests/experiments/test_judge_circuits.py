@@ -132,6 +132,7 @@ def test_a_method_of_ones_own_is_judged_on_the_command_line(run, tmp_path, monke
     assert result.out.startswith("area under ROC, edges of the true circuit\nmethod")
     assert f"failed: {file}:broken on rasp:shift (compiled): it returned an array of shape (3,), and " in result.out
     assert page.read_text().count("<table") == 6
+    assert f"<p>failed: {file}:broken on rasp:shift (compiled): " in page.read_text()
 
 
 def test_bad_requests_are_refused_on_the_command_line(run, tmp_path):

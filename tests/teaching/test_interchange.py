@@ -12,6 +12,7 @@ from kleene.compiling.interchange.pairs import held_out
 from kleene.errors import InputError
 from kleene.machines.transformer.plain import PlainTransformer
 from kleene.machines.transformer.swapping import activations
+from kleene.programs.alta.library import parity
 from kleene.teaching.lesson import Setting
 from kleene.teaching.lessons import lesson
 
@@ -99,6 +100,26 @@ def test_other_methods_run(method):
     taught = kleene.teach("rasp:hist", machine="plain", method=method, seeds=1, iterations=2, **TINY)
     assert [row["hints"] for row in taught.report.settings()] == ["none" if method == "none" else "full"]
     assert isinstance(taught.best, PlainTransformer)
+
+
+def test_a_method_means_a_plain_transformer_if_no_machine_is_named():
+    given = {name: value for name, value in TINY.items() if name != "vocab"}
+    taught = kleene.teach("parity_relative", method="interchange", seeds=1, iterations=2, **given)
+    assert isinstance(taught.best, PlainTransformer)
+    assert taught.lesson.recipe == {"task": "parity_relative", "method": "interchange", **given}
+    assert lesson(parity.relative(), method="none", **given).name == "parity_relative plain, no method"
+    assert lesson("reverse", method="none", **given).name == "reverse plain, no method"  # and not the NTM's task
+    with pytest.raises(InputError, match="'copy' on 'ntm' has no option 'method'"):
+        lesson("copy", method="interchange")
+    with pytest.raises(InputError, match="'parity_relative' on 'mlp' has no option 'method'"):
+        lesson("parity_relative", "mlp", method="interchange")
+
+
+def test_a_method_means_a_plain_transformer_on_the_command_line(run):
+    sizes = (f"--{name}={TINY[name]}" for name in ("longest", "hidden", "batch"))
+    result = run("teach", "parity_relative", "--method", "none", "--seeds", "1", "--iterations", "1", "--json", *sizes)
+    assert result.status == 0
+    assert result.json["lesson"] == "parity_relative plain, no method"
 
 
 def test_what_cannot_be_taught_is_refused():

@@ -98,7 +98,9 @@ def teach(
     optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder, seq2seq).")] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="How it keeps the algorithm: interchange, hints, 'strict hints' or none (plain)."),
+        typer.Option(
+            help="How it keeps the algorithm: interchange, hints, 'strict hints' or none (plain, which it implies)."
+        ),
     ] = None,
     vocab: VocabOption = None,
     vocabulary: Annotated[

@@ -11,14 +11,20 @@ NETWORK, CIRCUIT, CARD = "network.safetensors", "circuit.json", "card.json"
 
 def collection_folder(folder: Any = None) -> Path:
     """Where entries are built: a folder that is given, or `groundtruth` in Kleene's cache folder."""
-    if folder is not None:
-        return Path(folder)
-    cache = cache_folder()
-    if cache is None:
+    found = _folder(folder)
+    if found is None:
         raise InputError("KLEENE_CACHE is off, so there is no folder for the collection; give one (--folder FOLDER)")
-    return cache / "groundtruth"
+    return found
 
 
 def is_built(name: str, folder: Any = None) -> bool:
-    """Whether an entry is there; its checksums are not looked at."""
-    return (collection_folder(folder) / name / CARD).is_file()
+    """Whether an entry is there; its checksums are not looked at. Nothing is, if there is no folder."""
+    found = _folder(folder)
+    return found is not None and (found / name / CARD).is_file()
+
+
+def _folder(folder: Any) -> Path | None:
+    if folder is not None:
+        return Path(folder)
+    cache = cache_folder()
+    return None if cache is None else cache / "groundtruth"

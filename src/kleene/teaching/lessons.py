@@ -104,22 +104,28 @@ def lesson(
     """The lesson of a subject, for its default machine or the one named.
 
     `hints` are the kinds to keep, because some cost time even in runs without them. A dict adds policies of your own
-    by name to those of the lesson.
+    by name to those of the lesson. A `method`, which only plain Transformers have, means the machine "plain".
 
     >>> lesson("dfa:tomita_4", "lstm", hidden=8).name
     'tomita_4 lstm'
     """
     name, asked = subject if isinstance(subject, str) else None, dict(options)
-    found, given = _named(subject, machine, options) if isinstance(subject, str) else (subject, {})
+    found, given = _named(subject, _meant(machine, options), options) if isinstance(subject, str) else (subject, {})
     maker = maker_of(found)
     shown = repr(name or getattr(found, "name", type(found).__name__))
-    learner = maker.learner(shown, machine)
+    meant = _meant(machine, options)
+    learner = maker.learner(shown, meant if meant in maker.make else machine)
     _check_options(shown, learner, options, maker.options(learner))
     made = maker.make[learner](found, **given | options)
     if name is not None:
         chosen = {"machine": machine} if machine is not None else {}
         made = replace(made, recipe={"task": name} | chosen | asked)
     return with_policies(made, hints)
+
+
+def _meant(machine: str | None, options: Mapping[str, Any]) -> str | None:
+    """The machine that was named, or the one that the options are for."""
+    return machine or ("plain" if "method" in options else None)
 
 
 def with_policies(taught: Lesson, hints: Sequence[str] | Mapping[str, Any] | None) -> Lesson:

@@ -1,6 +1,6 @@
 """Tables and facts as HTML, all text escaped: the one way in which objects show themselves in a notebook."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -51,6 +51,15 @@ def html_text(text: Any) -> str:
     '<pre>a &lt; b</pre>'
     """
     return f"<pre>{escape(str(text))}</pre>"
+
+
+def html_notes(lines: Iterable[str]) -> str:
+    """A paragraph for each line.
+
+    >>> html_notes(["a < b", "c"])
+    '<p>a &lt; b</p><p>c</p>'
+    """
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
 def _row(cells: Sequence[Any], tag: str, most: int) -> str:

@@ -1,6 +1,7 @@
 """The judge of circuits: a perfect method is found perfect, a wrong one is named, and the others go on."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -94,6 +95,9 @@ def raises(*given):
         (lambda *given: np.full((13, 8), np.nan), "it returned NaN for the edge from tokens to 1.0.q"),
         (lambda *given: np.full(8, np.nan), "it returned NaN for tokens"),
         (lambda *given: "abc", "it returned str, and an array of numbers was expected"),
+        (lambda *given: np.ones((13, 8)) * 1j, "it returned complex numbers, and real ones were expected"),
+        (lambda *given: np.full(8, 1j, dtype=object), "it returned complex numbers, and real ones were expected"),
+        (lambda *given: sys.exit(3), "SystemExit: 3"),
     ],
 )
 def test_a_method_that_fails_is_named_and_the_others_go_on(method, words):
@@ -104,6 +108,34 @@ def test_a_method_that_fails_is_named_and_the_others_go_on(method, words):
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(found.problems[0])
     assert f"failed: {found.problems[0]}" in str(found)
+
+
+def test_a_method_that_fails_on_every_network_is_one_line_that_counts_them():
+    networks = [judged(), judged("shift"), judged("hist", "again")]
+    found = judge_circuits(networks, {"bad": lambda *given: np.zeros(3), "truth": truth}, resamples=20)
+    (line,) = found.problems
+    assert line.startswith("bad on 3 networks, first: hist (compiled): it returned an array of shape (3,), and (13, 8)")
+
+
+def test_ctrl_c_in_a_method_stops_the_judge():
+    def stopped(*given):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_circuits([judged()], {"stopped": stopped, "truth": truth}, resamples=20)
+
+
+def test_a_page_says_what_failed_and_how_many_networks_there_were():
+    found = judge_circuits([judged(), judged("shift")], {"a<b": raises, "truth": truth}, resamples=20)
+    shown = found._repr_html_()
+    assert "<p>networks: 2 compiled; 95% intervals over programs and networks</p>" in shown
+    assert "<p>failed: a&lt;b on 2 networks, first: hist (compiled): KeyError: &#x27;x&#x27;</p>" in shown
+
+
+def test_if_all_methods_fail_there_are_no_tables():
+    found = judge_circuits([judged()], {"bad": raises}, resamples=20)
+    assert str(found) == "no method could be judged\n\nfailed: bad on hist (compiled): KeyError: 'x'"
+    assert "<table" not in found._repr_html_()
 
 
 def test_nan_where_no_edge_is_possible_is_no_problem():

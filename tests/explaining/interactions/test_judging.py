@@ -1,5 +1,6 @@
 """The judge: a perfect measure is found perfect, a wrong one is named, and the others go on."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -54,6 +55,11 @@ BROKEN = {
     "flat": (lambda network, words: np.zeros(len(words)), r"shape \(3,\), and \(3, 5, 5\) was expected"),
     "nan": (lambda network, words: np.full((3, 5, 5), np.nan), "NaN for two symbols of the word '0 0 0 1 0'"),
     "text": (lambda network, words: "much", "it returned str, and an array of numbers was expected"),
+    "complex": (
+        lambda network, words: np.ones((3, 5, 5), dtype=complex),
+        "it returned complex numbers, and real ones were expected",
+    ),
+    "left": (lambda network, words: sys.exit("no weights"), "SystemExit: no weights"),
     "crash": (lambda network, words: 1 / 0, "ZeroDivisionError: division by zero"),
 }
 
@@ -80,6 +86,62 @@ def test_a_measure_that_fails_is_named_and_the_others_go_on(name):
         raise InputError(problem)
     assert found.measures == ("truth",)
     assert problem in str(found)
+
+
+def test_failures_that_differ_in_a_word_alone_are_one_line_that_counts_networks():
+    broken = {"nan": lambda network, words: np.full((3, 5, 5), np.nan), "truth": shapley}
+    found = judge_interactions([judged(), judged("turned", words=WORDS[::-1])], broken, resamples=20)
+    (line,) = found.problems
+    first = "tomita_4 (compiled RNN): it returned NaN for two symbols of the word '0 0 0 1 0'"
+    assert line == f"nan on 2 networks, first: {first}"
+
+
+def test_other_failures_of_one_measure_have_lines_of_their_own():
+    def broken(network, words):
+        if words[0] == WORDS[0]:
+            raise KeyError("x")
+        return 1 / 0
+
+    found = judge_interactions([judged(), judged("turned", words=WORDS[::-1])], {"broken": broken})
+    assert found.problems == (
+        "broken on tomita_4 (compiled RNN): KeyError: 'x'",
+        "broken on turned (compiled RNN): ZeroDivisionError: division by zero",
+    )
+
+
+def test_ctrl_c_in_a_measure_stops_the_judge():
+    def stopped(network, words):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_interactions([judged()], {"stopped": stopped, "truth": shapley}, resamples=20)
+
+
+def test_a_page_says_what_failed_what_was_left_out_and_how_much_was_judged():
+    other = kleene.compile(get("tomita_7").build(), dtype="float32")
+    measures = {"truth": shapley, "a<b": BROKEN["crash"][0]}
+    found = judge_interactions([judged(), judged("wrong", "taught", other)], measures, resamples=20)
+    shown = found._repr_html_()
+    assert "<p>1 compiled RNN networks, 3 words each; 95% intervals over languages, networks, words</p>" in shown
+    assert "<p>left out: wrong (taught) is wrong on some words of 5 symbols</p>" in shown
+    assert "<p>failed: a&lt;b on tomita_4 (compiled RNN): ZeroDivisionError: division by zero</p>" in shown
+
+
+def test_networks_are_counted_where_the_last_measure_fails_on_some():
+    def picky(network, words):
+        return shapley(network, words) if words[0] == WORDS[0] else 1 / 0
+
+    networks = [judged(), judged("turned", words=WORDS[::-1])]
+    found = judge_interactions(networks, {"truth": shapley, "picky": picky}, resamples=20)
+    assert found.of("picky", "compiled RNN").networks == 1
+    assert "2 compiled RNN networks, 3 words each" in str(found)
+
+
+def test_if_all_measures_fail_there_are_no_tables():
+    found = judge_interactions([judged()], {"crash": BROKEN["crash"][0]}, resamples=20)
+    line = "failed: crash on tomita_4 (compiled RNN): ZeroDivisionError: division by zero"
+    assert str(found) == f"no measure could be judged\n\n{line}"
+    assert "<table" not in found._repr_html_()
 
 
 def test_a_network_that_is_wrong_on_some_word_is_left_out():

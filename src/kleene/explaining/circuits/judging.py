@@ -14,6 +14,7 @@ from kleene.explaining.circuits.methods import CircuitMethod
 from kleene.explaining.circuits.patching import Pairs, right_answers
 from kleene.explaining.circuits.scoring import CircuitScores, checked_scores, scored
 from kleene.explaining.circuits.verdicts import SCORES, CircuitVerdicts
+from kleene.explaining.interactions.failures import FAILURES, MethodFailures
 from kleene.machines.transformer.plain import PlainTransformer
 
 LEAST = 4  # pairs of inputs: every other one is kept from the methods
@@ -80,16 +81,16 @@ def judge_circuits(
 ) -> CircuitVerdicts:
     """The verdicts on methods, family by family.
 
-    A method that fails, or returns another shape or NaN, is named with the network; the others go on. On the first
-    network of each family a method is called twice, and the second call is timed. Whether a circuit suffices is tried
-    on other inputs than those that the method was given.
+    A method that fails, or returns another shape, NaN or complex numbers, is named with the network; the others go on.
+    On the first network of each family a method is called twice, and the second call is timed. Whether a circuit
+    suffices is tried on other inputs than those that the method was given.
     """
     rows: dict[tuple[str, str], dict[str, Any]] = {
         (name, family): {} for name in methods for family in _families(networks)
     }
     seconds: dict[tuple[str, str], float] = {}
     kept: dict[str, dict[str, Any]] = {family: {} for family in _families(networks)}
-    problems = []
+    failures = MethodFailures()
     for one in networks:
         if on_network is not None:
             on_network(f"{one.family}: {one.name}")
@@ -100,12 +101,11 @@ def judge_circuits(
             try:
                 scores = checked_scores(method(one.network, *one.shown), one.truth)
                 seconds[known] = seconds.get(known) or _seconds(method, one)
-            except Exception as error:
-                kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-                problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
+            except FAILURES as error:
+                failures.add(name, one.name, one.family, error)
                 continue
             rows[known][one.name] = about | _plain(scored(scores, one.truth, pairs))
-    return CircuitVerdicts.found(rows, seconds, kept, problems, resamples=resamples)
+    return CircuitVerdicts.found(rows, seconds, kept, failures.lines(), resamples=resamples)
 
 
 def _families(networks: Sequence[JudgedCircuit]) -> list[str]:

@@ -60,7 +60,11 @@ class Pairs(eqx.Module):
 
     def divergence(self, keep: Float[Array, "destinations sources"]) -> Float[Array, ""]:
         """The divergence of the output if so much of each edge is kept."""
-        before, after = jax.nn.log_softmax(self.clean), jax.nn.log_softmax(self.logits(keep))
+        return self.moved(self.logits(keep))
+
+    def moved(self, logits: Float[Array, "batch position values"]) -> Float[Array, ""]:
+        """The divergence of an output with these logits from the unchanged one."""
+        before, after = jax.nn.log_softmax(self.clean), jax.nn.log_softmax(logits)
         lost = jnp.sum(jnp.exp(before) * (before - after), axis=-1)
         return jnp.sum(jnp.where(self.answered, lost, 0)) / jnp.sum(self.answered)
 

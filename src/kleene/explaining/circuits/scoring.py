@@ -9,6 +9,7 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.patching import Pairs, right_answers
+from kleene.explaining.interactions.failures import real_numbers
 from kleene.explaining.interactions.ranking import DIGITS, area_under_roc
 
 # Sizes of circuits that are tried, as shares of the true number of edges or nodes.
@@ -33,11 +34,7 @@ class CircuitScores:
 
 def checked_scores(given: Any, circuit: TrueCircuit) -> np.ndarray:
     """The scores of a method as an array; an `InputError` if there is not a number for every possible edge or node."""
-    try:
-        scores = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"it returned {type(given).__name__}, and an array of numbers was expected") from None
-    graph, edges = circuit.graph, circuit.graph.possible.shape
+    scores, graph, edges = real_numbers(given), circuit.graph, circuit.graph.possible.shape
     if scores.shape not in (edges, edges[1:]):
         raise InputError(
             f"it returned an array of shape {scores.shape}, and {edges} was expected: [destinations, sources], or "

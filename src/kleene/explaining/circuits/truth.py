@@ -16,12 +16,13 @@ the output backwards:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Bool
 
 from kleene.errors import InputError
 from kleene.explaining.circuits.circuit import Carrier, TrueCircuit
@@ -39,9 +40,37 @@ def true_circuit(
     them counts as constant. For a network whose weights were trained almost everything is an edge, however weak.
     """
     runs = _Runs.of(network, words, tolerance)
-    graph = network.graph
+    found = _traced_back(runs)
+    return TrueCircuit(network.graph, found.edges, found.positional, _carriers(network, runs), found.places)
+
+
+def true_units(
+    network: PlainTransformer, words: Sequence[Sequence[Any]], *, tolerance: float = TOLERANCE
+) -> Bool[np.ndarray, "layers units"]:
+    """The hidden units of MLPs that are in the true circuit.
+
+    A later part of the circuit reads what such a unit writes, and what the unit holds at some position differs between
+    inputs. As in `true_circuit`, nothing is ablated, and `words` are hundreds. If another unit alone is changed, the
+    output may move all the same, because a part outside the circuit then reads what no input makes it read.
+    """
+    runs = _Runs.of(network, words, tolerance)
+    return _traced_back(runs).units & runs.units_that_differ()
+
+
+class _Traced(NamedTuple):
+    """What is found from the output backwards; `units` [layers, units] are those that some later part reads."""
+
+    edges: np.ndarray
+    positional: np.ndarray
+    places: np.ndarray
+    units: np.ndarray
+
+
+def _traced_back(runs: "_Runs") -> _Traced:
+    network, graph = runs.network, runs.network.graph
     edges, positional = (np.zeros(graph.possible.shape, dtype=bool) for _ in range(2))
     places = np.zeros((len(graph.sources), network.layout.positions), dtype=bool)
+    units = np.zeros(network.mlp_bias.shape, dtype=bool)
     readings: dict[int, np.ndarray] = {}
     for row in reversed(range(len(graph.destinations))):
         owner = int(graph.readers[row])
@@ -49,13 +78,15 @@ def true_circuit(
             continue
         later = [reading for d, reading in readings.items() if owner == len(graph.sources) or graph.possible[d, owner]]
         needed = np.concatenate(later, axis=1) if later else np.zeros((network.tokens.shape[1], 0))
+        if graph.destinations[row].endswith(".mlp"):
+            units[_layer(graph.destinations[row])] = _needed_units(runs, _layer(graph.destinations[row]), needed)
         reading, within = _reading(runs, row, needed)
         readings[row] = reading / np.maximum(np.linalg.norm(reading, axis=0), 1e-30)
         differs, differs_at = runs.differences(reading, within)
         edges[row] = differs & graph.possible[row]
         positional[row] = edges[row] & ~differs_at.any(axis=1)
         places[:, : differs_at.shape[1]] |= differs_at & edges[row][:, None]
-    return TrueCircuit(graph, edges, positional, _carriers(network, runs), places)
+    return _Traced(edges, positional, places, units)
 
 
 @eqx.filter_jit
@@ -102,6 +133,19 @@ class _Runs:
         differs_at = (high.max(axis=1, initial=-np.inf) - low.min(axis=1, initial=np.inf) > least).any(axis=-1)
         return differs, differs_at
 
+    def units_that_differ(self) -> np.ndarray:
+        """For each unit [layers, units] whether what it holds at some position differs between words."""
+        network, graph = self.network, self.network.graph
+        found = []
+        for layer, (weights, bias) in enumerate(zip(network.mlp_in, network.mlp_bias)):
+            stream = self.stream(graph.destinations.index(f"{layer + 1}.mlp"))
+            held = np.maximum(stream @ np.asarray(weights, np.float64) + np.asarray(bias, np.float64), 0)
+            high, low = (np.where(self.inside[..., None], held, end) for end in (-np.inf, np.inf))
+            size = np.linalg.norm(stream[self.inside], axis=-1).max() * np.linalg.norm(weights, axis=0)
+            differs = high.max(axis=0, initial=-np.inf) - low.min(axis=0, initial=np.inf)
+            found.append((differs > self.tolerance * np.maximum(size, 1e-30)).any(axis=0))
+        return np.stack(found)
+
     def basis(self, vectors: np.ndarray) -> np.ndarray:
         """An orthonormal basis [k, rank] of the vectors [batch, position, k] at the positions of words."""
         return _span(vectors[self.inside], self.tolerance)
@@ -115,11 +159,9 @@ def _reading(runs: _Runs, row: int, needed: np.ndarray) -> tuple[np.ndarray, boo
     network, name = runs.network, runs.network.graph.destinations[row]
     if name == "output":
         return np.asarray(network.readout, dtype=np.float64).T, False
-    layer, part, *of_head = name.split(".")
-    at = int(layer) - 1
+    at, (_, part, *of_head) = _layer(name), name.split(".")
     if part == "mlp":
-        outputs, inputs = (np.asarray(w[at], dtype=np.float64) for w in (network.mlp_out, network.mlp_in))
-        return inputs[:, _meets(outputs, needed, runs.tolerance)], False
+        return np.asarray(network.mlp_in[at], dtype=np.float64)[:, _needed_units(runs, at, needed)], False
     head = at, int(part)
     query, key, value, out = (
         np.asarray(weights[head], dtype=np.float64)
@@ -136,6 +178,16 @@ def _reading(runs: _Runs, row: int, needed: np.ndarray) -> tuple[np.ndarray, boo
         keys = stream @ key
         return query @ runs.basis(keys - keys[:, :1]), False
     return key @ runs.basis(stream @ query), True
+
+
+def _layer(name: str) -> int:
+    """The layer of a head or an MLP, from 0."""
+    return int(name.partition(".")[0]) - 1
+
+
+def _needed_units(runs: _Runs, layer: int, needed: np.ndarray) -> np.ndarray:
+    """The units of a layer that write something which the columns of `needed` read."""
+    return _meets(np.asarray(runs.network.mlp_out[layer], dtype=np.float64), needed, runs.tolerance)
 
 
 def _only(runs: _Runs, stream: np.ndarray) -> _Runs:

@@ -9,7 +9,7 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.explaining.interactions.ranking import Interval, interval, spearman
 from kleene.notation.graphs import aligned
-from kleene.traces.markup import html_table
+from kleene.traces.markup import html_notes, html_table
 
 SCORES = {
     "edges_roc": "area under ROC, edges of the true circuit",
@@ -162,17 +162,23 @@ class CircuitVerdicts:
         found["seconds for one network, once compiled"] = self.table(lambda v: f"{v.seconds:.3f}")
         return found
 
+    def notes(self) -> list[str]:
+        """What the tables do not say: how many networks were judged on, and what failed."""
+        counts = ", ".join(f"{len(some)} {family}" for family, some in self.kept_by_network.items())
+        about = f"networks: {counts}; 95% intervals over programs and networks"
+        return [about if self.verdicts else "no method could be judged", *(f"failed: {line}" for line in self.problems)]
+
     def __str__(self) -> str:
-        parts = [f"{title}\n{aligned(rows)}" for title, rows in self.tables().items()]
-        counts = {one.family: f"{one.networks} {one.family}" for one in self.verdicts}
-        parts.append(f"networks: {', '.join(counts.values())}; 95% intervals over programs and networks")
-        return "\n\n".join(parts + [f"failed: {line}" for line in self.problems])
+        tables = self.tables() if self.verdicts else {}
+        return "\n\n".join([*(f"{title}\n{aligned(rows)}" for title, rows in tables.items()), *self.notes()])
 
     def __repr__(self) -> str:
         return f"<CircuitVerdicts on {len(self.methods)} methods, {len(self.families)} families of networks>"
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(rows, most=None, caption=title) for title, rows in self.tables().items())
+        tables = self.tables() if self.verdicts else {}
+        shown = (html_table(rows, most=None, caption=title) for title, rows in tables.items())
+        return "".join(shown) + html_notes(self.notes())
 
     def as_json(self) -> dict[str, Any]:
         kept = {family: found.as_json() for family, found in self.kept.items()}

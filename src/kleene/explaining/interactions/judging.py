@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kleene.errors import InputError
+from kleene.explaining.interactions.failures import FAILURES, MethodFailures, real_numbers
 from kleene.explaining.interactions.languages import language_interactions
 from kleene.explaining.interactions.measures import ESTIMATED, AlphabetWord, Measure, NotDefinedError, first_output
 from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, spearman
@@ -123,14 +124,14 @@ def judge_interactions(
     """The verdicts on measures, family by family.
 
     A network that is not right on all words of its length is left out, because the language says nothing about it. A
-    measure that fails, or returns another shape or NaN, is named with the network; the others go on. One that is not
-    defined for a kind of network has no verdict there. On the first network of each family a measure is called twice,
-    and the second call is timed.
+    measure that fails, or returns another shape, NaN or complex numbers, is named with the network; the others go on.
+    One that is not defined for a kind of network has no verdict there. On the first network of each family a measure is
+    called twice, and the second call is timed.
     """
     judged: dict[tuple[str, str], list[dict[str, Any]]] = {}
     unsure: dict[str, list[float]] = {}
     languages = [one.language for one in networks]
-    problems, left_out, undefined = [], [], {}
+    failures, left_out, undefined = MethodFailures(), [], {}
     for one in networks:
         if on_network is not None:
             on_network(f"{one.family}: {one.name}")
@@ -148,9 +149,8 @@ def judge_interactions(
             except NotDefinedError as error:
                 undefined.setdefault(name, str(error))
                 continue
-            except Exception as error:
-                kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-                problems.append(f"{name} on {one.name} ({one.family}): {kind}{error}")
+            except FAILURES as error:
+                failures.add(name, one.name, one.family, error)
                 continue
             about = {"seconds": seconds, "name": one.name, "group": languages.index(one.language)}
             judged[name, one.family] = [*found, known.compared(scores) | about]
@@ -162,18 +162,14 @@ def judge_interactions(
         if (name, family) in judged
     ]
     nowhere = (name for name in undefined if not any(one.measure == name for one in verdicts))
-    problems += [f"{name} on all networks: {undefined[name]}" for name in nowhere]
+    problems = [*failures.lines(), *(f"{name} on all networks: {undefined[name]}" for name in nowhere)]
     shares = {family: round(float(np.mean(some)), 4) for family, some in unsure.items()}
     return InteractionVerdicts(tuple(verdicts), tuple(problems), tuple(left_out), unsure=shares)
 
 
 def checked_scores(given: Any, one: JudgedNetwork) -> np.ndarray:
     """The scores [word, pair] of a measure; an `InputError` if they are not numbers for every pair of every word."""
-    try:
-        scores = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"it returned {type(given).__name__}, and an array of numbers was expected") from None
-    expected = (len(one.words), one.length, one.length)
+    scores, expected = real_numbers(given), (len(one.words), one.length, one.length)
     if scores.shape != expected:
         raise InputError(f"it returned an array of shape {scores.shape}, and {expected} was expected: [word, i, j]")
     pairs = upper(scores)

@@ -6,7 +6,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.ranking import Interval
-from kleene.traces.markup import html_table
+from kleene.traces.markup import html_notes, html_table
 
 # What a network's function is taken to be: membership in the language, or the output itself.
 TRUTHS = ("language", "output")
@@ -107,22 +107,31 @@ class InteractionVerdicts:
         found["seconds for the words of one network, once compiled"] = self.table(lambda v: f"{v.seconds:.3f}")
         return found
 
-    def __str__(self) -> str:
-        parts = [f"{title}\n{_aligned(rows)}" for title, rows in self.tables().items()]
-        counts = {one.family: f"{one.networks} {one.family} networks" for one in self.verdicts}
+    def notes(self) -> list[str]:
+        """What the tables do not say: how much was judged, what was estimated or left out, and what failed."""
+        counts = {
+            family: max(one.networks for one in self.verdicts if one.family == family) for family in self.families
+        }
+        networks = ", ".join(f"{count} {family} networks" for family, count in counts.items())
         words = max((one.words for one in self.verdicts), default=0)
-        parts.append(f"{', '.join(counts.values())}, {words} words each; 95% intervals over languages, networks, words")
+        found = [f"{networks}, {words} words each; 95% intervals over languages, networks, words"]
         for family, share in self.unsure.items():
             told = f"{share:.0%} of the pairs have an estimate of at most two standard errors"
-            parts.append(f"estimated: the interactions of the output of {family} networks; {told}")
-        parts += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
-        return "\n\n".join(parts)
+            found.append(f"estimated: the interactions of the output of {family} networks; {told}")
+        found += [f"left out: {line}" for line in self.left_out] + [f"failed: {line}" for line in self.problems]
+        return found if self.verdicts else ["no measure could be judged", *found[1:]]
+
+    def __str__(self) -> str:
+        tables = self.tables() if self.verdicts else {}
+        return "\n\n".join([*(f"{title}\n{_aligned(rows)}" for title, rows in tables.items()), *self.notes()])
 
     def __repr__(self) -> str:
         return f"<InteractionVerdicts on {len(self.measures)} measures, {len(self.families)} families of networks>"
 
     def _repr_html_(self) -> str:
-        return "".join(html_table(rows, most=None, caption=title) for title, rows in self.tables().items())
+        tables = self.tables() if self.verdicts else {}
+        shown = (html_table(rows, most=None, caption=title) for title, rows in tables.items())
+        return "".join(shown) + html_notes(self.notes())
 
     def as_json(self) -> dict[str, Any]:
         verdicts = [one.as_json() for one in self.verdicts]

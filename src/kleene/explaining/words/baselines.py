@@ -133,19 +133,39 @@ def hidden_after(
     def step(carry: Any, now: Any) -> tuple[Any, None]:
         states, kept = carry
         number, entry = now
-        after = []
-        for layer, (hidden, cell) in zip(network.layers, states):
-            if network.kind == "lstm":
-                hidden, cell = layer(hidden, cell, entry)
-            else:
-                hidden = activation(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
-            after.append((hidden, cell))
-            entry = hidden
-        return (after, jnp.where(number == last, entry, kept)), None
+        after = states_after(network, states, entry, activation)
+        return (after, jnp.where(number == last, after[-1][0], kept)), None
 
-    states = list(zip(network.start.hidden, network.start.cell))
-    start = (states, jnp.zeros_like(network.start.hidden[0]))
+    start = (start_states(network), jnp.zeros_like(network.start.hidden[0]))
     return jax.lax.scan(step, start, (jnp.arange(len(entries)), entries))[0][1]
+
+
+def start_states(network: Recurrence) -> list[tuple[Array, Array]]:
+    """The hidden state and the cells of each layer before the first token."""
+    return list(zip(network.start.hidden, network.start.cell))
+
+
+def states_after(
+    network: Recurrence,
+    states: list[tuple[Array, Array]],
+    entry: Float[Array, " width"],
+    activation: Callable[..., Any] = activate,
+    change: Callable[[int, Array], Array] | None = None,
+) -> list[tuple[Array, Array]]:
+    """The hidden state and the cells of each layer after one more token.
+
+    `change` is called with the number of each layer and its hidden state, and returns the state that is read.
+    """
+    after = []
+    for number, (layer, (hidden, cell)) in enumerate(zip(network.layers, states)):
+        if network.kind == "lstm":
+            hidden, cell = layer(hidden, cell, entry)
+        else:
+            hidden = activation(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
+        hidden = hidden if change is None else change(number, hidden)
+        after.append((hidden, cell))
+        entry = hidden
+    return after
 
 
 @dataclass(frozen=True)

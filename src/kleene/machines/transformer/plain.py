@@ -197,7 +197,7 @@ class PlainTransformer(Shown, eqx.Module):
         else:
             nothing = jnp.zeros((len(self.graph.sources), len(tokens), self.tokens.shape[1]), self.tokens.dtype)
             stream = self._mixed(tokens, length, keep, nothing if other is None else other)
-        return _times("pw,vw->pv", stream, self.readout) + self.readout_bias
+        return self.logits(stream)
 
     def written(
         self, tokens: Int[Array, " position"], length: Int[Array, ""]
@@ -264,8 +264,19 @@ class PlainTransformer(Shown, eqx.Module):
 
     def think(self, stream: Float[Array, "position width"]) -> Float[Array, "position width"]:
         """What the MLP of one layer writes."""
-        units = jax.nn.relu(_times("pw,wu->pu", stream, self.mlp_in) + self.mlp_bias)
-        return _times("pu,uw->pw", units, self.mlp_out) + self.mlp_constant
+        return self.from_units(self.to_units(stream))
+
+    def to_units(self, stream: Float[Array, "position width"]) -> Float[Array, "position units"]:
+        """What the hidden units of one layer's MLP hold."""
+        return jax.nn.relu(_times("pw,wu->pu", stream, self.mlp_in) + self.mlp_bias)
+
+    def from_units(self, held: Float[Array, "position units"]) -> Float[Array, "position width"]:
+        """What the MLP of one layer writes if its units hold this."""
+        return _times("pu,uw->pw", held, self.mlp_out) + self.mlp_constant
+
+    def logits(self, stream: Float[Array, "position width"]) -> Float[Array, "position values"]:
+        """What the output reads off the stream after the last layer."""
+        return _times("pw,vw->pv", stream, self.readout) + self.readout_bias
 
     def by_layer(self) -> "PlainTransformer":
         """The weights that a scan takes apart layer by layer; the others are left out."""
