@@ -262,7 +262,7 @@ def extract(
         str,
         typer.Option(
             help="reachable: follow every hidden vector (exact integer weights); textbook: all 2^d + 1 states of "
-            "Theorem 4.6 (SLU units); lstar: ask any network."
+            "Theorem 4.6 (an automaton is compiled with SLU units for it); lstar: ask any network."
         ),
     ] = "reachable",
     minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
