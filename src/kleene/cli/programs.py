@@ -416,10 +416,11 @@ def explain(
 ) -> None:
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
-    Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
-    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. A
-    program of SCAN takes --split instead. With --program and --test, the argument is a file with a taught Transformer,
-    which is compared with that program.
+    Of a sentence, prints a table of all pairs of words, or of the phrases in --sets, and draws a picture.
+
+    With --train and --test, the argument is a transformer program, and the report says whether its minimal version for
+    the training inputs agrees with it on the test inputs. A program of SCAN takes --split instead. With --program and
+    --test, the argument is a file with a taught Transformer, which is compared with that program.
     """
     data = {
         "train": train,
