@@ -34,7 +34,7 @@ def started(about: Decomposable, start: Start) -> Decomposable:
         if values.shape != shape or not np.isfinite(values).all():
             what = f"has the shape {values.shape}" if values.shape != shape else "has values that are not finite"
             raise InputError(
-                f"`start` {what} in its {name} state; this network's is {shape[0]} layers × {shape[1]} units. "
+                f"`start` {what} in its {name} state; this network's has the shape {tuple(shape)}: layers, units. "
                 f"kleene.explaining.state_after(model, text) gives one"
             )
     with precision(about.dtype):
