@@ -100,7 +100,7 @@ def test_a_start_is_a_memory_a_pair_or_the_hidden_vector_of_a_simple_rnn():
         (Memory(jnp.zeros((2, 5)), jnp.zeros((2, 5))), "has the shape (2, 5) in its hidden state"),
         (
             (np.zeros(5), np.zeros(4)),
-            "has the shape (1, 4) in its cell state; this network's has the shape (1, 5): layers, units",
+            "cell state; this network's has the shape (1, 5): layers, units",
         ),
         ((np.full(5, np.nan), np.zeros(5)), "has values that are not finite in its hidden state"),
         (np.zeros((3, 5)), "give a Memory, such as kleene.explaining.state_after"),
