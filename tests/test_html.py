@@ -18,7 +18,7 @@ from kleene.compiling.checking import CheckReport
 from kleene.experiments.reproduce import Reproduced
 from kleene.explaining.programs.anatomy import anatomy
 from kleene.explaining.programs.learnable import learnable
-from kleene.explaining.words.explanation import Explained
+from kleene.explaining.words.explained import Explained
 from kleene.programs.alta import program_spec, relative_v, var
 from kleene.programs.automata import DFA
 from kleene.running import Compiled

@@ -113,6 +113,27 @@ def test_an_automaton_is_learned_by_asking(run):
     assert (learned["states"], learned["report"]["agreement"]) == (2, 1.0)
 
 
+def test_all_states_of_theorem_4_6_are_those_of_the_automaton_compiled_with_saturating_units(run):
+    found = run("extract", "dfa:parity", "--method", "textbook", "--json").json
+    assert found["states"] == 2**4 + 1
+    whole = kleene.DFA.from_json(json.dumps(found["automaton"]))
+    assert whole.start == "q0"
+    assert whole.equivalent(kleene.DFA.from_regex("0*1(0|10*1)*"))
+    assert run("extract", "dfa:parity", "--method", "textbook", "--minimise", "--json").json["states"] == 2
+
+
+def test_too_many_states_of_theorem_4_6_are_refused_with_their_number(run):
+    refused = run("extract", "dfa:divisible_by_20", "--method", "textbook")
+    assert refused.status == 2
+    assert "2^40 + 1 states, and max_states is 100,000; use the method 'reachable'" in refused.err
+    # A network in a file keeps the units that it was compiled with.
+    run("compile", "dfa:parity", "-o", "net.safetensors")
+    refused = run("extract", "net.safetensors", "--method", "textbook")
+    assert "Compile the automaton with the activation 'slu'" in refused.err
+    run("compile", "dfa:parity", "--activation", "slu", "-o", "net.safetensors")
+    assert run("extract", "net.safetensors", "--method", "textbook", "--json").json["states"] == 17
+
+
 def test_a_diagram_is_written_or_printed(run):
     assert run("view", "dfa:divisible_by_20", "10100", "-o", "twenty.svg").out == "wrote twenty.svg\n"
     words = set(ET.parse("twenty.svg").getroot().itertext())

@@ -93,6 +93,7 @@ explain the~man~laughs --plot out.svg --json
 explain the~man~laughs --focus man --step 1 --plot out.svg
 explain the~man --heads 2~0 --plot out.svg
 explain the~man --method erasure --plot out.svg --json
+explain the~man~laughs --sets 0-1;2 --sharing bias=shapley --after a~dog --plot out.svg
 results . --json
 results . --where hints=none --by seed --csv
 results . --pivot hints,density --value loss --plot out.svg

@@ -262,7 +262,7 @@ def extract(
         str,
         typer.Option(
             help="reachable: follow every hidden vector (exact integer weights); textbook: all 2^d + 1 states of "
-            "Theorem 4.6 (SLU units); lstar: ask any network."
+            "Theorem 4.6 (an automaton is compiled with SLU units for it); lstar: ask any network."
         ),
     ] = "reachable",
     minimise: Annotated[bool, typer.Option("--minimise", help="Make the automaton as small as can be.")] = False,
@@ -360,7 +360,34 @@ def explain(
         int | None, typer.Option(help="Which layer, from 0; the top one if not given.", min=0, max=MANY)
     ] = None,
     focus: Annotated[
-        str | None, typer.Option(help="Words or positions from 0: show what would come next by these alone.")
+        str | None,
+        typer.Option(
+            help="Show what would come next by these words alone: words, a phrase ('chimney sweep'), positions from 0 "
+            "(1,4) or a span (0-2)."
+        ),
+    ] = None,
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare phrases, spans or sets instead of single words, with semicolons between them: 'The chimney "
+            "sweep; has; 4-5'."
+        ),
+    ] = None,
+    sharing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHOICE=VALUE,…",
+            help="Conventions of contextual decomposition that are not the papers': bias=shapley, "
+            "output_gate=decomposed, start=relevant, bias_bias=always or never, interactions=rel-rel+rel-irrel or "
+            "others.",
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A text that the network has read before: it begins the sentence in the state that this leaves.",
+        ),
     ] = None,
     heads: Annotated[
         str | None, typer.Option(help="The sentence's tree: each word's head, from 1, and 0 for the root.")
@@ -389,10 +416,11 @@ def explain(
 ) -> None:
     """Show which words of a sentence a network takes together, or whether a program can be learned from training data.
 
-    Of a sentence, prints a table and draws a picture. With --train and --test, the argument is a transformer program,
-    and the report says whether its minimal version for the training inputs agrees with it on the test inputs. A
-    program of SCAN takes --split instead. With --program and --test, the argument is a file with a taught Transformer,
-    which is compared with that program.
+    Of a sentence, prints a table of all pairs of words, or of the phrases in --sets, and draws a picture.
+
+    With --train and --test, the argument is a transformer program, and the report says whether its minimal version for
+    the training inputs agrees with it on the test inputs. A program of SCAN takes --split instead. With --program and
+    --test, the argument is a file with a taught Transformer, which is compared with that program.
     """
     data = {
         "train": train,
@@ -405,8 +433,9 @@ def explain(
         "taught": taught,
     }
     if program is not None or any(given is not None for given in data.values()):
-        sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "heads": heads}
-        refuse_options(sentence | {"conllu": conllu}, method=method)
+        sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "sets": sets}
+        sentence |= {"sharing": sharing, "after": after, "heads": heads, "conllu": conllu}
+        refuse_options(sentence, method=method)
         if program is not None:
             return explain_network(text, program, data, plot, as_json=as_json)
         return explain_program(text, data, plot, as_json=as_json)
@@ -417,7 +446,8 @@ def explain(
 
     check_picture(plot, "--plot")
     sentence, tree = typed_sentence(text, heads=heads, conllu=conllu)
-    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "heads": tree, "named": "--{}".format}
+    asked = {"at": at, "step": step, "layer": layer, "focus": focus, "sets": sets, "sharing": sharing, "after": after}
+    asked |= {"heads": tree, "named": "--{}".format}
     found = explain_sentence(model, sentence, method=method, **asked)
     file = str(found.draw(plot))
     if as_json:

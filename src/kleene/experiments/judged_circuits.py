@@ -115,6 +115,11 @@ def _taught(size: CircuitSize, seed: int, wanted: tuple[str, ...]) -> Iterator[J
 def judged_program(name: str, vocab: Any, length: int) -> Any:
     """The program of this name; a RASP program with so many symbols of its vocabulary, or with these."""
     found = naming.find(name)
+    if "layers" not in found.kind.options:
+        raise InputError(
+            f"circuits are judged on transformer and RASP programs, and {name!r} is of the kind {found.kind.name}; give "
+            f"one such as rasp:reverse or parity_relative"
+        )
     if found.kind is not RASP:
         return found.subject
     symbols = tuple(found.subject.vocab)[:vocab] if isinstance(vocab, int) else tuple(vocab or found.subject.vocab)

@@ -83,10 +83,11 @@ def likeness(folder: Path, name: str) -> Realism:
 def words_of(kept: KeptNetwork) -> list[list[Any]]:
     """The words that a network was taught, as it reads them."""
     table, layout = kept.table(), kept.network.layout
-    symbols: Any = layout.alphabet if layout.vocabulary is None else layout.vocabulary.values
-    first = layout.prefix
     rows = zip(table.tokens.tolist(), table.lengths.tolist())
-    return [[code if symbols is None else symbols[code] for code in row[first:length]] for row, length in rows]
+    words = [row[layout.prefix : length] for row, length in rows]
+    if layout.vocabulary is None:
+        return words
+    return [[layout.vocabulary.values[code - 1] for code in word] for word in words]
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kleene.explaining.programs import minimal as minimal
     from kleene.explaining.words.decomposition import decompose as decompose
     from kleene.explaining.words.decomposition import decompose_batch as decompose_batch
+    from kleene.explaining.words.decomposition import state_after as state_after
     from kleene.explaining.words.explanation import explain as explain
     from kleene.explaining.words.pairwise import interdependence as interdependence
     from kleene.explaining.words.pairwise import interdependence_batch as interdependence_batch
@@ -31,6 +32,7 @@ _LATE = {
     "learnable": "kleene.explaining.programs",
     "minimal": "kleene.explaining.programs",
     "Sharing": "kleene.explaining.words.sharing",
+    "state_after": "kleene.explaining.words.decomposition",
 }
 __all__ = sorted(_LATE)  # pyright: ignore[reportUnsupportedDunderAll]
 

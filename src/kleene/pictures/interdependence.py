@@ -12,7 +12,7 @@ from kleene.errors import InputError
 from kleene.pictures.figures import new_figure, save_figure
 from kleene.pictures.style import INK, LARGE, PLAIN, QUIET, SHADES, SMALL, letters, write_number
 
-FEW = 12  # up to this many words, cells show their values and labels are horizontal
+FEW = 12  # up to this many words, cells show their values, and labels are horizontal if they are short
 CELL, LETTER = 0.27, 0.075  # inches
 WIDEST = 24.0  # the largest width of all cells in inches, because memory grows with the area
 LINE = 0.1  # inches that the smallest label needs; where cells are smaller, some words have no label
@@ -40,14 +40,15 @@ def heat_map(
         also = "" if heads is None else f", and {len(heads)} heads"
         raise InputError(f"a heat map of {len(words)} words was given a matrix of shape {values.shape}{also}")
     few, longest = len(words) <= FEW, min(max(map(letters, words), default=0), LONGEST)
-    cell = max(2 * CELL, LETTER * (longest + 1)) if few else min(CELL, WIDEST / len(words))
+    flat = few and LETTER * (longest + 1) * len(words) <= WIDEST / 2  # phrases may be too long to be written flat
+    cell = max(2 * CELL, LETTER * (longest + 1) * flat) if few else min(CELL, WIDEST / len(words))
     high = (CELL * 1.2 if few else cell) * len(words)
     above = 0.0 if heads is None else min(LEVEL * (max(arc_levels(heads), default=0) + 2), WIDEST / 4)
-    labels = 0.3 if few else LETTER * longest + 0.1
+    labels = 0.3 if flat else LETTER * longest + 0.1
     figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
     with _plain_words():
         rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
-        _draw_cells(figure, rows[-1], words, values)
+        _draw_cells(figure, rows[-1], words, values, flat)
         if heads is not None:
             _draw_arcs(rows[0], heads)
         if note:
@@ -67,7 +68,7 @@ def _ratios(above: float, high: float) -> list[float]:
     return [above, high] if above else [high]
 
 
-def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) -> None:
+def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray, flat: bool) -> None:
     few, places = len(words) <= FEW, _labelled(len(words))
     shown_words = [words[n] if len(words[n]) <= LONGEST else words[n][: LONGEST - 1] + "…" for n in places]
     font = PLAIN if len(words) * LINE * 1.2 <= WIDEST else SMALL
@@ -78,7 +79,7 @@ def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray) 
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
                 write_number(ax, column, row, f"{value:.2f}", float(value / (top or 1.0)))
-    ax.set_xticks(places, shown_words, fontsize=font, rotation=0 if few else 90)
+    ax.set_xticks(places, shown_words, fontsize=font, rotation=0 if flat else 90)
     ax.set_yticks(places, shown_words, fontsize=font)
     ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     for side in ax.spines.values():

@@ -225,5 +225,5 @@ def test_the_whole_automaton_of_a_compiled_one_has_its_language(dfa):
 def test_the_whole_automaton_is_of_saturating_units_and_bounded():
     with pytest.raises(InputError, match=r"units that saturate .SLU., and these are relu"):
         extract(library.majority_relu(), "textbook")
-    with pytest.raises(InputError, match=r"5 units have 2\^5 \+ 1 vectors and q0, and max_states is 32"):
+    with pytest.raises(InputError, match=r"5 units, so this automaton has 2\^5 \+ 1 states, and max_states is 32"):
         extract(compile_dfa(DFA.from_regex("(0|10*1)*"), activation="slu", form="textbook"), "textbook", max_states=32)

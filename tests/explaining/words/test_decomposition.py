@@ -283,3 +283,36 @@ def test_a_class_of_models_is_registered_with_what_a_decomposition_needs_of_it()
     np.testing.assert_array_equal(
         decompose(Wrapped(inner), [0, 3], {0}).relevant, decompose(inner, [0, 3], {0}).relevant
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Sharing()),
+        ("bias=shapley", Sharing(bias="shapley")),
+        ("output_gate=decomposed, bias_bias=never start=relevant",
+         Sharing(output_gate="decomposed", bias_bias="never", start="relevant")),
+        ("interactions=rel-rel+rel-irrel", Sharing(interactions={"rel-rel", "rel-irrel"})),
+        ("interactions=none", Sharing(interactions=())),
+    ],
+)  # fmt: skip
+def test_choices_of_sharing_are_read_from_a_text_and_written_as_one(text, expected):
+    assert Sharing.read(text) == expected
+    if text:
+        assert Sharing.read(str(expected)) == expected
+    assert str(Sharing()) == "the papers'"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gate=whole", "--sharing has 'gate=whole'; its choices are bias=first|shapley, output_gate=whole|decomposed"),
+        ("shapley", "--sharing has 'shapley'; its choices are"),
+        ("bias=first,bias=shapley", "--sharing has 'bias=shapley', and has bias twice"),
+        ("bias=last", "--sharing is 'bias=last': the choice bias is 'last'; it can be first or shapley"),
+        ("interactions=all", "there is no interaction 'all'; those that can count as relevant are rel-rel"),
+    ],
+)
+def test_a_wrong_choice_of_sharing_lists_the_right_ones(text, said):
+    with pytest.raises(InputError, match=re.escape(said)):
+        Sharing.read(text, "--sharing")

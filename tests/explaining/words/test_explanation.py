@@ -13,8 +13,8 @@ from rich.console import Console
 
 import kleene
 from kleene.errors import InputError, UnknownWordsWarning
-from kleene.explaining import decompose, interdependence
-from kleene.explaining.words.explanation import Explained
+from kleene.explaining import Sharing, decompose, interdependence, state_after
+from kleene.explaining.words.explained import Explained
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
 from kleene.machines.ntm.ntm import NTM
@@ -123,11 +123,13 @@ def test_a_long_sentence_is_numbered_and_cut_into_blocks_that_fit_the_page(capsy
 @pytest.mark.parametrize(
     ("options", "function", "expected"),
     [
-        (["--at", "logits"], "pairwise.interdependence", {"at": "logits", "step": None, "layer": None}),
-        (["--step", "last"], "pairwise.interdependence", {"at": "hidden", "step": "last", "layer": None}),
-        (["--step", "1", "--layer", "0"], "pairwise.interdependence", {"at": "hidden", "step": 1, "layer": 0}),
-        (["--method", "erasure"], "baselines.erasure", {}),
-        (["--method", "gradient"], "baselines.gradient_times_input", {}),
+        (["--at", "logits"], "pairwise.interdependence", {"at": "logits"}),
+        (["--step", "last"], "pairwise.interdependence", {"step": "last"}),
+        (["--step", "1", "--layer", "0"], "pairwise.interdependence", {"step": 1, "layer": 0}),
+        (["--sets", "man; 0"], "pairwise.interdependence", {"sets": [[1], [0]]}),
+        (["--sharing", "bias=shapley"], "pairwise.interdependence", {"sharing": Sharing(bias="shapley")}),
+        (["--method", "erasure"], "baselines.erasure", {"start": None}),
+        (["--method", "gradient"], "baselines.gradient_times_input", {"start": None}),
     ],
 )
 def test_options_go_to_the_function_that_they_name(run, monkeypatch, options, function, expected):
@@ -139,6 +141,9 @@ def test_options_go_to_the_function_that_they_name(run, monkeypatch, options, fu
 
     monkeypatch.setattr(f"kleene.explaining.words.{function}", measure)
     assert run("explain", "a man", *options, "--json").json["matrix"] == [[None, 0.25], [0.25, None]]
+    if function == "pairwise.interdependence":
+        defaults = {"at": "hidden", "sharing": Sharing()} | dict.fromkeys(("step", "layer", "sets", "start"))
+        expected = defaults | expected
     assert asked == [(["a", "man"], expected)]
 
 
@@ -153,6 +158,68 @@ def test_the_focus_is_given_by_words_or_positions_and_its_logits_add_up(run, mod
     for row in by_words["next"]:
         assert row["logit"] == pytest.approx(row["focus"] + row["rest"] + row["bias"], abs=1e-5)
         assert row["by_all"] == pytest.approx(float(says[model.vocabulary.index(row["word"])]), rel=1e-3)
+
+
+@pytest.mark.parametrize("asked", ["1-2", "curious sweep", "1,2"])
+def test_the_focus_may_be_a_span_or_a_phrase(run, model, asked):
+    found = run("explain", SENTENCE, "--focus", asked, "--json").json["focus"]
+    assert found["positions"] == [1, 2]
+    expected = decompose(model, SENTENCE, {1, 2}).probabilities[-1]
+    assert found["next"][0]["by_focus"] == pytest.approx(expected.max())
+    assert "going by: curious sweep" in run("explain", SENTENCE, "--focus", asked).out
+
+
+def test_phrases_are_compared_instead_of_words(run, model):
+    asked = ("explain", SENTENCE, "--sets", "The curious sweep; 3; sick gills", "--heads", "3 3 4 0 6 4")
+    found = run(*asked, "--json").json
+    assert found["sets"] == [[0, 1, 2], [3], [4, 5]]
+    assert_matrix(found["matrix"], interdependence(model, SENTENCE, sets=[(0, 1, 2), (3,), (4, 5)]))
+    assert {"The curious* sweep", "has", "sick gills*"} <= set(texts(found["file"]))
+    lines = run(*asked).out.splitlines()
+    assert lines[0].split() == ["The", "curious*", "sweep", "has", "sick", "gills*"]
+    assert lines[2].split()[:3] == ["1", "has", f"{found['matrix'][1][0]:.2f}"[1:]]
+    assert "<th>sick gills*</th>" in kleene.explain(model, SENTENCE, sets=[range(4), "sick gills"])._repr_html_()
+
+
+def test_sets_that_are_no_spans_are_labelled_with_dots(run):
+    out = run("explain", SENTENCE, "--sets", "1,4; 2-3").out
+    assert out.splitlines()[1].startswith("0 curious* … sick")
+
+
+def test_the_conventions_of_the_decomposition_are_chosen_and_shown(run, model):
+    asked = ("explain", SENTENCE, "--sharing", "output_gate=decomposed,bias=shapley", "--focus", "sick")
+    sharing = Sharing(bias="shapley", output_gate="decomposed")
+    found = run(*asked, "--json").json
+    assert found["sharing"] == "bias=shapley, output_gate=decomposed"
+    assert_matrix(found["matrix"], interdependence(model, SENTENCE, sharing=sharing))
+    expected = decompose(model, SENTENCE, {4}, sharing=sharing).probabilities[-1]
+    assert found["focus"]["next"][0]["by_focus"] == pytest.approx(expected.max())
+    assert "sharing: bias=shapley, output_gate=decomposed" in run(*asked).out.splitlines()
+    assert "sharing" not in run("explain", SENTENCE, "--sharing", "bias=first", "--json").json  # the papers'
+    assert run(*asked, "--method", "erasure", "--json").json["focus"] == found["focus"]
+
+
+def test_a_sentence_is_read_after_a_text(run, model):
+    asked = ("explain", SENTENCE, "--after", "The blorg laughs .", "--focus", "sick")
+    found = run(*asked, "--json").json
+    start = state_after(model, "The blorg laughs .")
+    assert found["after"] == {"words": ["The", "blorg", "laughs", "."], "unknown": [1]}
+    assert_matrix(found["matrix"], interdependence(model, SENTENCE, start=start))
+    assert np.nanmax(np.abs(np.array(found["matrix"], float) - interdependence(model, SENTENCE))) > 0.01
+    first = found["focus"]["next"][0]
+    assert first["by_focus"] == pytest.approx(decompose(model, SENTENCE, {4}, start=start).probabilities[-1].max())
+    lines = run(*asked).out.splitlines()
+    assert "* read as <unk>: blorg, curious, gills" in lines
+    assert "read before: The blorg* laughs ." in lines
+    assert_matrix(found["matrix"], kleene.explain(model, SENTENCE, start=start).matrix)
+    assert kleene.explain(model, SENTENCE, start=start).as_json()["start"] == "given"
+
+
+def test_of_a_long_text_before_the_last_words_are_shown_and_unknown_ones_warned_of(run):
+    result = run("explain", "a man", "--after", "blorg " * 20, "--json")
+    assert result.json["after"]["words"] == ["blorg"] * 20
+    assert "the model does not know 20 of the 20 words" in result.err
+    assert f"read before: … {'blorg* ' * 12}".rstrip() in run("explain", "a man", "--after", "blorg " * 20).out
 
 
 def test_what_the_focus_says_is_shown_at_any_step(run):
@@ -200,6 +267,22 @@ def test_a_transformer_is_explained_from_its_file(run, networks):
         (["a man", "--focus", "woman"], "--focus has 'woman' in it"),
         (["a man sees a dog", "--focus", "a"], "'a', which is at [0, 3]"),
         (["a man", "--focus", " "], "--focus is empty"),
+        (["a man sees", "--focus", "1-3"], "--focus has '1-3' in it, and the sentence has 3 words"),
+        (["a man sees", "--sets", "0-1; man"], "--sets has 'man', position 1, in 'a man' and in 'man'; sets must not"),
+        (["a man sees", "--sets", "0-1"], "--sets has one set, and interdependence is between two"),
+        (["a man sees", "--sets", "0; 7"], "set 1 of --sets has '7' in it"),
+        (["a " * 501, "--sets", "0; 7"], "has 501 words, and --sets has 2 sets; there may be 500 words and 100 sets"),
+        (["a " * 101, "--sets", ";".join(map(str, range(101)))], "101 words, and --sets has 101 sets"),
+        (["a man", "--sets", "0; 1", "--method", "erasure"], "--sets is for --method interdependence"),
+        (["a man", "--sharing", "bias=none"], "it can be first or shapley"),
+        (["a man", "--sharing", "gate=whole"], "--sharing has 'gate=whole'; its choices are bias=first|shapley"),
+        (["a man", "--sharing", "bias=shapley", "--method", "gradient"], "--sharing is for --method interdependence"),
+        (["a " * 101, "--sharing", "start=relevant"], "101 words, and all its pairs can be shown for 100 at most"),
+        (["a man", "--after", " "], "--after is empty"),
+        (["a man", "--model", "transformer.safetensors", "--after", "a"], "this network has no state to begin in"),
+        (["a man", "--model", "no_unk.safetensors", "--after", "barks"], "--after cannot be read: token 0"),
+        (["parity_relative", "--train", "length<=3", "--sets", "0; 1"], "--sets is about a sentence"),
+        (["parity_relative", "--train", "length<=3", "--after", "a"], "--after is about a sentence"),
         ([" "], "the text is empty"),
         ([], "give a TEXT to explain, or --conllu"),
         (["a man", "--conllu", "tree.conllu"], "and not both"),
@@ -267,7 +350,11 @@ def test_the_focus_may_be_words_and_positions(model, focus):
     ("options", "said"),
     [
         ({"focus": "woman"}, "`focus` has 'woman' in it"),
-        ({"focus": 7}, "`focus` has 7 in it"),
+        ({"focus": 7}, "`focus` has '7' in it"),
+        ({"sets": [(0, 1), (1, 2)]}, "`sets` has 'man', position 1, in 'a man' and in 'man sees'"),
+        ({"sharing": "bias"}, "`sharing` has 'bias'; its choices are"),
+        ({"sharing": 3}, "`sharing` is 3; give kleene.explaining.Sharing"),
+        ({"start": "zero"}, "`start` is 'zero'"),
         ({"focus": ()}, "`focus` is empty"),
         ({"heads": [0]}, "`heads` has 1 numbers, and the sentence has 3 words"),
         ({"method": "guess"}, "`method` is 'guess'"),

@@ -6,7 +6,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from kleene import naming
+from kleene import kinds, naming
 from kleene.compiling import compile
 from kleene.errors import InputError
 from kleene.explaining.automata.lstar import Watcher, learn
@@ -127,7 +127,8 @@ def extraction(
 ) -> Extracted:
     """`extract` with a report that shows itself, minimised on request, and saved to or drawn in `output`.
 
-    `network` may also be a program, which is compiled, or the name of either as on the command line.
+    `network` may also be a program, which is compiled, or the name of either as on the command line. For the method
+    "textbook" an automaton is compiled with SLU units, which that method needs, and otherwise with ReLU.
 
     >>> from kleene.compiling.automata import compile_dfa
     >>> from kleene.programs.automata import DFA
@@ -137,13 +138,18 @@ def extraction(
     check_output(output)
     options: dict[str, Any] = {} if max_states is None else {"max_states": max_states}
     named = naming.subject_of(network)
-    subject = compile(named.subject) if named.is_program else named.subject
+    subject = _compiled(named, method) if named.is_program else named.subject
     found = _extracted(subject, method, options, seed, progress)
     if minimise:
         if output is not None and Path(output).suffix in ENDINGS:
             found = found.saved(output)  # so that it is kept if minimising fails
         found = found.minimised()
     return found if output is None else found.saved(output)
+
+
+def _compiled(named: naming.Found, method: str) -> Any:
+    saturating = method == "textbook" and named.kind is kinds.AUTOMATA
+    return compile(named.subject, **({"activation": "slu"} if saturating else {}))
 
 
 def check_output(path: str | None) -> None:

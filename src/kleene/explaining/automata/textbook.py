@@ -34,13 +34,13 @@ def textbook_automaton(network: Any, *, max_states: int = MAX_STATES) -> DFA:
     if exact.activation != "slu":
         raise InputError(
             f"Theorem 4.6 needs units that saturate (SLU), and these are {exact.activation}: its hidden vectors need "
-            f"not be zeros and ones. Compile with activation='slu', or use the method 'reachable'"
+            f"not be zeros and ones. Compile the automaton with the activation 'slu', or use the method 'reachable'"
         )
     units = exact.hidden_units
     if units >= 64 or 2**units + 1 > max_states:
         raise InputError(
-            f"{units} units have 2^{units} + 1 vectors and q0, and max_states is {max_states:,}; the method "
-            f"'reachable' finds those that words reach"
+            f"the network has {units} units, so this automaton has 2^{units} + 1 states, and max_states is "
+            f"{max_states:,}; use the method 'reachable', which takes only the states that words reach"
         )
     vectors = (np.arange(2**units)[:, None] >> np.arange(units)[::-1]) & 1
     names = tuple("".join(map(str, row)) for row in vectors.tolist())

@@ -23,6 +23,7 @@ from kleene.errors import InputError
 from kleene.explaining.words.parts import Decomposable, Recurrence, decomposable, precision
 from kleene.explaining.words.sentences import UNKNOWN, Sentence, read_sentences
 from kleene.explaining.words.sharing import floor_of
+from kleene.explaining.words.starts import Start, started
 from kleene.machines.rnn.execution import activate
 
 SEGMENT = 8  # sentences are padded to a multiple of this many steps
@@ -31,16 +32,19 @@ ROWS = 128  # pairs per jitted call
 Entries = Float[Array, "step width"]
 
 
-def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "zero") -> np.ndarray:
+def erasure(
+    model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "zero", start: Start = None
+) -> np.ndarray:
     """How far erasing two words differs from erasing each: ‖h − h₋A − h₋B + h₋AB‖ / ‖h‖.
 
-    An erased word has an embedding of zeros, or that of `<unk>` if `by` is "unknown".
+    An erased word has an embedding of zeros, or that of `<unk>` if `by` is "unknown". The network begins in `start` if
+    one is given.
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> erasure(LSTM.random("ab", 4, key=jax.random.key(0)), "abb").shape
     (3, 3)
     """
-    about = decomposable(model)
+    about = started(decomposable(model), start)
     if by not in ("zero", "unknown"):
         raise InputError(f"words are erased by 'zero' or by 'unknown', not by {by!r}")
     if by == "unknown" and UNKNOWN not in about.alphabet:
@@ -51,14 +55,14 @@ def erasure(model: Any, tokens: Sentence, *, by: Literal["zero", "unknown"] = "z
     return _matrix(about, tokens, partial(_erasures, place))
 
 
-def gradient_times_input(model: Any, tokens: Sentence) -> np.ndarray:
+def gradient_times_input(model: Any, tokens: Sentence, *, start: Start = None) -> np.ndarray:
     """How the two words' embeddings multiply in the hidden state, to second order: ‖∂²h / ∂a ∂b‖ / ‖h‖.
 
     a and b scale the two embeddings, and the derivative is taken at a = b = 1. It is the mixed second derivative
     applied to both embeddings, as gradient × input is the first derivative applied to one. It is 0 for a network that
     only adds its words up.
     """
-    return _matrix(decomposable(model), tokens, _mixed_derivatives)
+    return _matrix(started(decomposable(model), start), tokens, _mixed_derivatives)
 
 
 def _matrix(about: Decomposable, tokens: Sentence, measure: Callable[..., Any]) -> np.ndarray:

@@ -15,9 +15,12 @@ from kleene.errors import InputError
 from kleene.explaining.words.parts import Decomposable, Network, Parts, decomposable, precision
 from kleene.explaining.words.sentences import Index, Sentence, checked_layer, checked_positions, padded, read_sentences
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
+from kleene.explaining.words.starts import Start, started
+from kleene.machines.lstm.lstm import Memory
 
 SEGMENT = 8  # sentences are padded to a multiple of this many steps, so that few lengths are compiled
 ROWS = 256  # foci per call, at most
+READ = 64  # words per call that are read before a sentence
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,22 @@ class Decomposition:
 
 
 def decompose(
-    model: Any, tokens: Sentence, focus: Iterable[int] | int, *, layer: Index | None = None, sharing: Sharing = PAPERS
+    model: Any,
+    tokens: Sentence,
+    focus: Iterable[int] | int,
+    *,
+    layer: Index | None = None,
+    sharing: Sharing = PAPERS,
+    start: Start = None,
 ) -> Decomposition:
     """What the words in focus contribute to the hidden states of an LSTM, a floating `SimpleRNN` or a `TransformerLM`.
 
     `focus` is a set of positions. Row t of the result is the state after token t. Unknown tokens are read as `<unk>` if
     the vocabulary has it, with a warning if most are unknown; integers are token ids. The two parts add up to the
     hidden state. The relevant parts of several foci do not add up, and how far they miss is their interdependence.
+
+    A recurrent network begins in its own start, or in `start`, such as `state_after` gives. That state is irrelevant,
+    unless `Sharing(start="relevant")` counts it to the focus.
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
@@ -83,7 +95,7 @@ def decompose(
     >>> found.relevant[0].tolist()  # before the first word in focus
     [0.0, 0.0, 0.0, 0.0]
     """
-    return decompose_batch(model, [tokens], [focus], layer=layer, sharing=sharing)[0]
+    return decompose_batch(model, [tokens], [focus], layer=layer, sharing=sharing, start=start)[0]
 
 
 def decompose_batch(
@@ -93,12 +105,13 @@ def decompose_batch(
     *,
     layer: Index | None = None,
     sharing: Sharing = PAPERS,
+    start: Start = None,
 ) -> list[Decomposition]:
     """The decompositions of many sentences of unequal length, each with its focus, in jitted calls.
 
-    For several foci of one sentence, repeat the sentence.
+    For several foci of one sentence, repeat the sentence. All sentences begin in the same `start`.
     """
-    about, sharing = decomposable(model), checked_sharing(sharing)
+    about, sharing = started(decomposable(model), start), checked_sharing(sharing)
     if len(sentences) != len(foci):
         raise InputError(f"there are {len(sentences)} sentences and {len(foci)} foci; give a focus for each sentence")
     number, codes = checked_layer(about, layer), read_sentences(about, sentences)
@@ -112,6 +125,30 @@ def decompose_batch(
                 own = jax.tree.map(itemgetter((slice(len(words)), row)), parts)
                 found.append(Decomposition(focus, number, own, np.asarray(about.decoder)))
     return found
+
+
+def state_after(model: Any, tokens: Sentence, *, start: Start = None) -> Memory:
+    """The hidden states and cells of a recurrent network that has read a text: a `start` for a sentence after it.
+
+    >>> from kleene.machines.lstm.lstm import LSTM
+    >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
+    >>> later = decompose(model, "ba", {0}, start=state_after(model, "ab"))
+    >>> bool(np.allclose(later.relevant, decompose(model, "abba", {2}).relevant[2:], atol=1e-6))
+    True
+    """
+    about = started(decomposable(model), start)
+    (codes,) = read_sentences(about, [tokens])
+    for first in range(0, len(codes), READ):
+        about = started(about, _after_words(about, codes[first : first + READ]))
+    assert about.recurrence is not None
+    return about.recurrence.start
+
+
+def _after_words(about: Decomposable, codes: np.ndarray) -> Memory:
+    """The state after a few words. With nothing in focus, all of it is irrelevant."""
+    with precision(about.dtype):
+        parts = _trajectories(about.network, PAPERS, *_arrays([codes], [()]))
+    return jax.tree.map(lambda states: np.asarray(states)[len(codes) - 1, 0], parts.irrelevant)
 
 
 def states_at(

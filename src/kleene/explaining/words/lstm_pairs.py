@@ -19,17 +19,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kleene.explaining.words.sharing import (
-    Shares,
-    Sharing,
-    floor_of,
-    module_of,
-    multiply,
-    sigmoid,
-    split,
-    split_in_two,
-    tanh,
-)
+from kleene.explaining.words.lstm_step import KnownStep, lstm_step
+from kleene.explaining.words.sharing import Sharing, floor_of, module_of, sigmoid, tanh
 from kleene.machines.lstm.lstm import Layer
 
 
@@ -250,21 +241,11 @@ def meet(
 def _relevant(
     question: Question, apart: Layer, reading: GateReading, gates: Any, cell: Any, in_focus: bool
 ) -> CellState:
-    """The relevant part after a step; unused parts of the irrelevant one are never computed."""
-    sharing, ours, width = question.sharing, module_of(cell).asarray(in_focus), cell.shape[-1]
-    shares = []
-    for index in range(gates.shape[-1] // width):
-        gate = slice(index * width, (index + 1) * width)
-        mine, phi = gates[:, gate], tanh if index == 2 else sigmoid
-        irrelevant = reading.gates[:, gate] - mine
-        shares.append(split(phi, sharing, mine, irrelevant, apart.bias[gate], reading.open[:, gate]))
-    written, _ = multiply(sharing, shares[0], shares[2], ours)
-    kept, _ = multiply(sharing, shares[1], Shares(cell, reading.before - cell, None), ours)
-    after = written + kept
-    shown = split_in_two(tanh, after, reading.cell - after, reading.shown)
-    if sharing.output_gate == "whole":
-        return CellState(reading.open[:, 3 * width :] * shown.relevant, after)
-    return CellState(multiply(sharing, shares[3], shown, ours)[0], after)
+    """The relevant part after a step; compiled code never computes what only the irrelevant one needs."""
+    ours, known = module_of(cell).asarray(in_focus), KnownStep(reading.open, reading.cell, reading.shown)
+    both, cells = (gates, reading.gates - gates), (cell, reading.before - cell)
+    hidden, cells = lstm_step(question.sharing, both, apart.bias, cells, ours, known)
+    return CellState(hidden[0], cells[0])
 
 
 def _ratio(missed: Any, pair: Any, whole: Any, root: Any) -> Any:

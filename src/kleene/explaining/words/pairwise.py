@@ -14,6 +14,7 @@ from kleene.explaining.words.lstm_pairs import Question, all_pairs, pack
 from kleene.explaining.words.parts import Decomposable, decomposable, precision
 from kleene.explaining.words.sentences import Index, Sentence, checked_layer, checked_sets, read_sentences
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing, floor_of
+from kleene.explaining.words.starts import Start, started
 
 At = Literal["hidden", "logits"]
 Step = Literal["last"] | Index | None
@@ -65,6 +66,7 @@ def interdependence(
     step: Step = None,
     layer: Index | None = None,
     sharing: Sharing = PAPERS,
+    start: Start = None,
 ) -> np.ndarray:
     """The interdependence of every two words of a sentence: symmetric, NaN on the diagonal.
 
@@ -73,7 +75,8 @@ def interdependence(
     are those of the logits, without the decoder's bias; no array is as wide as the vocabulary. 0/0 is 0, and so is a
     value that rounding alone may have made: about 1e-6 in single precision (`kleene.explaining.words.sharing`).
 
-    With `sets`, disjoint sets of positions such as phrases, the matrix is over the sets.
+    With `sets`, disjoint sets of positions such as phrases, the matrix is over the sets. With `start`, the network
+    begins in that state, as in `decompose`.
 
     >>> from kleene.machines.lstm.lstm import LSTM
     >>> model = LSTM.random("ab", 4, key=jax.random.key(0))
@@ -82,9 +85,9 @@ def interdependence(
     >>> interdependence(model, "abba", sets=[(0, 1), (3,)]).shape
     (2, 2)
     """
-    about, sharing = decomposable(model), checked_sharing(sharing)
+    about, sharing = started(decomposable(model), start), checked_sharing(sharing)
     if sets is None and step is None and about.branch_off and sharing.wakes_at_focus:
-        return interdependence_batch(model, [tokens], at=at, layer=layer, sharing=sharing)[0]
+        return interdependence_batch(model, [tokens], at=at, layer=layer, sharing=sharing, start=start)[0]
     codes = read_sentences(about, [tokens])[0]
     groups = [(i,) for i in range(len(codes))] if sets is None else checked_sets(sets, len(codes))
     return _between(about, codes, groups, _root(about, at, layer), _checked_step(step, len(codes)), layer, sharing)
@@ -97,14 +100,16 @@ def interdependence_batch(
     at: At = "hidden",
     layer: Index | None = None,
     sharing: Sharing = PAPERS,
+    start: Start = None,
     progress: Callable[[int, int], None] | None = None,
     buckets: Buckets | None = None,
 ) -> list[np.ndarray]:
     """The matrix of each of many sentences of unequal length; `progress(done, all)` counts finished sentences.
 
-    Sentences of about the same length are batched; padding and order do not change the results.
+    Sentences of about the same length are batched; padding and order do not change the results. All sentences begin in
+    the same `start`.
     """
-    about, sharing = decomposable(model), checked_sharing(sharing)
+    about, sharing = started(decomposable(model), start), checked_sharing(sharing)
     codes, found = read_sentences(about, sentences), {}
     for places, matrices in _in_turn(about, codes, at, layer, sharing, buckets):
         found |= zip(places, matrices)

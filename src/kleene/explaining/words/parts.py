@@ -17,7 +17,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from kleene.errors import InputError
-from kleene.explaining.words.sharing import Shares, Sharing, bias_is_relevant, multiply, split, split_in_two
+from kleene.explaining.words.lstm_step import lstm_step
+from kleene.explaining.words.sharing import Sharing, bias_is_relevant, split
 from kleene.machines.lstm.lstm import LSTM, Layer, Memory
 from kleene.machines.rnn.execution import activate
 from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -171,17 +172,7 @@ def _lstm_layer(
     layer: Layer, sharing: Sharing, old: tuple[Memory, Memory], entries: tuple[Rows, Rows], ours: Bool[Array, "batch 1"]
 ) -> tuple[Memory, Memory]:
     relevant, irrelevant = _summed(layer, old, entries)
-    gates = list(zip(*(jnp.split(z, 4, axis=-1) for z in (relevant, irrelevant)), jnp.split(layer.bias, 4)))
-    write, keep = (split(jax.nn.sigmoid, sharing, *gates[i]) for i in (0, 1))
-    written = multiply(sharing, write, split(jnp.tanh, sharing, *gates[2]), ours)
-    kept = multiply(sharing, keep, Shares(old[0].cell, old[1].cell, None), ours)
-    cells = written[0] + kept[0], written[1] + kept[1]
-    shown = split_in_two(jnp.tanh, *cells)
-    if sharing.output_gate == "whole":
-        read = jax.nn.sigmoid(sum(gates[3]))
-        hidden = read * shown.relevant, read * shown.irrelevant
-    else:
-        hidden = multiply(sharing, split(jax.nn.sigmoid, sharing, *gates[3]), shown, ours)
+    hidden, cells = lstm_step(sharing, (relevant, irrelevant), layer.bias, (old[0].cell, old[1].cell), ours)
     return Memory(hidden[0], cells[0]), Memory(hidden[1], cells[1])
 
 

@@ -61,6 +61,40 @@ class Sharing:
             )
         object.__setattr__(self, "interactions", frozenset(given))  # hashable, because jit compiles for each
 
+    @classmethod
+    def read(cls, text: str, name: str = "the sharing") -> "Sharing":
+        """The choices that a text names, such as "bias=shapley, output_gate=decomposed"; the others are the papers'.
+
+        Interactions have plus signs between them, and "none" is an empty set; `name` is what an error calls the text.
+
+        >>> Sharing.read("interactions=rel-rel+rel-irrel").bias
+        'first'
+        """
+        given: dict[str, Any] = {}
+        for part in text.replace(",", " ").split():
+            choice, equals, value = part.partition("=")
+            if not equals or choice not in (*_CHOICES, "interactions") or choice in given:
+                twice = f", and has {choice} twice" if choice in given else ""
+                raise InputError(f"{name} has {part!r}{twice}; its choices are {_all_choices()}")
+            given[choice] = value
+        if "interactions" in given:
+            given["interactions"] = [one for one in given["interactions"].split("+") if one not in ("", "none")]
+        try:
+            return cls(**given)
+        except InputError as error:
+            raise InputError(f"{name} is {text!r}: {error}") from None
+
+    def __str__(self) -> str:
+        """The choices that are not the papers', as `read` takes them."""
+        chosen = [f"{name}={value}" for name, value in self.choices.items() if value != _PAPERS[name]]
+        return ", ".join(chosen) or "the papers'"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Each choice and its value, as `read` takes them."""
+        together = "+".join(one for one in _INTERACTIONS if one in self.interactions) or "none"
+        return {name: getattr(self, name) for name in _CHOICES} | {"interactions": together}
+
     @property
     def wakes_at_focus(self) -> bool:
         """Whether the relevant part is 0 up to the first word in focus."""
@@ -77,6 +111,12 @@ def checked_sharing(sharing: Any) -> Sharing:
 
 
 PAPERS = Sharing()
+_PAPERS = PAPERS.choices
+
+
+def _all_choices() -> str:
+    choices = [f"{name}={'|'.join(values)}" for name, values in _CHOICES.items()]
+    return ", ".join([*choices, f"and interactions={'+'.join(_INTERACTIONS)}, some of these or none"])
 
 
 Real = Float[Array, "..."] | Float[np.ndarray, "..."]
