@@ -117,8 +117,8 @@ def judged_program(name: str, vocab: Any, length: int) -> Any:
     found = naming.find(name)
     if "layers" not in found.kind.options:
         raise InputError(
-            f"circuits are judged on transformer and RASP programs, and {name!r} is of the kind {found.kind.name}; give "
-            f"one such as rasp:reverse or parity_relative"
+            f"circuits are judged on transformer and RASP programs, and {name!r} is of the kind {found.kind.name}; "
+            f"give one such as rasp:reverse or parity_relative"
         )
     if found.kind is not RASP:
         return found.subject
