@@ -37,7 +37,7 @@ class Benched:
     def table(self) -> list[tuple[str, ...]]:
         """The lines of the table, its head first. Why there is no peer stands in the first line that it is true of."""
         told: set[tuple[str, str]] = set()
-        lines = [HEAD]
+        lines: list[tuple[str, ...]] = [HEAD]
         for record in self.as_json():
             reason = record["benchmark"], record["no_peer"] or ""
             lines.append(_cells(record | ({"no_peer": ""} if reason in told else {})))
