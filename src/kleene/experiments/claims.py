@@ -14,10 +14,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
+from textwrap import shorten as cut
 from typing import Any, Literal
 
 from kleene.experiments.catalog import listed
 
+ROOM = 80  # letters of numbers in the table of a terminal; `--json` and the page have all of them
 Verdict = Literal["holds", "weaker", "fails", "open", "untestable"]
 
 
@@ -89,11 +91,14 @@ def claims_table() -> Any:
 
 
 def _explained(claim: Claim) -> tuple[str, str]:
-    """Why, with the numbers, and what shows it, with its times."""
+    """Why, with the numbers as far as there is room, and what shows it, with its times."""
     from rich.markup import escape
 
-    numbers = [
-        f"[dim]{name}[/dim] {escape(told)}" for name, told in (("paper:", claim.paper), ("ours:", claim.ours)) if told
-    ]
-    times = [f"[dim]{name}[/dim] {told}" for name, told in (("CPU:", claim.cpu), ("GPU:", claim.gpu)) if told]
-    return "\n".join([escape(claim.why), *numbers]), "\n".join([escape(claim.run), *times])
+    def lines(first: str, facts: dict[str, str | None]) -> str:
+        told = (
+            f"[dim]{name}:[/dim] {escape(cut(fact, ROOM, placeholder=' …'))}" for name, fact in facts.items() if fact
+        )
+        return "\n".join([escape(first), *told])
+
+    times = lines(claim.run, {"CPU": claim.cpu, "GPU": claim.gpu})
+    return lines(claim.why, {"paper": claim.paper, "ours": claim.ours}), times
