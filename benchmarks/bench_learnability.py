@@ -21,7 +21,7 @@ from kleene.teaching.loop import teaching_program, use_all_cores
 from kleene.teaching.plan import Plan
 from kleene.teaching.transformers import transformer_lesson
 
-NO_PEER = "only Kleene has these pairs"
+NO_PEER = "compiling, or pairs that only Kleene has"
 MOST_ACTIONS = 22  # of a training command of the length split
 
 

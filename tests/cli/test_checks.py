@@ -1,6 +1,10 @@
 """Programs checked, and benchmarks run, from the command line."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +136,32 @@ def test_without_a_name_all_benchmarks_are_run_and_one_that_fails_is_named(run, 
     assert [(record["benchmark"], record["ours"]) for record in found.json] == [("alta", None), ("tiny", 25.0)]
     assert "the benchmark alta failed: RuntimeError: no weights" in found.err
     assert json.loads(Path("all.json").read_text()) == found.json
+
+
+WAITING = """
+import time
+from kleene.benchmarking import measured
+DEVICE = "CPU"
+def measure(quick):
+    yield measured("before", 1.0, "s")
+    open("waiting", "w").close()
+    time.sleep(600)
+"""
+
+
+def test_ctrl_c_leaves_what_was_measured(here):
+    Path("benchmarks/bench_tiny.py").write_text(WAITING)
+    checkout = here / "src/kleene/benchmarking.py"
+    code = f"from kleene import benchmarking as b, cli; b.__file__ = {str(checkout)!r}; cli.main()"
+    command = [sys.executable, "-c", code, "bench", "tiny", "alta", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not Path("waiting").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert [record["what"] for record in json.loads(out)] == ["before"]
+    assert "stopped" in err
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize("name", ["table.txt", "nowhere/table.html"])
