@@ -12,6 +12,11 @@ from typing import Any
 import numpy as np
 from tables import HEADS, NRAM, baseline, conditions, hinted, mastered, share, sharpness, spread, stored  # beside this
 
+from kleene.experiments.partial_traces import NTM as NTM_FIGURES
+
+RIGHT = "right in % up to 20 bits / longer / more than 20 ones: "
+ERRORS = "errors in %: "
+ALL_HINTS = "runs that generalise with all hints and λ = 1: "
 Numbers = dict[str, str]  # `paper` and `ours`, or one of them
 MEASURES = ("accuracy_within", "accuracy_beyond", "accuracy_many_ones")
 ENDS = {"omega_in": "P(ω), known scaffolds", "omega_out": "P(ω), random scaffolds"}
@@ -31,7 +36,7 @@ def supervision() -> Numbers:
         return f"{np.mean(values):.0f} ({min(values):.0f}–{max(values):.0f})"
 
     ours = (f"{name} {' / '.join(map(cell, row['taught']['table'].values()))}" for name, row in content["rows"].items())
-    return {"paper": listed(paper), "ours": listed(ours)}
+    return {"paper": RIGHT + listed(paper), "ours": RIGHT + listed(ours)}
 
 
 def parity() -> Numbers:
@@ -41,7 +46,22 @@ def parity() -> Numbers:
     def told(whose: str, digits: int) -> str:
         return listed(f"{r['row']} {' / '.join(f'{r[m][whose]:.{digits}f}' for m in MEASURES)}" for r in rows)
 
-    return {"paper": told("paper", 0), "ours": f"{told('ours', 1)}; one seed each"}
+    return {"paper": RIGHT + told("paper", 0), "ours": f"{RIGHT}{told('ours', 1)}; one seed each"}
+
+
+def one_answer() -> Numbers:
+    """From how many ones on the network of Table 3's first row says the same to every word."""
+    content = stored("parity-end-to-end")
+    said = content["settings"][0]["prediction_by_ones"]
+    first = max((ones for ones, mean in enumerate(said) if mean != said[-1]), default=-1) + 1
+    assert said[-1] in (0, 1)
+    return {"ours": f"{content['rows'][0]['row']}: {said[-1]:.0f} to every word with {first} ones or more; one seed"}
+
+
+def whole_scan() -> Numbers:
+    found = {row["name"]: row["value"] for row in stored("scan-2-cores")}
+    right = (found[f"scan_shift_reduce: right in the {where}"] for where in ("interpreter", "network, float32"))
+    return {"ours": "right in the interpreter {:,}, in the network {:,} of 20,910 commands".format(*right)}
 
 
 def scan() -> Numbers:
@@ -74,7 +94,20 @@ def heads(name: str) -> Numbers:
         theirs.append(f"{kind} {'unreadable' if row[place] is None else f'{row[place]:g}%'}")
         cell = next(r for r in hinted(content, kind) if (r["density"], r["strength"]) == (1, 1))
         ours.append(f"{kind} {share(cell['generalised'], cell['seeds'], cell['interval'])}")
-    return {"paper": listed(theirs), "ours": listed(ours)}
+    return {"paper": ALL_HINTS + listed(theirs), "ours": ALL_HINTS + listed(ours)}
+
+
+def not_yet() -> Numbers:
+    """Figure 9e, whose grid has not been run: the cells with all hints and λ = 1, as far as figure 4 has them."""
+    figure = NTM_FIGURES["repeat_flip_3d"]
+    place = figure.columns.index((1.0, 1.0))
+    cells = (f"{kind} {'unreadable' if row[place] is None else f'{row[place]}%'}" for kind, row in figure.rows.items())
+    rows = [row for row in stored("figure-4")["settings"] if row["task"] == "repeat_flip_3d"]
+    ours = (f"{row['hints']} {share(row['generalised'], row['seeds'], row['interval'])}" for row in rows)
+    return {
+        "paper": f"{ALL_HINTS}no hints {figure.baseline:g}%; {listed(cells)}",
+        "ours": f"after 16,000 of 100,000 updates: {listed(ours)}",
+    }
 
 
 def added() -> Numbers:
@@ -100,7 +133,8 @@ def errors(task: str) -> Numbers:
     content = stored(f"figure-12-{task}-stated")
     counts = {row["hints"]: (row["generalised"], row["seeds"]) for row in content["settings"]}
     ours = (f"{k} {v:.1f} ({counts[k][0]} of {counts[k][1]} generalise)" for k, v in content["errors"].items())
-    return {"paper": listed(f"{k} {v:.1f}" for k, v in content["paper"].items()), "ours": listed(ours)}
+    paper = (f"{k} {v:.1f}" for k, v in content["paper"].items())
+    return {"paper": ERRORS + listed(paper), "ours": ERRORS + listed(ours)}
 
 
 def all_errors() -> Numbers:
@@ -222,8 +256,14 @@ RULES: dict[str, Callable[[], Numbers]] = {
 NUMBERS: dict[str, Callable[[], Numbers]] = {
     "alta-figure-4": supervision,
     "alta-table-2": supervision,
+    "alta-figure-5": parity,
     "alta-table-3": parity,
+    "alta-figure-9": parity,
+    "alta-figure-10": parity,
+    "alta-figure-11": one_answer,
+    "alta-figures-16-17": whole_scan,
     "alta-table-6": scan,
+    "alta-figure-18": scan,
     "alta-section-4": minimal,
     "traces-figure-1": peaks,
     "traces-figure-4": added,
@@ -234,6 +274,7 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-9b": partial(heads, "figure-9b-repeat_copy_twice"),
     "traces-figure-9c": partial(heads, "figure-9c-dyck_words"),
     "traces-figure-9d": partial(heads, "figure-9d-flip_3rd"),
+    "traces-figure-9e": not_yet,
     "traces-figure-12": all_errors,
     "traces-figure-13": partial(errors, "swap"),
     "traces-figure-14": partial(errors, "increment"),
