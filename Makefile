@@ -50,7 +50,7 @@ docs: setup
 	$(BIN)/python -m pytest -n 0 -m site tests/site
 
 bench: setup
-	$(BIN)/kleene bench alta
+	$(BIN)/kleene bench
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache site

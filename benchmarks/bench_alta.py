@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import kleene
-from kleene.benchmarking import fresh_peak_memory_mb, seconds
+from kleene.benchmarking import fresh_peak_memory_mb, measured, seconds
 from kleene.programs import alta
 from kleene.programs.alta.library import get
 from kleene.programs.alta.reference import reference_run
 
-# Peers' figures for the same jobs, measured on another machine (one thread).
-PEER = {
+# Figures of ALTA's own code for the same jobs, measured on another machine (one thread): told, but in no ratio.
+ELSEWHERE = {
     "parity_relative": {"interpret": 0.036, "network": 0.042},
     "addition": {"compile": 0.6, "interpret": 0.641, "network": 2.49},
     "subleq": {"compile": 3.8, "interpret": 0.009, "network": 0.609},
 }
+NO_PEER = "ALTA's code is no package"
+PLAIN, DENSE = "plain Python, dict by dict", "a unit a rule, softmax"
 SUBLEQ_ADD = [9, 11, 3, 11, 10, 6, 11, 11, -1, 5, 10, 0]
 
 
@@ -57,40 +59,47 @@ def _summands(chance: random.Random, digits: int) -> list[int]:
 
 
 def _program(name: str, sequences: list[list[int]], quick: bool) -> Iterator[dict[str, Any]]:
-    entry, peer, batch = get(name), PEER[name], len(sequences)
+    entry, elsewhere, batch = get(name), ELSEWHERE[name], len(sequences)
     program = entry.build()
-    yield _row(f"{name}: build and compile", seconds(lambda: kleene.compile(entry.build())), "s", peer.get("compile"))
+    yield _row(
+        f"{name}: build and compile", seconds(lambda: kleene.compile(entry.build())), "s", elsewhere.get("compile")
+    )
     yield _row(f"{name}: build and compile, peak memory", fresh_peak_memory_mb(name), "MB")
     network = kleene.compile(program)
     yield _row(f"{name}: hidden units", network.size.hidden_units, "units")
     yield _row(f"{name}: transition rules, counted out", len(program.rules()), "rules")
     yield _row(f"{name}: layers", program.run(sequences[0]).steps, "layers")
     plain = seconds(lambda: reference_run(program, sequences[0]), repeats=1, warm_up=False)
-    yield _row(f"{name}: interpret, plain Python, one sequence", plain, "s", peer["interpret"])
+    yield _row(f"{name}: interpret, plain Python, one sequence", plain, "s", elsewhere["interpret"])
     for size in (1, batch):
         part = sequences[:size]
         taken = seconds(lambda part=part: program.run_batch(part, record=False)) / size
-        yield _row(f"{name}: interpret, batch {size}, a sequence", taken, "s", peer["interpret"], plain=plain)
+        yield _row(f"{name}: interpret, batch {size}, a sequence", taken, "s", elsewhere["interpret"], plain, PLAIN)
     dense = kleene.compile(program, rules="paper")
     size = 1 if quick or name != "parity_relative" else batch
     part = sequences[:size]
     plain = seconds(lambda: dense.run_batch(part, record=False, attention="softmax", backend="numpy"), repeats=1) / size
-    yield _row(f"{name}: dense network, a unit a rule, softmax, batch {size}, a sequence", plain, "s", peer["network"])
+    yield _row(
+        f"{name}: dense network, a unit a rule, softmax, batch {size}, a sequence", plain, "s", elsewhere["network"]
+    )
     for size in (1, batch):
         part = sequences[:size]
         taken = seconds(lambda part=part: network.run_batch(part, record=False)) / size
-        yield _row(f"{name}: network, batch {size}, a sequence", taken, "s", peer["network"], plain=plain)
+        yield _row(f"{name}: network, batch {size}, a sequence", taken, "s", elsewhere["network"], plain, DENSE)
     taken = seconds(lambda: network.run_batch(sequences, record=True), repeats=1) / batch
-    yield _row(f"{name}: network with its whole trace, batch {batch}, a sequence", taken, "s", peer["network"])
+    yield _row(
+        f"{name}: network with its whole trace, batch {batch}, a sequence",
+        taken,
+        "s",
+        elsewhere["network"],
+        plain,
+        DENSE,
+    )
 
 
-def _row(name: str, value: float, unit: str, peer: float | None = None, plain: float | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": name, "value": value, "unit": unit}
-    remarks = []
-    if plain is not None:
-        row |= {"plain": plain, "times_faster_than_plain": plain / value}
-        remarks.append(f"{plain / value:,.0f}× the plain way")
-    if peer is not None:
-        row |= {"peer": peer, "times_faster_than_peer": peer / value}
-        remarks.append(f"{peer / value:,.1f}× a peer ({peer:g} {unit}, another machine)")
-    return row | ({"remark": "; ".join(remarks)} if remarks else {})
+def _row(
+    name: str, value: float, unit: str, elsewhere: float | None = None, plain: float | None = None, plain_name: str = ""
+) -> dict[str, Any]:
+    told: dict[str, Any] = {} if elsewhere is None else {"elsewhere": elsewhere}
+    remark = "" if elsewhere is None else f"ALTA's own code: {elsewhere:g} {unit}, on another machine"
+    return measured(name, value, unit, peer=plain, peer_name=plain_name, remark=remark, **told)

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import kleene
-from kleene.benchmarking import seconds
+from kleene.benchmarking import Row, measured, seconds
 from kleene.programs.turing.library import get, ping_pong_word
 
 REGEX = "(a|b)*a(a|b){10}"
 WORDS, LENGTH = 10_000, 20
 AIM = 200_000  # exact steps a second
+DEVICE = "CPU"  # exact numbers are Python's and numpy's
+NO_PEER = "a size, or a step that only Kleene takes"
 PROTOTYPE = {10: 42_000, 100: 19_000, 1000: 21_000}  # steps a second of an event-driven prototype, another machine
 
 
@@ -40,15 +42,15 @@ def _regex() -> Iterator[dict[str, Any]]:
     words = ["".join(chance.choices("ab", k=LENGTH)) for _ in range(WORDS)]
     by_automaton = seconds(lambda: dfa.accepts_batch(words))
     by_network = seconds(lambda: network.accepts_batch(words))
-    peer, sample = dfa.to_automata(), words[:1000]
-    by_peer = seconds(lambda: [peer.accepts_input(word) for word in sample], repeats=2) * WORDS / len(sample)
+    library, sample = dfa.to_automata(), words[:1000]
+    by_peer = seconds(lambda: [library.accepts_input(word) for word in sample], repeats=2) * WORDS / len(sample)
     tracemalloc.start()
     agree = int((network.accepts_batch(words) == dfa.accepts_batch(words)).sum())
     memory = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
-    remark = f"{by_peer / by_network:.1f}× automata-lib's word by word on the automaton ({WORDS / by_peer:,.0f})"
-    yield _row(f"network, {WORDS:,} words of {LENGTH} symbols", WORDS / by_network, "words/s", remark)
-    yield _row(f"automaton, {WORDS:,} words of {LENGTH} symbols", WORDS / by_automaton, "words/s")
+    peer: Row = {"peer": WORDS / by_peer, "peer_name": "automata-lib, word by word on the automaton"}
+    yield measured(f"network, {WORDS:,} words of {LENGTH} symbols", WORDS / by_network, "words/s", **peer)
+    yield measured(f"automaton, {WORDS:,} words of {LENGTH} symbols", WORDS / by_automaton, "words/s", **peer)
     yield _row("words on which network and automaton agree", agree, "words")
     yield _row("memory of that run", memory, "MB")
     yield _row("peak memory, regex to network, a fresh process", _fresh_peak(), "MB", "Python and jax included")
@@ -72,12 +74,12 @@ def _machines(quick: bool) -> Iterator[dict[str, Any]]:
             network.run(word, max_steps=20 * tape, record=False)
             steps = (10_000 if quick else 200_000) // (1 if construction == "compact" else 10)
             exact, direct = _rate(network, word, steps), _rate(machine, word, steps)
-            remark = f"{exact / direct:.1%} of the direct simulator's {direct:,.0f}"
-            row = _row(f"ping-pong, {construction}, tape {tape:,}: exact steps", exact, "steps/s", remark)
-            row |= {"direct": direct, "ratio": exact / direct, "against": f"tape, {construction}", "size": tape}
+            name = f"ping-pong, {construction}, tape {tape:,}: exact steps"
+            row = measured(name, exact, "steps/s", peer=direct, peer_name="the machine simulated directly")
+            row |= {"against": f"tape, {construction}", "size": tape}
             if construction == "compact":
                 row |= {"aim": AIM, "reached": exact >= AIM, "prototype": PROTOTYPE[tape]}
-                row["remark"] += f"; aim {AIM:,}: {'reached' if exact >= AIM else 'MISSED'}"
+                row["remark"] = f"aim {AIM:,}: {'reached' if exact >= AIM else 'MISSED'}"
             yield row
     network = kleene.compile(machine)
     word = ping_pong_word(100)
@@ -92,4 +94,4 @@ def _rate(runner: Any, word: str, steps: int) -> float:
 
 
 def _row(name: str, value: float, unit: str, remark: str = "") -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit} | ({"remark": remark} if remark else {})
+    return measured(name, value, unit, remark=remark)

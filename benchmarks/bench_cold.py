@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[list[str], float]] = {  # with the seconds that it sho
     "kleene run dfa:'(0|10*1)*' 110 --compiled": (["run", "dfa:(0|10*1)*", "110", "--compiled"], 1.5),
     f"kleene explain {SENTENCE!r}": (["explain", SENTENCE], 3.0),
 }
+DEVICE = "CPU"
+NO_PEER = "Kleene's own commands"
 IMPORTS = ("kleene", "kleene.traces", "kleene.programs.alta", "kleene.machines", "jax")
 
 

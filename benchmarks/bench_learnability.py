@@ -5,7 +5,6 @@ Pairs are those of the shorter SCAN program on all commands of the length split'
 Where torch is installed, a plain eager loop of the same network and batch is run beside.
 """
 
-import importlib.util
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kleene.benchmarking import seconds
+from kleene.benchmarking import measured, missing, seconds
 from kleene.explaining.programs.pairs import mlp_pairs
 from kleene.programs.alta.library import get, parity
 from kleene.tasks import scan
@@ -22,6 +21,7 @@ from kleene.teaching.loop import teaching_program, use_all_cores
 from kleene.teaching.plan import Plan
 from kleene.teaching.transformers import transformer_lesson
 
+NO_PEER = "compiling, or pairs that only Kleene has"
 MOST_ACTIONS = 22  # of a training command of the length split
 
 
@@ -69,11 +69,10 @@ def _taught(
         learners = jax.block_until_ready(advance(setting, learners, **given))
         taken.append(time.perf_counter() - started)
     rate = seeds * updates / min(taken)
-    row = {"name": f"{name}, {place}", "value": rate, "unit": "seed·updates/s"}
-    if peer is not None:
-        row |= {"peer": peer, "times_better_than_peer": rate / peer}
-        row["remark"] = f"{rate / peer:.1f}× eager PyTorch in this run"
-    yield row
+    unmeasured = missing("torch", "torch") or "the peer runs on a CPU"
+    yield measured(
+        f"{name}, {place}", rate, "seed·updates/s", peer=peer, peer_name="eager PyTorch, 1 seed", no_peer=unmeasured
+    )
 
 
 def _peer(taught: Any) -> float | None:
@@ -81,7 +80,7 @@ def _peer(taught: Any) -> float | None:
 
     The best of three runs, with one thread or with as many as torch takes, whichever is faster in a short run.
     """
-    if importlib.util.find_spec("torch") is None:
+    if missing("torch"):
         return None
     sys.path.insert(0, str(Path(__file__).parent))
     try:

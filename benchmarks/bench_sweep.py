@@ -5,7 +5,6 @@ as a sweep in one pack, in packs of eight, and one cell a pack; a sweep of sever
 and on a Ray cluster of this machine, where Ray is installed. A store of 10,000 rows is filled, read and claimed.
 """
 
-import importlib.util
 import os
 import tempfile
 import time
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kleene.benchmarking import measured, missing
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import cells_of
 from kleene.sweeping.claims import Heart, remove_claims
@@ -22,6 +22,7 @@ from kleene.sweeping.store import CellStore
 from kleene.sweeping.sweep import sweep
 from kleene.teaching import loop
 
+NO_PEER = "a cost of Kleene's own sweeps"
 RUNS, ROWS, WRITERS = 64, 10_000, 20
 BASE = {"task": "dfa:tomita_1", "batch": 16, "iterations": 200, "test_every": 50}
 Row = dict[str, Any]
@@ -83,9 +84,10 @@ def _overhead(repeats: int) -> Iterator[Row]:
         "a sweep in 8 packs": lambda: _swept(source, RUNS // 8),
     }
     found = {name: min(way() for _ in range(repeats + 1)) for name, way in ways.items()}
-    for name, seconds in found.items():
-        yield {"name": f"{RUNS} runs, {name}", "value": seconds, "unit": "s"}
     _, kept, one, eight = found.values()
+    for name, seconds in found.items():
+        peer = {"peer": kept, "peer_name": "the loop alone, with a checkpoint"} if "sweep" in name else {}
+        yield measured(f"{RUNS} runs, {name}", seconds, "s", **peer)
     yield {"name": "overhead of a sweep in one pack", "value": one - kept, "unit": "s", "remark": "store, plan, claims"}
     remark = "of a program that another pack has compiled: it is traced again, and loaded from the cache"
     yield {"name": "overhead a pack", "value": (eight - one) / 7, "unit": "s", "remark": remark}
@@ -101,13 +103,17 @@ def _workers(numbers: tuple[int, ...], programs: int, *, ray: bool) -> Iterator[
     hidden, cells = range(4, 4 + programs), 16 * programs
     long, short = _source(16, hidden, iterations=5000, test_every=1000), _source(16, hidden, iterations=1)
     ways: dict[str, dict[str, Any]] = {f"{n} worker{'s' if n > 1 else ''}": {"workers": n} for n in numbers}
-    if ray and importlib.util.find_spec("ray") is not None:
-        ways["Ray, two packs a core, its start and end included"] = {"ray": True}
+    _swept(short, workers=1)  # compiles the programs, which the cache keeps
+    on_ray = {}
+    if ray and not missing("ray"):
+        seconds = _swept(long, ray=True)
+        on_ray = {"peer": cells / seconds, "peer_name": "Ray, two packs a core, its start and end included"}
+    why = missing("ray", "sweeps") or "Ray runs at the full size alone"
     for name, where in ways.items():
-        _swept(short, **where)  # compiles the programs, which the cache keeps
+        _swept(short, **where)
         seconds = _swept(long, **where)
-        row = {"name": f"{cells} cells of {programs} programs, {name}", "value": cells / seconds, "unit": "cells/s"}
-        yield row | {"remark": f"{seconds:.1f} s"}
+        name = f"{cells} cells of {programs} programs, {name}"
+        yield measured(name, cells / seconds, "cells/s", no_peer=why, remark=f"{seconds:.1f} s", **on_ray)
 
 
 def _many(rows: int) -> Iterator[Row]:

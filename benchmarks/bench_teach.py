@@ -5,7 +5,6 @@ An NTM learns Copy (batch 32, memory 32×8, controller 2×50, lengths 1 to 5, ro
 plain eager NTM is run beside.
 """
 
-import importlib.util
 import sys
 import time
 from collections.abc import Iterator
@@ -14,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from kleene.benchmarking import measured, missing
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program, use_all_cores
 from kleene.teaching.plan import Plan
 
 AIM = {"cpu": 500.0, "gpu": 500_000.0}
+NO_PEER = "compiling, or an NRAM: there is nothing plain to run beside"
 PROTOTYPE = {"cpu": 253.0, "gpu": 158_000.0}
 
 
@@ -43,28 +44,24 @@ def _rows(taught: Any, seeds: int, iterations: int, place: str, peer: float | No
     import jax
 
     plan = Plan.grid(taught, seeds=seeds, iterations=iterations, test_every=iterations)
+    started, given = time.perf_counter(), {"iterations": np.int32(iterations), "anew": np.bool_(False)}
     setting, learners, advance = teaching_program(plan)
-    started, told = time.perf_counter(), {"iterations": np.int32(iterations), "anew": np.bool_(False)}
-    compiled = advance.lower(setting, learners, **told).compile()
     yield {"name": f"{taught.name}, {seeds:,} seeds: compile", "value": time.perf_counter() - started, "unit": "s"}
-    learners = jax.block_until_ready(compiled(setting, learners, **told))
+    learners = jax.block_until_ready(advance(setting, learners, **given))
     started = time.perf_counter()
-    jax.block_until_ready(compiled(setting, learners, **told))
+    jax.block_until_ready(advance(setting, learners, **given))
     rate = seeds * iterations / (time.perf_counter() - started)
-    row = {"name": f"{taught.name}, {seeds:,} seeds, {place}", "value": rate, "unit": "seed·iterations/s"}
-    remarks = []
+    told: dict[str, Any] = {"peer": peer, "peer_name": "eager PyTorch NTM, 1 seed"}
     if aim is not None:
-        row |= {"aim": aim, "reached": rate >= aim, "prototype": PROTOTYPE[place]}
-        remarks.append(f"aim {aim:,.0f}: {'reached' if rate >= aim else 'not reached'}")
-    if peer is not None:
-        row |= {"peer": peer, "times_better_than_peer": rate / peer}
-        remarks.append(f"{rate / peer:.0f}× eager PyTorch in this run")
-    yield row | ({"remark": "; ".join(remarks)} if remarks else {})
+        told |= {"aim": aim, "reached": rate >= aim, "prototype": PROTOTYPE[place]}
+        told["remark"] = f"aim {aim:,.0f}: {'reached' if rate >= aim else 'not reached'}"
+        told["no_peer"] = missing("torch", "torch") or "the peer runs on a CPU"
+    yield measured(f"{taught.name}, {seeds:,} seeds, {place}", rate, "seed·iterations/s", **told)
 
 
 def _peer() -> float | None:
     """Updates a second of the eager NTM; None where torch is not installed."""
-    if importlib.util.find_spec("torch") is None:
+    if missing("torch"):
         return None
     sys.path.insert(0, str(Path(__file__).parent))
     try:

@@ -1,8 +1,8 @@
-"""Write the tables of ground-truth.md again from the JSON files of this folder: `python docs/results/judged.py`.
+"""The tables of ground-truth.md from the JSON files of this folder. `python docs/results/generate.py` writes them.
 
 A mark says which file, which table and which families: `<!-- table: FILE; TITLE; FAMILY; … -->`. Changes have marks of
 their own: `<!-- change: FILE; spearman or partial; language or output; FAMILY < OTHER; … -->` is by how much OTHER is
-above FAMILY, network by network. `python docs/results/judged.py PART.json …` first joins runs on single families into
+above FAMILY, network by network. `python docs/results/judged.py PART.json …` joins runs on single families into
 interactions.json.
 """
 
@@ -64,6 +64,6 @@ def join(paths: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        join(sys.argv[1:])
-    PAGE.write_text(filled(PAGE.read_text()))
+    if not sys.argv[1:]:
+        sys.exit("give the files to join; the tables are written by `python docs/results/generate.py`")
+    join(sys.argv[1:])

@@ -1,11 +1,8 @@
-"""Draw the pictures of this folder again from the numbers in its JSON files; nothing is measured.
-
-    python docs/results/redraw.py [NAME ...] [--folder FOLDER]
+"""The pictures of this folder from the numbers in its JSON files. `python docs/results/generate.py` draws them.
 
 The pictures of figure 12 are not among them, because their files keep the mean over the seeds but not the spread.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -127,13 +124,3 @@ def state_hints(path: Path) -> Path:
         (plan,) = found["plans"]
         most = plan["iterations"] * plan["lesson"]["batch"]
     return partial_traces.draw_shares(series, most, path, title="examples until all tests are right")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", help="the pictures to draw; all of them if none is named")
-    parser.add_argument("--folder", type=Path, default=HERE, help="where to write them")
-    given = parser.parse_args()
-    for name, draw in pictures():
-        if not given.names or name in given.names:
-            print(draw(given.folder / f"{name}.svg"))

@@ -1,6 +1,4 @@
-"""Write the tables of the pages of this folder again from its JSON files; nothing is measured.
-
-    python docs/results/tables.py
+"""The tables of pages of this folder, from its JSON files. `python docs/results/generate.py` writes them.
 
 A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 """
@@ -8,7 +6,7 @@ A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -38,9 +36,10 @@ HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
 LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("tomita_7", "rnn"), ("tomita_5", "lstm"))
 
 
-def filled(page: str) -> str:
+def filled(page: str, known: Mapping[str, Callable[[], str]] | None = None) -> str:
     """The page with the table of each marked name; a name that is no table's is an error."""
-    return TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", page)
+    makers = TABLES if known is None else known
+    return TABLE.sub(lambda found: f"{found[1]}{makers[found[2]]()}\n{found[3]}", page)
 
 
 def stored(name: str) -> Any:
@@ -250,10 +249,11 @@ def claimed(text: str) -> str:
             if claim.run.startswith("kleene")
             else f"[{Path(claim.run).stem}](../{Path(claim.run).name})"
         )
-        return [claim.name, claim.shows, f"**{claim.verdict}**", claim.why, shown]
+        numbers, times = (claim.paper or "", claim.ours or ""), (claim.cpu or "", claim.gpu or "")
+        return [claim.name, claim.shows, f"**{claim.verdict}**", claim.why, *numbers, shown, *times]
 
-    found = [row(claim) for claim in claims().values() if claim.text == text]
-    return markdown(["", "shows", "verdict", "why", "shown by"], found)
+    head = ["", "shows", "verdict", "why", "the paper's", "ours", "shown by", "on 2 cores", "on an H200"]
+    return markdown(head, [row(claim) for claim in claims().values() if claim.text == text])
 
 
 def verdicts() -> str:
@@ -283,10 +283,3 @@ TABLES: dict[str, Callable[[], str]] = (
         for what, table in (("row means", row_means), ("all hints, λ = 1", strongest))
     }
 )
-
-
-if __name__ == "__main__":
-    for file in sorted(HERE.glob("*.md")):
-        before = file.read_text()
-        if any(found[1] in TABLES for found in TABLE.findall(before)):
-            file.write_text(filled(before))

@@ -1,5 +1,10 @@
 """Programs checked, and benchmarks run, from the command line."""
 
+import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -114,10 +119,54 @@ def test_benchmarks_are_those_of_the_checkout_and_an_installed_package_has_none(
 
 def test_a_benchmark_is_printed_as_a_table_or_as_json(run, here, monkeypatch):
     monkeypatch.setattr(benchmarking, "__file__", str(here / "src/kleene/benchmarking.py"))
-    assert run("bench", "tiny", "--quick", "--json").json == [
-        {"name": "counting", "value": 12.5, "unit": "s", "remark": "slow"}
-    ]
-    assert ["counting", "25", "s", "slow"] in [line.split() for line in run("bench", "tiny").out.splitlines()]
+    (record,) = run("bench", "tiny", "--quick", "--json").json
+    assert {key: record[key] for key in ("benchmark", "what", "ours", "unit", "peer", "device", "remark")} == {
+        "benchmark": "tiny", "what": "counting", "ours": 12.5, "unit": "s", "peer": None, "device": "CPU",
+        "remark": "slow",
+    }  # fmt: skip
+    printed = run("bench", "tiny").out.splitlines()
+    assert ["tiny", "counting", "25", "s", "–", "–", "CPU", "slow;"] in [line.split()[:8] for line in printed]
+
+
+def test_without_a_name_all_benchmarks_are_run_and_one_that_fails_is_named(run, here, monkeypatch):
+    monkeypatch.setattr(benchmarking, "__file__", str(here / "src/kleene/benchmarking.py"))
+    Path("benchmarks/bench_alta.py").write_text("def measure(quick):\n    raise RuntimeError('no weights')\n")
+    found = run("bench", "--json", "-o", "all.json")
+    assert found.status == 1
+    assert [(record["benchmark"], record["ours"]) for record in found.json] == [("alta", None), ("tiny", 25.0)]
+    assert "the benchmark alta failed: RuntimeError: no weights" in found.err
+    assert json.loads(Path("all.json").read_text()) == found.json
+
+
+WAITING = """
+import time
+from kleene.benchmarking import measured
+DEVICE = "CPU"
+def measure(quick):
+    yield measured("before", 1.0, "s")
+    open("waiting", "w").close()
+    time.sleep(600)
+"""
+
+
+def test_ctrl_c_leaves_what_was_measured(here):
+    Path("benchmarks/bench_tiny.py").write_text(WAITING)
+    checkout = here / "src/kleene/benchmarking.py"
+    code = f"from kleene import benchmarking as b, cli; b.__file__ = {str(checkout)!r}; cli.main()"
+    command = [sys.executable, "-c", code, "bench", "tiny", "alta", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not Path("waiting").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert [record["what"] for record in json.loads(out)] == ["before"]
+    assert "stopped" in err
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("name", ["table.txt", "nowhere/table.html"])
+def test_a_table_that_cannot_be_written_is_refused_before_anything_is_measured(run, here, name):
+    assert_refused(run("bench", "-o", name), name)
 
 
 MEAN_FILE = """

@@ -1,11 +1,12 @@
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from kleene.experiments.catalog import CATALOG, NOT_MEASURED, listed
+from kleene.experiments.catalog import CATALOG, NOT_MEASURED, Listed, listed
 from kleene.experiments.claims import Verdict, claims
 from kleene.experiments.reproduce import experiment, experiments
 
@@ -29,9 +30,40 @@ def test_the_command_line_lists_all_claims_with_verdicts_and_times(run):
     assert all(row["shows"] and row["why"] and row["run"] and row["verdict"] in get_args(Verdict) for row in found)
     rules = next(row for row in found if row["experiment"] == "rules")
     assert (rules["quick"], rules["full"]) == ("70 s", "431 s")
+    assert (rules["cpu"], rules["gpu"]) == ("70 s (quick)", "431 s")
+    keys = {"cpu", "gpu", "paper", "ours"}
+    assert all(keys <= row.keys() and all(row[key] is None or row[key] for key in keys) for row in found)
     printed = run("reproduce").out
     names = (*(row["name"] for row in found), *experiments())
     assert all(words in printed for words in ("verdict", "431 s", NOT_MEASURED, *names))
+
+
+def test_times_on_a_cpu_and_on_a_gpu_are_told_apart():
+    assert (listed("ntm-copy").cpu, listed("ntm-copy").gpu) == ("143 s (quick)", "233 s for 8,000 of 100,000 updates")
+    both = Listed("both", "a test", quick="11 s", full="53 s on 2 cores")
+    assert (both.cpu, both.gpu) == ("11 s (quick), 53 s (full)", None)
+    assert (listed("ours").cpu, listed("ours").gpu) == (None, None)
+    assert (claims()["alta-figure-2"].cpu, claims()["alta-figure-2"].gpu) == ("1 s", None)
+
+
+def test_times_of_commands_are_of_commands():
+    timed = [claim for claim in claims().values() if claim.time]
+    assert len(timed) >= 20
+    assert all(claim.command.startswith("kleene ") for claim in timed)
+    assert all(re.fullmatch(r"under 1 s|\d+ s", claim.time or "") for claim in timed)
+
+
+def test_papers_numbers_stand_beside_ours(run):
+    row = next(row for row in json.loads(run("reproduce", "--json").out) if row["name"] == "alta-table-6")
+    stored = json.loads((ROOT / "docs/results/scan-end-to-end.json").read_text())["cells"]
+    assert all(f"{cell['cell']} {cell['paper']}%" in row["paper"] for cell in stored)
+    assert all(f"{cell['cell']} {cell['ours']:.1f}%" in row["ours"] for cell in stored)
+    assert sum(claim.ours is not None for claim in claims().values()) >= 35
+
+
+def test_every_verdict_is_explained_in_help_and_on_the_page(run):
+    page, told = (ROOT / "docs/results/reproduced.md").read_text(), run("reproduce", "--help").out
+    assert all(f"- **{word}**: " in page and word in told for word in get_args(Verdict))
 
 
 def test_claims_name_experiments_commands_and_pages_that_there_are():

@@ -1,10 +1,13 @@
-"""The pictures of docs/results are those of the numbers in their JSON files."""
+"""What docs/results shows is what its JSON files hold: tables of pages, numbers of claims, and pictures."""
 
 import importlib
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+
+import pytest
+
+from kleene.experiments.claims import claims
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 NAMES = [
@@ -20,25 +23,43 @@ NAMES = [
 ]
 
 
-def words(path: Path) -> list[str]:
-    return sorted(text.strip() for text in ElementTree.parse(path).getroot().itertext() if text.strip())
-
-
-def test_pictures_show_what_their_files_hold(tmp_path):
-    command = [sys.executable, str(RESULTS / "redraw.py"), *NAMES, "--folder", str(tmp_path)]
-    subprocess.run(command, check=True, timeout=120, capture_output=True)
-    assert sorted(file.stem for file in tmp_path.iterdir()) == sorted(NAMES)
-    for name in NAMES:
-        assert words(tmp_path / f"{name}.svg") == words(RESULTS / f"{name}.svg"), name
-
-
-def test_the_tables_of_pages_are_those_of_the_files(monkeypatch):
+@pytest.fixture
+def generate(monkeypatch):
     monkeypatch.syspath_prepend(RESULTS)
-    tables = importlib.import_module("tables")
-    pages = [(RESULTS / f"{name}.md").read_text() for name in ("interdependence", "partial-traces", "reproduced")]
-    names = [found[1] for page in pages for found in tables.TABLE.findall(page)]
-    assert sorted(names) == sorted(tables.TABLES)
-    for page in pages:
-        assert tables.filled(page) == page
+    return importlib.import_module("generate")
+
+
+def test_pictures_show_what_their_files_hold():
+    wanted = [word for name in NAMES for word in ("--picture", name)]
+    command = [sys.executable, str(RESULTS / "generate.py"), "--check", *wanted]
+    done = subprocess.run(command, timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_picture_of_other_numbers_is_named(generate, monkeypatch, tmp_path):
+    monkeypatch.setattr(generate, "HERE", tmp_path)
+    (drawn,) = generate.draw(["growth-h200"], tmp_path)
+    assert generate.different_pictures(["growth-h200"]) == []
+    drawn.write_text(drawn.read_text().replace("H200", "H100"))
+    assert generate.different_pictures(["growth-h200"]) == [drawn]
+
+
+def test_pages_and_numbers_are_those_of_the_files(generate):
+    assert generate.write_texts(check=True) == []
+
+
+def test_every_table_has_its_place_on_a_page_and_what_is_typed_over_is_found(generate):
+    tables = generate.tables
+    pages = {file: file.read_text() for file in RESULTS.glob("*.md") if file != generate.judged.PAGE}
+    names = [found[1] for page in pages.values() for found in tables.TABLE.findall(page)]
+    assert sorted(names) == sorted(generate.TABLES)
+    for page in pages.values():
         spoiled = tables.TABLE.sub(lambda found: f"{found[1]}| 1 |\n{found[3]}", page)
-        assert tables.filled(spoiled) == page != spoiled
+        assert tables.filled(spoiled, generate.TABLES) == page
+        assert ("<!-- table: " in page) == (spoiled != page)
+
+
+def test_numbers_are_of_claims_and_have_ours(generate):
+    known = generate.numbers_of_claims.NUMBERS
+    assert set(known) <= set(claims())
+    assert all(claims()[name].ours for name in known)

@@ -303,7 +303,9 @@ def reproduce(
 ) -> None:
     """Run an experiment of the papers, our numbers beside theirs.
 
-    Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why.
+    Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why, the
+    paper's numbers beside ours where a result is stored, and times on a CPU and a GPU. A verdict is holds, weaker,
+    fails, untestable, or open: what shows it is here, but was not run at a size that says anything.
     """
     from kleene.experiments.catalog import catalog_table, listed
     from kleene.experiments.claims import claims, claims_table

@@ -2,54 +2,89 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import JsonOption
-from kleene.cli.printing import new_console, print_json
+from kleene.cli.options import FAILED, INTERRUPTED, JsonOption
+from kleene.cli.printing import new_console, print_json, tell
 
 commands = typer.Typer()
 
 
 @commands.command()
 def bench(
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="NAME", help="alta, scan, automata, teach, learnability, sweep, interdependence or cold."
+            metavar="[NAME]...",
+            help="alta, automata, cold, interdependence, learnability, scan, sweep or teach; by default all of them.",
         ),
-    ] = "alta",
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, for a quick look.")] = False,
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Smaller sizes: all benchmarks in some minutes on two cores.")
+    ] = False,
     plot: Annotated[
         str | None, typer.Option(help="Draw how the cost grows with the size into this .svg, .png, .pdf or .html.")
     ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the table as a page, .html, or as .json."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure speed, memory and size, and print them as a table.
+    """Measure speed, memory and size, and print them as one table, peers' beside ours.
 
-    Only benchmarks of Kleene's own checkout are run, from any folder.
+    A peer is measured in the same run, where it is installed; the ratio says how many times better ours is. Without
+    --quick, SCAN alone takes about a quarter of an hour on two cores. A benchmark that fails is named, and the others
+    go on; Ctrl-C leaves what was measured. Only benchmarks of Kleene's own checkout are run, from any folder.
     """
-    from kleene.benchmarking import run_benchmark
+    from kleene import benchmarking
+    from kleene.experiments.benched import bench as run_benchmarks
+    from kleene.experiments.benched import check_table_file
     from kleene.pictures.figures import check_picture
 
     if plot is not None:
         check_picture(plot, "--plot")  # a bad name fails before the measurements begin
-    rows = run_benchmark(name, quick=quick, progress=not as_json and sys.stderr.isatty())
+    if output is not None:
+        check_table_file(output)
+    files = benchmarking.chosen(names or [])
+    with _rows_shown(len(files), not as_json and sys.stderr.isatty()) as watch:
+        found = run_benchmarks(files, quick=quick, watch=watch, kept=output)
     if plot is not None:
         from kleene.pictures.plots import cost_curves
 
-        cost_curves(rows, plot, title=f"kleene bench {name}")
+        rows = [row for of_one in found.rows.values() for row in of_one]
+        cost_curves(rows, plot, title=f"kleene bench {' '.join(files)}")
     if as_json:
-        return print_json(rows)
-    from rich.table import Table
+        print_json(found.as_json())
+    else:
+        new_console().print(found.rich_table())
+    for name, why in found.failures.items():
+        tell(f"kleene: the benchmark {name} failed: {why}")
+    if found.stopped:
+        tell("kleene: stopped; this was measured before")
+    if found.stopped or found.failures:
+        raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 
-    table = Table("measurement", "value", "unit", "remark", box=None, header_style="bold")
-    for row in rows:
-        value = row["value"]
-        shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
-        table.add_row(row["name"], shown, row["unit"], row.get("remark", ""))
-    new_console().print(table)
+
+@contextmanager
+def _rows_shown(total: int, shown: bool) -> Iterator[Any]:
+    """A function to call with a benchmark and each of its rows; a line on stderr follows it if `shown`."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        task = bar.add_task("benchmarks", total=total, completed=-1)
+
+        def watch(name: str, row: Any) -> None:
+            told = "" if row is None else f": {row['name']}, {row['value']:.4g} {row['unit']}"
+            bar.update(task, advance=row is None, description=f"{name}{told}", refresh=True)
+
+        yield watch
 
 
 @commands.command()

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 NOT_MEASURED = "not measured"
+ON_CPU = " on 2 cores"  # ends the time of a full size that was not measured on a GPU
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,18 @@ class Listed:
     shows: str
     quick: str = NOT_MEASURED
     full: str = NOT_MEASURED
+
+    @property
+    def cpu(self) -> str | None:
+        """The times on 2 cores: of the quick size, and of the full one where it was run there."""
+        quick = [] if self.quick == NOT_MEASURED else [f"{self.quick} (quick)"]
+        full = [f"{self.full.removesuffix(ON_CPU)} (full)"] if self.full.endswith(ON_CPU) else []
+        return ", ".join([*quick, *full]) or None
+
+    @property
+    def gpu(self) -> str | None:
+        """The time of the full size on an H200."""
+        return None if self.full == NOT_MEASURED or self.full.endswith(ON_CPU) else self.full
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

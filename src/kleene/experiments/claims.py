@@ -14,10 +14,12 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
+from textwrap import shorten as cut
 from typing import Any, Literal
 
 from kleene.experiments.catalog import listed
 
+ROOM = 80  # letters of numbers in the table of a terminal; `--json` and the page have all of them
 Verdict = Literal["holds", "weaker", "fails", "open", "untestable"]
 
 
@@ -25,8 +27,9 @@ Verdict = Literal["holds", "weaker", "fails", "open", "untestable"]
 class Claim:
     """One table, figure or theorem: what it shows, the experiment or the command that shows it here, and the verdict.
 
-    An `experiment` is one of `kleene reproduce`, anything else a `command`, or the page that has it. The claims are in
-    claims.toml.
+    An `experiment` is one of `kleene reproduce`, anything else a `command`, or the page that has it; `time` is the CPU
+    time of a command. The claims are in claims.toml. `paper` and `ours` are numbers side by side, from numbers.toml,
+    which `python docs/results/generate.py` writes from the stored results.
     """
 
     name: str
@@ -36,6 +39,19 @@ class Claim:
     why: str
     experiment: str = ""
     command: str = ""
+    time: str | None = None
+    paper: str | None = None
+    ours: str | None = None
+
+    @property
+    def cpu(self) -> str | None:
+        """How long it takes on 2 cores, None where that was not measured."""
+        return listed(self.experiment).cpu if self.experiment else self.time
+
+    @property
+    def gpu(self) -> str | None:
+        """How long it takes on one H200, None where that was not measured."""
+        return listed(self.experiment).gpu if self.experiment else None
 
     @property
     def run(self) -> str:
@@ -44,15 +60,19 @@ class Claim:
 
     def as_json(self) -> dict[str, Any]:
         times = listed(self.experiment)
-        found = asdict(self) | {"run": self.run}
+        found = asdict(self) | {"run": self.run, "cpu": self.cpu, "gpu": self.gpu}
         return found | ({"quick": times.quick, "full": times.full} if self.experiment else {"quick": "", "full": ""})
 
 
 @cache
 def claims() -> dict[str, Claim]:
     """All claims by name, in the order of the texts."""
-    written = resources.files("kleene.experiments").joinpath("claims.toml").read_text(encoding="utf-8")
-    return {row["name"]: Claim(**row) for row in tomllib.loads(written)["claim"]}
+    written, numbers = (_written(file) for file in ("claims.toml", "numbers.toml"))
+    return {row["name"]: Claim(**row, **numbers.get(row["name"], {})) for row in written["claim"]}
+
+
+def _written(file: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("kleene.experiments").joinpath(file).read_text(encoding="utf-8"))
 
 
 def claims_table() -> Any:
@@ -61,10 +81,24 @@ def claims_table() -> Any:
 
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
     table.add_column("name", no_wrap=True)
-    for column in ("shows", "verdict", "why", "run"):
+    for column in ("shows", "verdict", "why, and numbers", "run"):
         table.add_column(column, no_wrap=column == "verdict")
     for text, of_text in groupby(claims().values(), key=lambda claim: claim.text):
         table.add_row(f"[bold]{text}[/bold]")
         for claim in of_text:
-            table.add_row(claim.name, claim.shows, claim.verdict, claim.why, claim.run)
+            table.add_row(claim.name, claim.shows, claim.verdict, *_explained(claim))
     return table
+
+
+def _explained(claim: Claim) -> tuple[str, str]:
+    """Why, with the numbers as far as there is room, and what shows it, with its times."""
+    from rich.markup import escape
+
+    def lines(first: str, facts: dict[str, str | None]) -> str:
+        told = (
+            f"[dim]{name}:[/dim] {escape(cut(fact, ROOM, placeholder=' …'))}" for name, fact in facts.items() if fact
+        )
+        return "\n".join([escape(first), *told])
+
+    times = lines(claim.run, {"CPU": claim.cpu, "GPU": claim.gpu})
+    return lines(claim.why, {"paper": claim.paper, "ours": claim.ours}), times

@@ -46,7 +46,8 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
     unit = ""
     for row in rows:
         if "against" in row:
-            panels.setdefault(row["against"], []).append((row["size"], row["value"]))
+            cost = row["ours"] if "ours" in row else row["value"]  # a record of `kleene bench`, or a row of a file
+            panels.setdefault(row["against"], []).append((row["size"], cost))
             unit = "seconds" if row["unit"] == "s" else row["unit"]
     if not panels:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")

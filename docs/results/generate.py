@@ -1,0 +1,92 @@
+"""Write everything in this folder that comes from its JSON files again: tables of pages, numbers of claims, pictures.
+
+    python docs/results/generate.py                      # everything
+    python docs/results/generate.py --check              # change nothing; exit status 1 if anything differs
+    python docs/results/generate.py --only texts         # pages and numbers, without the pictures
+    python docs/results/generate.py --picture figure-4   # this picture alone; may be repeated
+    python docs/results/generate.py --folder FOLDER      # pictures into this folder
+
+Nothing is measured. Pictures are compared by the words and numbers in them, because drawing differs between versions of
+matplotlib. Runs on single families of networks are joined by `python docs/results/judged.py PART.json …`.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import judged  # these six lie beside this file
+import numbers_of_claims
+import redraw
+import speed_tables
+import tables
+import taught_tables
+
+from kleene.experiments.claims import claims
+
+HERE = Path(__file__).parent
+NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
+TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Every file of text with what it has to be. The numbers come first, because a page lists them."""
+    yield NUMBERS, numbers_of_claims.written()
+    claims.cache_clear()
+    for file in sorted(HERE.glob("*.md")):
+        page = file.read_text()
+        yield file, judged.filled(page) if file == judged.PAGE else tables.filled(page, TABLES)
+
+
+def words(path: Path) -> list[str]:
+    """The words of a picture, in any order."""
+    return sorted(text.strip() for text in ElementTree.parse(path).getroot().itertext() if text.strip())
+
+
+def write_texts(check: bool) -> list[Path]:
+    """Write the texts, or only compare them; the files that differed."""
+    different = []
+    for file, right in texts():
+        if file.read_text() != right:
+            different.append(file)
+            if not check:
+                file.write_text(right)
+    return different
+
+
+def draw(names: Sequence[str], folder: Path) -> list[Path]:
+    """Draw the pictures with these names, or all; the files."""
+    known = dict(redraw.pictures())
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"no picture {unknown[0]!r}; there are {', '.join(known)}")
+    return [known[name](folder / f"{name}.svg") for name in names or known]
+
+
+def different_pictures(names: Sequence[str]) -> list[Path]:
+    """The pictures whose words are not those of their files' numbers."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = draw(names, Path(folder))
+        stored = [HERE / file.name for file in drawn]
+        return [now for new, now in zip(drawn, stored) if not now.exists() or words(new) != words(now)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, and fail if anything differs")
+    parser.add_argument("--only", choices=("texts", "pictures"), help="texts or pictures alone")
+    parser.add_argument("--picture", action="append", default=[], metavar="NAME", help="this picture alone")
+    parser.add_argument("--folder", type=Path, default=HERE, help="where to draw the pictures")
+    given = parser.parse_args()
+    different = [] if given.picture or given.only == "pictures" else write_texts(given.check)
+    if given.only != "texts":
+        different += different_pictures(given.picture) if given.check else draw(given.picture, given.folder)
+    for file in different:
+        print(f"{'differs: ' if given.check else ''}{file}")
+    if given.check and different:
+        sys.exit("run `python docs/results/generate.py`, or undo what was typed into these files")
+
+
+if __name__ == "__main__":
+    main()
