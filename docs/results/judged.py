@@ -2,8 +2,9 @@
 
 A mark says which file, which table and which families: `<!-- table: FILE; TITLE; FAMILY; … -->`. Changes have marks of
 their own: `<!-- change: FILE; spearman or partial; language or output; FAMILY < OTHER; … -->` is by how much OTHER is
-above FAMILY, network by network. `python docs/results/judged.py PART.json …` joins runs on single families into
-interactions.json.
+above FAMILY, network by network. `<!-- agreement: FILE; SCORE -->` is how alike each two families rank the methods for
+circuits. `python docs/results/judged.py PART.json …` joins runs on single families into interactions.json, or into
+circuits.json if they are runs on circuits.
 """
 
 import json
@@ -11,27 +12,42 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined, markdown_table
 
 HERE = Path(__file__).parent
-PAGE, STORED = HERE / "ground-truth.md", HERE / "interactions.json"
-TABLE = re.compile(r"(<!-- (table|change): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGE = HERE / "ground-truth.md"
+TABLE = re.compile(r"(<!-- (table|change|agreement): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def content_of(name: str) -> InteractionVerdicts:
-    return InteractionVerdicts.from_json(json.loads((HERE / f"{name}.json").read_text()))
+def read(path: Path) -> InteractionVerdicts | CircuitVerdicts:
+    """The verdicts in a file; those on circuits say what true circuits keep right."""
+    stored = json.loads(path.read_text())
+    return (CircuitVerdicts if "kept" in stored else InteractionVerdicts).from_json(stored)
+
+
+def content_of(name: str) -> Any:
+    return read(HERE / f"{name}.json")
 
 
 def filled(page: str) -> str:
     """The page with the table of each mark; what no file has is an error."""
-    makers = {"table": table, "change": changes}
+    makers = {"table": table, "change": changes, "agreement": agreement}
     return TABLE.sub(lambda found: f"{found[1]}{makers[found[2]](*found[3].split('; '))}\n{found[4]}", page)
 
 
 def table(file: str, title: str, *families: str) -> str:
     return content_of(file).only(families).markdown()[title]
+
+
+def agreement(file: str, score: str) -> str:
+    """The rank correlation of the methods' scores on each two families."""
+    found = content_of(file)
+    rows = [[one, *(f"{found.agreement(one, other, score):.2f}" for other in found.families)] for one in found.families]
+    return markdown_table([["", *found.families], *rows])
 
 
 def changes(file: str, what: str, truth: str, *pairs: str) -> str:
@@ -50,7 +66,7 @@ def _has(found: InteractionVerdicts, measure: str, family: str) -> bool:
     return any((one.measure, one.family) == (measure, family) for one in found.verdicts)
 
 
-def written(found: InteractionVerdicts) -> str:
+def written(found: InteractionVerdicts | CircuitVerdicts) -> str:
     """The verdicts as JSON, one a line."""
     stored = found.as_json()
     verdicts = ",\n  ".join(json.dumps(one, ensure_ascii=False) for one in stored.pop("verdicts"))
@@ -59,8 +75,14 @@ def written(found: InteractionVerdicts) -> str:
 
 
 def join(paths: Iterable[str]) -> None:
-    parts = [InteractionVerdicts.from_json(json.loads(Path(path).read_text())) for path in paths]
-    STORED.write_text(written(joined(parts)))
+    """Join runs on single families, all on interactions or all on circuits, into the file of this folder."""
+    parts = [read(Path(path)) for path in paths]
+    circuits = [part for part in parts if isinstance(part, CircuitVerdicts)]
+    if circuits:
+        (HERE / "circuits.json").write_text(written(CircuitVerdicts.joined(circuits)))
+    interactions = [part for part in parts if isinstance(part, InteractionVerdicts)]
+    if interactions:
+        (HERE / "interactions.json").write_text(written(joined(interactions)))
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield "scan-end-to-end", partial(scan_by_layers, content_of("scan-end-to-end"))
     yield "state-hints", state_hints
     yield "interactions", partial(judged_figure.draw, content_of("interactions"))
+    yield "circuits", partial(judged_figure.draw_circuits, content_of("circuits"))
     for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
         title = f"addition in the network, {machine}"
         yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)

@@ -162,10 +162,12 @@ def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
     monkeypatch.syspath_prepend(RESULTS)
     judged = importlib.import_module("judged")
     page = judged.PAGE.read_text()
-    assert page.count("<!-- table: ") + page.count("<!-- change: ") == page.count("<!-- end -->") > 5
+    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement"))
+    assert marks == page.count("<!-- end -->") > 5
     assert judged.filled(page) == page
     assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
-    assert judged.written(judged.content_of("interactions")) == judged.STORED.read_text()
+    for name in ("interactions", "circuits"):
+        assert judged.written(judged.content_of(name)) == (RESULTS / f"{name}.json").read_text()
 
 
 def test_what_the_page_of_results_says_in_words_holds_for_the_stored_numbers():

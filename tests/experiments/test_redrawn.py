@@ -20,6 +20,7 @@ NAMES = [
     "growth-h200",
     "hints-for-transformers",
     "interactions",
+    "circuits",
 ]
 
 

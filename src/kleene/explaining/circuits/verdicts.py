@@ -140,6 +140,16 @@ class CircuitVerdicts:
     def families(self) -> tuple[str, ...]:
         return tuple(self.kept)
 
+    def only(self, families: Sequence[str]) -> "CircuitVerdicts":
+        """The verdicts on these families, in this order."""
+        if missing := [family for family in families if family not in self.families]:
+            raise InputError(f"there are no verdicts for {missing[0]!r}; there are {', '.join(self.families)}")
+        known = {(one.method, one.family): one for one in self.verdicts}
+        chosen = (known.get((method, family)) for method in self.methods for family in families)
+        kept = {family: self.kept[family] for family in families}
+        by_network = {family: self.kept_by_network[family] for family in families}
+        return replace(self, verdicts=tuple(filter(None, chosen)), kept=kept, kept_by_network=by_network)
+
     def agreement(self, one: str, other: str, score: str = "nodes_roc") -> float:
         """The rank correlation of the methods' scores on two families: 1 if the families rank them alike."""
         found = [[getattr(self.of(method, family), score).mean for family in (one, other)] for method in self.methods]
