@@ -102,7 +102,7 @@ class NeuralGPU(Shown, eqx.Module):
         candidate = convolved(self.candidate_weights, hard_sigmoid(reset) * state) + self.candidate_bias
         opened = hard_sigmoid(gate)
         after = opened * diagonal(state) + (1 - opened) * _dropped(hard_tanh(candidate), kept)
-        return after * inside, sum(_saturation(found, inside) for found in (reset, gate, candidate))
+        return after * inside, _saturation(jnp.concatenate([reset, gate, candidate], axis=1), inside)
 
     def rewrite(
         self,
@@ -164,7 +164,9 @@ class NeuralGPU(Shown, eqx.Module):
     def _check_symbols(self, symbols: Sequence[int]) -> None:
         for position, symbol in enumerate(symbols):
             if symbol not in range(self.symbols):
-                raise InputError(f"position {position} has symbol {symbol!r}; the machine reads 0 to {self.symbols - 1}")
+                raise InputError(
+                    f"position {position} has symbol {symbol!r}; the machine reads 0 to {self.symbols - 1}"
+                )
 
     @property
     def size(self) -> Size:
@@ -228,7 +230,7 @@ def _dropped(image: Image, kept: Image | None) -> Image:
     return image if kept is None else image * kept
 
 
-def _saturation(inputs: Image, inside: Bool[Array, "position 1"]) -> Float[Array, ""]:
+def _saturation(inputs: Float[Array, "position units"], inside: Bool[Array, "position 1"]) -> Float[Array, ""]:
     return jnp.sum(jax.nn.relu(jnp.abs(inputs) - LIMIT) * inside)
 
 
