@@ -32,7 +32,7 @@ RESET, GATE = 0.5, 0.7  # the first biases of r and u, so that a fresh machine m
 AT_ONCE = 1 << 25  # numbers that the runs of one call may record
 
 Image = Float[Array, "position hidden"]
-Kernel = Float[Array, "3 hidden hidden"]  # for the left neighbour, the position itself and the right neighbour
+Kernel = Float[Array, "width hidden hidden"]  # for the left neighbour, the position itself and the right neighbour
 
 
 class Rewritten(NamedTuple):
@@ -165,7 +165,7 @@ class NeuralGPU(Shown, eqx.Module):
         for position, symbol in enumerate(symbols):
             if symbol not in range(self.symbols):
                 raise InputError(
-                    f"position {position} has symbol {symbol!r}; the machine reads 0 to {self.symbols - 1}"
+                    f"position {position} has symbol {symbol!r}, and the machine reads 0 to {self.symbols - 1}"
                 )
 
     @property
@@ -189,7 +189,7 @@ class NeuralGPU(Shown, eqx.Module):
         return FORMAT.load(cls, path)
 
 
-FORMAT = Format("neural gpu", "Neural GPU", sizes=("symbols", "outputs", "hidden"))
+FORMAT = Format("neural gpu", "Neural GPU", relations={"width": "3"}, sizes=("symbols", "outputs", "hidden"))
 
 
 def hard_sigmoid(x: Array) -> Array:
