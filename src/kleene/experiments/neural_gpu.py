@@ -1,8 +1,8 @@
 """Figure 18 of "Training Neural Machines with Partial Traces": Merge, an NRAM with full traces and a Neural GPU.
 
 The paper says that the Neural GPU had at most 10,000 samples, in 20 runs of its authors' code, and the NRAM 5,000, in
-38 runs. That code draws its 20,000 updates from a training set, of 10,000 samples unless told otherwise. So there are
-two readings: 10,000 examples in all, or 10,000 different ones that are seen again and again. Both are run at full size.
+38 runs. That code draws its 20,000 updates from training sets of 10,000 samples. So there are two readings: 10,000
+examples in all, or 10,000 different ones that are seen again and again. Both are run at full size.
 """
 
 from collections.abc import Mapping
