@@ -112,6 +112,7 @@ def test_a_circuit_of_ones_own_is_taught():
         ({"dropout": 1.0}, "dropout is at least 0 and below 1"),
         ({"saturation": -1.0}, "saturation 0 or more"),
         ({"samples": 0}, "samples 1 or more"),
+        ({"hidden": 0}, "hidden is 0; give 1 or more"),
     ],
 )
 def test_what_cannot_be_taught_is_refused(options, complaint):

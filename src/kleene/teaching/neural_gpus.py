@@ -130,8 +130,9 @@ class InPlaceTask(TaskOf):
         for_numbers, for_dropout = jax.random.split(key)
         numbers = jax.random.randint(for_numbers, (count,), 0, self.samples)
         drawn = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(SAMPLES), numbers)
-        lengths = jax.vmap(lambda key: jax.random.randint(key, (), self.shortest, self.longest + 1))(drawn)
-        return self._placed(drawn, jax.random.split(for_dropout, count), lengths, self.longest, True)
+        for_lengths, for_examples = jax.vmap(jax.random.split, out_axes=1)(drawn)
+        lengths = jax.vmap(lambda key: jax.random.randint(key, (), self.shortest, self.longest + 1))(for_lengths)
+        return self._placed(for_examples, jax.random.split(for_dropout, count), lengths, self.longest, True)
 
     def _placed(self, keys: Array, dropout: Array, lengths: Array, longest: int, training: bool) -> Examples:
         def one(key: PRNGKeyArray, dropout: PRNGKeyArray, length: Array) -> Examples:
@@ -203,9 +204,9 @@ def neural_gpu_lesson(
     """The lesson of a sequence task, a memory task, or the task that a circuit computes; it has no hints.
 
     Words in training have lengths from `shortest` to `longest`, or memories these sizes: by default those of the NTM's
-    and the NRAM's lesson, and so are the `lengths` of tests. By default there are as many examples as figure 18 has,
-    10,000, for memory tasks. `rate` is 0.48 / `hidden` by default, as in the authors' code; `samples` is the
-    number of different examples in training, by default any.
+    and the NRAM's lesson, and so are the `lengths` of tests. The default number of examples of a memory task is that of
+    figure 18, 10,000. `rate` is 0.48 / `hidden` by default, as in the authors' code; `samples` is the number of
+    different examples in training, by default any.
 
     A value of a memory is a symbol. So values that are larger than any in training are unknown symbols, unlike for
     an NRAM, which computes with them.
@@ -214,6 +215,8 @@ def neural_gpu_lesson(
     >>> lesson.lengths, lesson.iterations * lesson.batch, lesson.kinds
     ((13, 16, 20, 24, 28, 32), 10000, ('none',))
     """
+    if hidden < 1:
+        raise InputError(f"hidden is {hidden}; give 1 or more")
     places = places_of(task)
     least, first, last, usual = places.lengths
     shortest, longest, lengths = shortest or first, longest or last, tuple(lengths or usual)
