@@ -13,6 +13,7 @@ from kleene.compiling.alta.fuzzing import Tally, fuzz
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MARKS, SEAL, UnsealedWarning, check_seal, sealed, sealed_json
 from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.neural_gpu import NeuralGPU
 from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.pretrained import grammar_model
@@ -56,6 +57,7 @@ FORMATS = {
     "lstm.safetensors": lambda path: saved(LSTM.random(["a", "b"], 2, key=KEY), kleene.load, path),
     "nram.safetensors": lambda path: saved(NRAM.random(1, "R", hidden=2, key=KEY), kleene.load, path),
     "ntm.safetensors": lambda path: saved(NTM.random(2, width=2, hidden=(2, 2), key=KEY), kleene.load, path),
+    "neural_gpu.safetensors": lambda path: saved(NeuralGPU.random(2, hidden=3, key=KEY), kleene.load, path),
     "rules.safetensors": lambda path: saved(parity.relative().rules(), RuleSet.load, path),
     "checkpoint.safetensors": checkpoint_case,
     "automaton.json": lambda path: saved(EVEN, kleene.DFA.load, path),

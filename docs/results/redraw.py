@@ -18,6 +18,7 @@ from kleene.experiments import (
     hinted_transformers,
     judged_figure,
     minimal_programs,
+    neural_gpu,
     partial_traces,
     rule_corpora,
     simplicity,
@@ -55,6 +56,8 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
         yield name, partial(reported, partial_traces.draw_table, content_of(name))
     yield "figure-6", sharp_heads
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
+    found = content_of("figure-18")
+    yield "figure-18", partial(neural_gpu.draw_curves, found["errors"], title=found["shows"])
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))
     yield "scan-end-to-end", partial(scan_by_layers, content_of("scan-end-to-end"))
     yield "state-hints", state_hints

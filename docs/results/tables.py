@@ -166,6 +166,17 @@ def nram_costs(variant: str) -> str:
     return markdown(["task", "runs", "time", "test difficulties", "diverged runs"], [row(*i) for i in NRAM.items()])
 
 
+def merge_compared() -> str:
+    """Figure 18: errors in % by difficulty, of both machines, and of the NRAM in our variant."""
+    content, ours = stored("figure-18"), stored("figure-12-merge-stated")
+    sizes = next(iter(content["errors"].values()))["difficulty"]
+    rows = [[name, row["runs"], *(f"{wrong:.1f}" for wrong in row["wrong"])] for name, row in content["errors"].items()]
+    (full,) = hinted(ours, "full")
+    right = [full["accuracy_by_length"][str(size)] for size in sizes]
+    rows.append(["the same NRAM in our variant, above", full["seeds"], *(f"{100 * (1 - one):.1f}" for one in right)])
+    return markdown(["% wrong at difficulty", "runs", *map(str, sizes)], rows)
+
+
 def states() -> str:
     """Seeds that passed every test at some time, and the examples that half of these had seen by then."""
 
@@ -270,6 +281,7 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 6": peaks,
         "figure 12, stated": lambda: nram("-stated"),
         "figure 12, stated, costs": lambda: nram_costs("-stated"),
+        "figure 18": merge_compared,
         "states as hints": states,
         "verdicts": verdicts,
         "rules after 40 epochs": rules,

@@ -347,6 +347,15 @@ NTMS = Kind(
     run_options=("cells",),
     watched=late("kleene.watching.memory:parts"),
 )
+NEURAL_GPUS = Kind(
+    "Neural GPU",
+    machine="kleene.machines.neural_gpu:NeuralGPU",
+    noun="machine",
+    read=late("kleene.machines.ntm.ntm:read_symbols"),
+    telling=late("kleene.machines.neural_gpu:tell_answer"),
+    run_options=("steps",),
+    watched=late("kleene.watching.memory:image_parts"),
+)
 
 _ALL = (
     TRANSFORMERS,
@@ -364,6 +373,7 @@ _ALL = (
     ENCODERS,
     ENCODER_DECODERS,
     NTMS,
+    NEURAL_GPUS,
 )
 _KINDS: dict[str, Kind] = {kind.name: kind for kind in _ALL}
 

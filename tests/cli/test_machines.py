@@ -1,9 +1,10 @@
-"""Machines without a program are run from their files: language models, acceptors and Neural Turing Machines."""
+"""Machines without a program are run from their files: language models, acceptors, NTMs and Neural GPUs."""
 
 import jax
 import pytest
 
 from kleene.machines.lstm import LSTM
+from kleene.machines.neural_gpu import NeuralGPU
 from kleene.machines.ntm import NTM
 from kleene.machines.transformer_lm import TransformerLM
 from tests.command_line import assert_refused
@@ -49,6 +50,16 @@ def test_a_neural_turing_machine_is_run_on_symbols(run):
     assert found["output"] == machine.run([0, 1, 2])["output"][1:].argmax(axis=1).tolist()
     assert_refused(run("run", "ntm.safetensors", "0", "x"), "give numbers of symbols from 0 to 2")
     assert_refused(run("run", "ntm.safetensors", "0", "3"), "symbol 3")
+
+
+def test_a_neural_gpu_is_run_on_symbols(run):
+    machine = NeuralGPU.random(3, hidden=6, key=KEY)
+    machine.save("gpu.safetensors")
+    found = run("run", "gpu.safetensors", "0", "1", "2", "--json").json
+    assert (found["output"], found["steps"]) == (machine.run([0, 1, 2]).output, 3)
+    assert "state" not in run("run", "gpu.safetensors", "0 1 2", "--trace").out
+    assert_refused(run("run", "gpu.safetensors", "x"), "give numbers of symbols from 0 to 2")
+    assert_refused(run("run", "gpu.safetensors", "0", "3"), "symbol 3")
 
 
 def test_a_machine_without_a_program_is_not_compiled_or_checked(run):

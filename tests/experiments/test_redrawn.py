@@ -13,6 +13,7 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 NAMES = [
     "figure-4",
     "figure-6",
+    "figure-18",
     "figure-9a-copy",
     "parity-end-to-end",
     "scan-end-to-end",

@@ -12,6 +12,7 @@ import kleene
 from kleene.compiling.alta.fuzzing import Tally
 from kleene.files import sealed_json
 from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.neural_gpu import NeuralGPU
 from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -85,6 +86,7 @@ MAKERS: dict[str, Any] = {
     "nram.safetensors": lambda path: NRAM.random(2, "R+INC+W", hidden=3, key=key()).save(path),
     "circuit.safetensors": lambda path: kleene.compile(get_circuit("increment").build()).save(path),
     "ntm.safetensors": lambda path: NTM.random(2, width=2, hidden=(2, 2), key=key()).save(path),
+    "neural_gpu.safetensors": lambda path: NeuralGPU.random(2, hidden=3, key=key()).save(path),
     "rules.safetensors": lambda path: parity.relative().rules().save(path),
     "checkpoint.safetensors": _checkpoint,
     "automaton.json": lambda path: kleene.DFA.from_regex(EVEN).save(path),

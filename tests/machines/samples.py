@@ -7,6 +7,7 @@ import jax
 
 import kleene
 from kleene.machines.lstm.lstm import LSTM
+from kleene.machines.neural_gpu import NeuralGPU
 from kleene.machines.nram import NRAM
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.rnn import library
@@ -48,6 +49,7 @@ def drawn() -> tuple[Any, ...]:
         encoder(3, shared=True, places=6),
         encoder_decoder(2),
         encoder_decoder(3, shared=True, places=6),
+        NeuralGPU.random(4, outputs=3, hidden=7, key=KEY),
     )
 
 
@@ -76,7 +78,7 @@ def nram() -> NRAM:
 WEIGHTS = ("first", "first_bias", "second", "second_bias", "circuit", "circuit_bias", "stop", "stop_bias")
 (
     LSTM_OF_LETTERS, TRANSFORMER_LM, TIMED_NRAM, SMALL_NTM, LSTM_LM, UNTIMED_NRAM, SHARED, MLP, SMALL_MLP, ENCODER,
-    SHARING_ENCODER, ENCODER_DECODER, SHARING_DECODER,
+    SHARING_ENCODER, ENCODER_DECODER, SHARING_DECODER, NEURAL_GPU,
 ) = drawn()  # fmt: skip
 
 MACHINES: dict[str, Any] = {
@@ -97,6 +99,7 @@ MACHINES: dict[str, Any] = {
     "transformer language model": TRANSFORMER_LM,
     "nram": TIMED_NRAM,
     "ntm": SMALL_NTM,
+    "neural gpu": NEURAL_GPU,
 }
 # Further ones that have parts which those above lack.
 VARIANTS: dict[str, Any] = {
@@ -126,4 +129,5 @@ INPUTS: dict[str, Any] = {
     "transformer language model": ["a", 3, "a"],
     "nram": [1, 2, 0],
     "ntm": [0, 3, 1],
+    "neural gpu": [0, 3, 1],
 }

@@ -88,6 +88,14 @@ NTM_ROWS = [
     (lambda header, arrays: header.update(width="3"), "its width is '3'"),
     (lambda header, arrays: arrays.update(command_weights=np.zeros((3, 6), "f4")), "and 20 commands × 6 hidden"),
 ]
+NEURAL_GPU_ROWS = [
+    (lambda header, arrays: header.update(hidden=8), "embedding has shape (4, 7), and 4 symbols × 8 hidden"),
+    (lambda header, arrays: header.update(outputs=0), "its outputs is 0"),
+    (
+        lambda header, arrays: arrays.update(gate_weights=np.zeros((5, 7, 7), "f4")),
+        "gate_weights has shape (5, 7, 7), and 3 width × 7 hidden × 7 hidden",
+    ),
+]
 LSTM_ROWS = [
     (lambda header, arrays: arrays.update({"layers.1.inputs": np.zeros((20, 3), "f4")}), "has 3 columns, and 5"),
     (lambda header, arrays: arrays.update({"layers.0.inputs": np.zeros((20, 5), "f4")}), "has 5 columns, and 3"),
@@ -279,6 +287,7 @@ ROWS = {
     "transformer language model": TRANSFORMER_LM_ROWS,
     "nram": NRAM_ROWS,
     "ntm": NTM_ROWS,
+    "neural gpu": NEURAL_GPU_ROWS,
 }
 EVERY = [
     (lambda header, arrays: header.update(version=9), "its version is 9, and this Kleene reads version 1"),
@@ -286,7 +295,7 @@ EVERY = [
 ]
 DECLARED = (
     "universal transformer", "unrolled transformer", "shared transformer", "transformer with a learned mlp", "encoder",
-    "encoder-decoder", "lstm", "transformer language model", "nram", "ntm",
+    "encoder-decoder", "lstm", "transformer language model", "nram", "ntm", "neural gpu",
 )  # fmt: skip
 
 
@@ -335,7 +344,7 @@ def test_no_declared_array_may_be_missing_or_of_another_shape_or_type(tmp_path, 
     refused(tmp_path, machine, lambda header, arrays: arrays.update(more=array), "more not expected")
 
 
-@pytest.mark.parametrize("kind", ["lstm", "nram", "ntm", "transformer language model"])
+@pytest.mark.parametrize("kind", ["lstm", "nram", "ntm", "neural gpu", "transformer language model"])
 def test_numbers_that_jax_would_round_are_refused(tmp_path, kind):
     machine = MACHINES[kind]
     name, array = next(iter(arrays_in(machine, tmp_path).items()))
@@ -343,7 +352,7 @@ def test_numbers_that_jax_would_round_are_refused(tmp_path, kind):
     refused(tmp_path, machine, lambda header, arrays: arrays.update({name: wide}), f"{name} holds float64, and")
 
 
-@pytest.mark.parametrize("kind", ["lstm", "nram", "ntm", "transformer language model"])
+@pytest.mark.parametrize("kind", ["lstm", "nram", "ntm", "neural gpu", "transformer language model"])
 def test_several_machines_in_one_are_not_saved(tmp_path, kind):
     several = jax.tree.map(lambda leaf: np.stack([leaf, leaf]), MACHINES[kind])
     with pytest.raises(InputError, match="several machines in one"):

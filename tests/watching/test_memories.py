@@ -1,4 +1,4 @@
-"""Pages of Neural Turing Machines and circuits: the document equals the trace, and modules compute what they do."""
+"""Pages of NTMs, Neural GPUs and circuits: the document equals the trace, and modules compute what they do."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
+from kleene.machines.neural_gpu import NeuralGPU
 from kleene.machines.ntm.ntm import NTM
 from kleene.machines.protocol import load
 from kleene.naming import find
@@ -28,6 +29,14 @@ def test_the_document_of_a_neural_turing_machine_equals_its_trace():
     assert page.document["view"] == "memory"
     with pytest.raises(InputError, match="cut it by --steps alone"):
         kleene.watch(machine, [0, 1], positions="0-2")
+
+
+def test_the_document_of_a_neural_gpu_equals_its_trace():
+    machine = NeuralGPU.random(3, hidden=6, key=jax.random.key(0))
+    page = kleene.watch(machine, [0, 1, 2])
+    (found,) = traces_of(json.loads(json.dumps(page.document)))
+    assert found == machine.run([0, 1, 2])
+    assert (page.document["step"], page.document["positions"]) == ("step", ["0", "1", "2"])
 
 
 @pytest.mark.parametrize("name", sorted(entries()))

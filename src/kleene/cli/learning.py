@@ -20,17 +20,19 @@ def teach(
         str,
         typer.Argument(
             metavar="TASK",
-            help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (NTM); swap, increment, "
-            "permute, list_k, merge, permute_noise, circuit:FILE.nram (NRAM); dfa:NAME or dfa:REGEX (rnn, lstm); "
-            "text:FILE (lstm); parity_relative or another transformer program of the library (transformer, mlp, "
-            "encoder, plain); rasp:NAME (plain); tm:NAME (transformer); scan:length or another split (seq2seq); "
+            help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (ntm, neural_gpu); swap, "
+            "increment, permute, list_k, merge, permute_noise, circuit:FILE.nram (nram, neural_gpu); dfa:NAME or "
+            "dfa:REGEX (rnn, lstm); text:FILE (lstm); parity_relative or another transformer program of the library "
+            "(transformer, mlp, encoder, plain); rasp:NAME (plain); tm:NAME (transformer); scan:length or another "
+            "split (seq2seq); "
             "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],
     machine: Annotated[
         str | None,
         typer.Option(
-            help="ntm, nram, rnn, lstm, transformer, encoder, plain, mlp or seq2seq; by default the task's own."
+            help="ntm, nram, neural_gpu, rnn, lstm, transformer, encoder, plain, mlp or seq2seq; by default the "
+            "task's own."
         ),
     ] = None,
     hints: Annotated[
@@ -59,7 +61,9 @@ def teach(
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
     hidden: Annotated[
         int | None,
-        typer.Option(help="Hidden units (rnn, lstm, nram, transformer, mlp, encoder, seq2seq).", min=1, max=100_000),
+        typer.Option(
+            help="Hidden units (rnn, lstm, nram, neural_gpu, transformer, mlp, encoder, seq2seq).", min=1, max=100_000
+        ),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
     width: Annotated[
@@ -75,10 +79,14 @@ def teach(
     layers: Annotated[
         int | None, typer.Option(help="Layers (text, transformer, encoder, seq2seq).", min=1, max=1000)
     ] = None,
-    dropout: Annotated[float | None, typer.Option(help="Share of units left out in an update (text).")] = None,
+    dropout: Annotated[
+        float | None, typer.Option(help="Share of units left out in an update (text, neural_gpu).")
+    ] = None,
     longest: Annotated[
         int | None,
-        typer.Option(help="The longest words in training (ntm, rnn, lstm, and of programs).", min=1, max=10_000),
+        typer.Option(
+            help="The longest words in training (ntm, neural_gpu, rnn, lstm, and of programs).", min=1, max=10_000
+        ),
     ] = None,
     shared: Annotated[
         bool | None,

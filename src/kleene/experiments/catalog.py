@@ -60,6 +60,8 @@ _LINES = (
     Listed("nram-merge-stated", f"{NRAM}, our variant", full="64 s"),
     Listed("nram-permute_noise-stated", f"{NRAM}, our variant", full="52 s"),
     Listed("nram-deviations", "NRAM, what each way in which training may differ from the paper's changes (ours)"),
+    Listed("neural-gpu-merge", "Merge, an NRAM with full traces beside a Neural GPU (Partial Traces, figure 18)",
+           "231 s"),
     Listed("states-tomita_2-rnn", f"{STATES} tomita_2, RNN"),
     Listed("states-tomita_2-lstm", f"{STATES} tomita_2, LSTM"),
     Listed("states-tomita_3-rnn", f"{STATES} tomita_3, RNN", full="92 s on 2 cores"),

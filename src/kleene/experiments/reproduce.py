@@ -10,6 +10,7 @@ from kleene.experiments import (
     english,
     hinted_transformers,
     minimal_programs,
+    neural_gpu,
     parity_end_to_end,
     partial_traces,
     rule_corpora,
@@ -104,6 +105,7 @@ def experiments(
     """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
     found: dict[str, Callable[[], Reproduction]] = {}
     found.update(partial_traces.experiments(size, iterations))
+    found.update(neural_gpu.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
     found.update(trace_supervision.experiments(size, iterations))

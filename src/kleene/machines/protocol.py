@@ -32,6 +32,7 @@ MACHINES = {
     "transformer language model": "kleene.machines.transformer_lm:TransformerLM",
     "nram": "kleene.machines.nram:NRAM",
     "ntm": "kleene.machines.ntm.ntm:NTM",
+    "neural gpu": "kleene.machines.neural_gpu:NeuralGPU",
 }
 
 

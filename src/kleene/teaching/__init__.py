@@ -1,8 +1,9 @@
 """Teaching networks: a lesson is a task, a machine, policies for hints and a criterion.
 
 `lesson` and `hints` hold these parts, and `lessons` finds a lesson by name; `sequences` (NTM), `memories` (NRAM),
-`acceptors` (RNN, LSTM), `language` (LSTM) and `transformers` (with `program_words`) are the built-in ones. `plan` and
-`loop` teach many runs at once, with checkpoints, `reports` and `results` hold the measurements; `teach` is the verb.
+`neural_gpus`, `acceptors` (RNN, LSTM), `language` (LSTM) and `transformers` (with `program_words`) are the built-in
+ones. `plan` and `loop` teach many runs at once, with checkpoints, `reports` and `results` hold the measurements;
+`teach` is the verb.
 """
 
 from kleene.teaching.hints import Hints as Hints

@@ -29,6 +29,7 @@ from kleene.teaching.language import corpus_lesson, language_lesson
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.memories import nram_lesson
 from kleene.teaching.mlps import mlp_lesson
+from kleene.teaching.neural_gpus import neural_gpu_lesson
 from kleene.teaching.plain_lessons import plain_lesson
 from kleene.teaching.sequences import ntm_lesson
 from kleene.teaching.transformers import transformer_lesson, turing_lesson
@@ -83,9 +84,9 @@ BY_PROGRAM: dict[str, Callable[..., Lesson]] = {
 ACCEPTORS = {machine: partial(acceptor_lesson, machine=machine) for machine in ("rnn", "lstm")}
 
 maker_of.register(Lesson, lambda _: Maker({"": lambda lesson: lesson}))
-maker_of.register(SequenceTask, lambda _: Maker({"ntm": ntm_lesson}))
-maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson}))
-maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson}))
+maker_of.register(SequenceTask, lambda _: Maker({"ntm": ntm_lesson, "neural_gpu": neural_gpu_lesson}))
+maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson, "neural_gpu": neural_gpu_lesson}))
+maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson, "neural_gpu": neural_gpu_lesson}))
 maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
 maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
 maker_of.register(RaspProgram, lambda _: Maker({"plain": plain_lesson}))

@@ -81,6 +81,11 @@ class NTM(Shown, eqx.Module):
         )  # fmt: skip
 
     @property
+    def symbols(self) -> int:
+        """The number of symbols that it reads."""
+        return self.input_weights.shape[-1]
+
+    @property
     def width(self) -> int:
         return self.read_weights.shape[1]
 
@@ -318,10 +323,10 @@ class TapeDecoder(eqx.Module):
 
 
 def read_symbols(words: Sequence[str], machine: Any) -> list[int]:
-    """The symbols that a person typed for a Neural Turing Machine, as numbers."""
+    """The symbols that a person typed for a machine that reads numbers of symbols."""
     typed = " ".join(words).replace(",", " ").split()
     if not typed or not all(word.isdecimal() for word in typed):
-        known = machine.input_weights.shape[1] - 1
+        known = machine.symbols - 1
         raise InputError(f"the input is {' '.join(words)!r}; give numbers of symbols from 0 to {known}, such as 0 1 1")
     return [int(word) for word in typed]
 
