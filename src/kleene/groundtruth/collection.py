@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kleene
+from kleene import __version__
 from kleene.errors import InputError, ModelFileError
 from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.files import check_seal, make_folder, read_bytes, sealed_json, write_atomically
@@ -124,7 +124,7 @@ def _card(known: KnownProgram, form: Form, seed: int, made: Made, digests: dict[
         "version": VERSION, "name": f"{known.name}.{form}", "summary": known.summary, "family": known.family,
         "program": known.named, "machine": known.machine, "form": form, "options": dict(known.options), "seed": seed,
         "inputs": made.inputs, "right": made.right, "parameters": size.parameters, "nonzero": size.nonzero,
-        "kleene": kleene.__version__, "sha256": digests, **made.facts,
+        "kleene": __version__, "sha256": digests, **made.facts,
     }  # fmt: skip
 
 
