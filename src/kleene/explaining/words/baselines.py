@@ -2,7 +2,8 @@
 
 Erasure and gradient × input are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top
 layer's hidden state when the later word has been read. Mutual information is counted in a corpus and needs no network.
-An untrained network and shuffled sentences are baselines too: call the same functions on them.
+An untrained network and shuffled sentences are baselines too: call the same functions on them. For all pairs of many
+sentences see `kleene.explaining.words.baseline_pairs`.
 """
 
 from collections import Counter
@@ -94,7 +95,7 @@ def _erasures(
         one, other = pair
         versions = jnp.stack([entries, without(one), without(other), without(one, other)])
         whole, first, second, both = jax.vmap(hidden_after, (None, 0, None))(network, versions, other)
-        return _relative(whole - first - second + both, whole)
+        return relative(whole - first - second + both, whole)
 
     return jax.vmap(interaction)(pairs)
 
@@ -115,12 +116,13 @@ def _mixed_derivatives(
         def change(scales: Array) -> Array:
             return jax.jvp(state, (scales,), (one,))[1]
 
-        return _relative(jax.jvp(change, (unscaled,), (other,))[1], state(unscaled))
+        return relative(jax.jvp(change, (unscaled,), (other,))[1], state(unscaled))
 
     return jax.vmap(interaction)(pairs)
 
 
-def _relative(interaction: Array, whole: Array) -> Array:
+def relative(interaction: Float[Array, " hidden"], whole: Float[Array, " hidden"]) -> Float[Array, ""]:
+    """‖interaction‖ / ‖whole‖; 0 where rounding alone may have made it."""
     above, below = jnp.linalg.norm(interaction), jnp.linalg.norm(whole)
     return jnp.where(above <= floor_of(whole.dtype) * below, 0, above / below)
 
@@ -133,19 +135,34 @@ def hidden_after(
     def step(carry: Any, now: Any) -> tuple[Any, None]:
         states, kept = carry
         number, entry = now
-        after = []
-        for layer, (hidden, cell) in zip(network.layers, states):
-            if network.kind == "lstm":
-                hidden, cell = layer(hidden, cell, entry)
-            else:
-                hidden = activation(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
-            after.append((hidden, cell))
-            entry = hidden
-        return (after, jnp.where(number == last, entry, kept)), None
+        after = after_word(network, states, entry, activation)
+        return (after, jnp.where(number == last, after[-1][0], kept)), None
 
-    states = list(zip(network.start.hidden, network.start.cell))
-    start = (states, jnp.zeros_like(network.start.hidden[0]))
+    start = (before_words(network), jnp.zeros_like(network.start.hidden[0]))
     return jax.lax.scan(step, start, (jnp.arange(len(entries)), entries))[0][1]
+
+
+def before_words(network: Recurrence) -> list[tuple[Array, Array]]:
+    """The hidden state and the cell of each layer before the first word."""
+    return list(zip(network.start.hidden, network.start.cell))
+
+
+def after_word(
+    network: Recurrence,
+    states: list[tuple[Array, Array]],
+    entry: Float[Array, " width"],
+    activation: Callable[..., Any] = activate,
+) -> list[tuple[Array, Array]]:
+    """The hidden state and the cell of each layer after one more word, given as its embedding."""
+    after = []
+    for layer, (hidden, cell) in zip(network.layers, states):
+        if network.kind == "lstm":
+            hidden, cell = layer(hidden, cell, entry)
+        else:
+            hidden = activation(layer.recurrent @ hidden + layer.inputs @ entry + layer.bias, network.kind)
+        after.append((hidden, cell))
+        entry = hidden
+    return after
 
 
 @dataclass(frozen=True)
