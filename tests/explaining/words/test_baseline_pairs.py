@@ -15,7 +15,7 @@ SENTENCES = [[3, 0, 5, 5], [1], [2, 4], [int(n) % 6 for n in np.arange(18) ** 2]
 BOTH = [(erasure_batch, erasure), (gradient_times_input_batch, gradient_times_input)]
 
 
-@pytest.mark.parametrize("batched, single", BOTH)
+@pytest.mark.parametrize(("batched", "single"), BOTH)
 def test_a_batch_of_unequal_sentences_has_the_values_of_each_pair_by_itself(batched, single):
     model = slow.double_lstm(1, started=True)
     for matrix, sentence in zip(batched(model, SENTENCES), SENTENCES, strict=True):
@@ -23,7 +23,7 @@ def test_a_batch_of_unequal_sentences_has_the_values_of_each_pair_by_itself(batc
         np.testing.assert_array_equal(matrix, matrix.T)
 
 
-@pytest.mark.parametrize("batched, single", BOTH)
+@pytest.mark.parametrize(("batched", "single"), BOTH)
 def test_two_layers_and_simple_networks_are_measured_too(batched, single):
     deep, simple = slow.double_lstm(2, layers=2), SimpleRNN.random("abcdef", 5, key=jax.random.key(3))
     for model, sentence in ((deep, [3, 0, 5, 5]), (simple, "dabb")):
