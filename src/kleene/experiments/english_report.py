@@ -38,15 +38,14 @@ def strata_means(rows: list[dict[str, Any]]) -> np.ndarray:
 
 
 def told(networks: np.ndarray) -> str:
-    """The mean over networks, and its 95% interval if there are several.
+    """The mean over networks and its 95% interval; of two networks, whose interval would say nothing, both values.
 
-    >>> told(np.array([0.1, 0.2, 0.3])), told(np.array([]))
-    ('+0.200 (−0.048 to +0.448)', '–')
+    >>> told(np.array([0.1, 0.2, 0.3])), told(np.array([0.1, 0.2])), told(np.array([]))
+    ('+0.200 (−0.048 to +0.448)', '+0.100 / +0.200', '–')
     """
-    if not len(networks):
-        return "–"
-    mean = signed(networks.mean())
-    return f"{mean} ({' to '.join(signed(end) for end in interval_over(networks))})" if len(networks) > 1 else mean
+    if len(networks) < 3:
+        return " / ".join(signed(value) for value in networks) or "–"
+    return f"{signed(networks.mean())} ({' to '.join(signed(end) for end in interval_over(networks))})"
 
 
 def signed(value: float, digits: int = 3) -> str:

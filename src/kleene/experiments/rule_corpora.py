@@ -22,8 +22,8 @@ TRAINING: dict[Size, dict[str, Any]] = {
     "quick": {"hidden": 64, "batch": 10, "rate": 5.0, "clip": 1.0, "epochs": 6},
 }
 MEASURED = {"quick": 50, "full": 200}  # rules of each test
-CORPORA: dict[Size, int] = {"quick": 2, "full": 5}  # of each condition
-SEEDS: dict[Size, int] = {"quick": 2, "full": 2}  # networks of each corpus
+CORPORA: dict[Size, int] = {"quick": 3, "full": 5}  # of each condition
+SEEDS: dict[Size, int] = {"quick": 1, "full": 2}  # networks of each corpus
 PAPER = {
     "omega_in": "familiar scaffolds: the rule is learned earlier",
     "omega_out": "familiar scaffolds: the rule never generalises; unfamiliar: it does",
