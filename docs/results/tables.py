@@ -285,6 +285,9 @@ TABLES: dict[str, Callable[[], str]] = (
         "English, quick": lambda: markdown(*word_tables.overview(stored("english-quick"))),
         "English, quick, by distance": lambda: markdown(*word_tables.by_edges(stored("english-quick"))),
         "grammar": lambda: markdown(*word_tables.overview(stored("english-grammar"))),
+        "grammar, by network": lambda: markdown(
+            *word_tables.by_network(stored("english-grammar"), stored("english-grammar-two"))
+        ),
         "grammar, by distance": lambda: markdown(*word_tables.by_edges(stored("english-grammar"))),
     }
     | {f"claims: {text}": lambda text=text: claimed(text) for text in TEXTS}

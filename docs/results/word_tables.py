@@ -70,6 +70,17 @@ def signs(trends: list[dict[str, Any]]) -> str:
     return f"{sum(high < 0 for _, high in ends)}, {sum(low > 0 for low, _ in ends)} of {len(ends)}"
 
 
+def by_network(content: Any, more: Any) -> Table:
+    """The mean correlation with edges over the strata in each trained network of two runs."""
+
+    def cell(found: Any) -> str:
+        return ", ".join(signed(value) for value in strata_means(found["trained"]["syntax_trends"]))
+
+    measures = [name for name in NAMES if "trained" in content["measures"][name]]
+    rows = [[NAMES[name], *(cell(one["measures"][name]) for one in (content, more))] for name in measures]
+    return ["correlation with edges, mean over strata", "five networks", "two more"], rows
+
+
 def by_edges(content: Any) -> Table:
     """The rank correlation with edges in the tree at each distance, with half the width of its interval."""
     distances = sorted({row["distance"] for row in content["measures"]["hidden"]["trained"]["syntax_trends"]})

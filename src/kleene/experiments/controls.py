@@ -48,7 +48,7 @@ def shuffled(sentence: Sentence, chance: np.random.Generator) -> Sentence:
     """The sentence with its words in another order; each keeps its class, and the tree joins the same words.
 
     >>> dogs = Sentence(("dogs", "bark", "often"), (2, 0, 2), ("NOUN", "VERB", "ADV"), ("nsubj", "root", "advmod"))
-    >>> found = shuffled(dogs, np.random.default_rng(1))
+    >>> found = shuffled(dogs, np.random.default_rng(0))
     >>> found.words, found.heads
     (('often', 'dogs', 'bark'), (3, 3, 0))
     """
