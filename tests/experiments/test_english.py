@@ -144,6 +144,8 @@ def test_the_number_of_networks_can_be_chosen_and_is_told():
     assert len(experiment("english-grammar", networks=3).plans[0].seeds) == 3
     with pytest.raises(InputError, match="networks is 0; give 1 or more"):
         on_grammar(networks=0)
+    with pytest.raises(InputError, match="networks is 0; give 1 or more"):
+        experiment("rules", networks=0)
     with pytest.raises(InputError, match="'ntm-copy' has no number of networks"):
         experiment("ntm-copy", networks=2)
     with pytest.raises(InputError, match="'english' has no number of corpora"):

@@ -156,4 +156,6 @@ def experiment(
     ):
         if count is not None and name not in takes:
             raise InputError(f"the experiment {name!r} has no number of {option}; it is for {', '.join(takes)}")
+        if count is not None and count < 1:
+            raise InputError(f"{option} is {count}; give 1 or more")
     return known[name]()
