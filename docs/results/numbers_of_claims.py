@@ -189,11 +189,18 @@ def frequency() -> Numbers:
     return {"paper": content["paper"]["omega_by_prefix_out, i = 0"], "ours": f"P(ω) by α alone: {listed(told)}"}
 
 
-def distances(name: str = "english") -> Numbers:
-    content = stored(name)
+def distances() -> Numbers:
+    content = stored("english")
     rows = [row for row in content["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
     told = listed(f"{row['distance']} apart {row['mean']:.3f} ({row['low']:.3f}–{row['high']:.3f})" for row in rows)
     return {"paper": content["paper"]["distance"], "ours": f"{told}; intervals over the pairs of one network"}
+
+
+def grammar() -> Numbers:
+    content = stored("english-grammar")
+    rows = [row for row in content["measures"]["hidden"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
+    told = listed("{distance} apart {mean:.3f} ({0:.3f}–{1:.3f})".format(*row["over_networks"], **row) for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{told}; intervals over {content['networks']} networks"}
 
 
 def correlations(of_paper: str, part: int) -> Numbers:
@@ -288,7 +295,7 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "ours-states": states,
     "ours-hints-for-transformers": hints,
     "ours-simplicity-bias": simplicity,
-    "ours-english-grammar": partial(distances, "english-grammar"),
+    "ours-english-grammar": grammar,
     "ours-interactions": interactions,
 }
 

@@ -14,13 +14,13 @@ from typing import Any
 import tables  # beside this file
 
 from kleene.experiments import (
-    english,
+    english_report,
     hinted_transformers,
     judged_figure,
     minimal_programs,
     neural_gpu,
     partial_traces,
-    rule_corpora,
+    rule_curves,
     simplicity,
 )
 from kleene.experiments import parity_end_to_end as parity
@@ -39,12 +39,13 @@ def content_of(name: str) -> Any:
 
 def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     """The name of each picture, and a function that draws it."""
-    for name in ("english", "english-grammar"):
-        yield name, partial(english.draw, content_of(name))
+    yield "english", partial(english_report.draw, one_network(content_of("english")))
+    for name in ("english-quick", "english-grammar"):
+        yield name, partial(english_report.draw, content_of(name))
     for name in ("rules", "rules-quick"):
-        yield name, partial(rules, content_of(name), rule_corpora.familiarity_panels)
+        yield name, partial(rules, content_of(name), rule_curves.familiarity_panels)
     for name in ("rule-frequency", "rule-frequency-quick"):
-        yield name, partial(rules, content_of(name), rule_corpora.frequency_panels)
+        yield name, partial(rules, content_of(name), rule_curves.frequency_panels)
     yield "minimal-programs", partial(minimal_programs.draw, content_of("minimal-programs"))
     yield "simplicity-bias", partial(simplicity.draw, content_of("simplicity-bias"))
     found = content_of("parity-trace-supervision")
@@ -66,6 +67,11 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
         title = f"addition in the network, {machine}"
         yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)
+
+
+def one_network(content: Any) -> Any:
+    """The older file of the full size as the others are: one trained network and an untrained one, one measure."""
+    return content | {"measures": {"hidden": {name: content[name] for name in ("trained", "untrained")}}}
 
 
 def rules(content: Any, panels: Callable, path: Path) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import word_tables  # beside this file
 
 from kleene.experiments.claims import Verdict, claims
 
@@ -287,6 +288,19 @@ TABLES: dict[str, Callable[[], str]] = (
         "rules after 40 epochs": rules,
         "figure 10 by mastery": aligned,
         "figure 9 of the rules": prefixes,
+        "rules, quick": lambda: markdown(*word_tables.rules_by_corpus(stored("rules-quick"))),
+        "rules, quick, familiarity": lambda: markdown(*word_tables.familiarity_effect(stored("rules-quick"))),
+        "rule frequency": lambda: markdown(*word_tables.rule_counts(stored("rule-frequency"))),
+        "rule frequency, quick": lambda: markdown(*word_tables.rule_counts(stored("rule-frequency-quick"))),
+        "English, full": lambda: markdown(*word_tables.one_network(stored("english"))),
+        "English, full, by distance": lambda: markdown(*word_tables.one_network_edges(stored("english"))),
+        "English, quick": lambda: markdown(*word_tables.overview(stored("english-quick"))),
+        "English, quick, by distance": lambda: markdown(*word_tables.by_edges(stored("english-quick"))),
+        "grammar": lambda: markdown(*word_tables.overview(stored("english-grammar"))),
+        "grammar, by network": lambda: markdown(
+            *word_tables.by_network(stored("english-grammar"), stored("english-grammar-two"))
+        ),
+        "grammar, by distance": lambda: markdown(*word_tables.by_edges(stored("english-grammar"))),
     }
     | {f"claims: {text}": lambda text=text: claimed(text) for text in TEXTS}
     | {

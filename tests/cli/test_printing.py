@@ -117,6 +117,8 @@ def test_an_old_file_gives_one_line_of_warning(run, tmp_path):
         ("run swap 1 0", "--steps"),
         ("decode addition_decoded 1 2", "--tokens"),
         ("reproduce english", "--iterations"),
+        ("reproduce english", "--networks"),
+        ("reproduce rules", "--corpora"),
     ],
 )
 def test_an_absurd_number_is_refused_where_it_is_read(run, words, option, number):

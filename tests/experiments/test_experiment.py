@@ -26,3 +26,11 @@ def test_a_list_of_numbers_is_one_line(tmp_path):
     assert [line for line in path.read_text().splitlines() if "checksum" not in line] == [
         "{", ' "name": "curve",', ' "curve": [', "  [0.25, 0.5],", "  [1.0, null]", " ]", "}"
     ]  # fmt: skip
+
+
+def test_a_row_of_a_table_is_one_line_and_longer_things_are_not(tmp_path):
+    rows = [{"distance": 1, "networks": [0.5, 0.25]}, {"curve": [[1, 2], [3, 4]]}, {"words": 500 * "a"}]
+    lines = keep({"name": "rows", "rows": rows}, tmp_path).read_text().splitlines()
+    assert '  {"distance": 1, "networks": [0.5, 0.25]},' in lines
+    assert "    [1, 2]," in lines
+    assert max(len(line) for line in lines) < 520

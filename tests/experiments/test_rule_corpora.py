@@ -3,8 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from kleene.errors import InputError
 from kleene.experiments.experiment import Experiment
-from kleene.experiments.rule_corpora import curves, draw_familiarity, draw_frequency, familiarity, rule_plan
+from kleene.experiments.rule_corpora import familiarity, rule_plan
+from kleene.experiments.rule_curves import curves, draw_familiarity, draw_frequency
 from kleene.tasks.rules import RuleSettings
 from kleene.teaching.loop import teach
 from kleene.teaching.plan import Progress
@@ -14,15 +16,15 @@ SMALL = {"rules": 12, "tokens": 500, "types": 9, "scaffolds": 3, "copies": 5, "t
 TRAINING = {"hidden": 4, "batch": 2, "steps": 10, "epochs": 1}
 
 
-def small(draw, settings, seeds=2) -> Experiment:
-    plan = rule_plan("small", settings, seeds=seeds, measured=2, iterations=4, **TRAINING)
+def small(draw, settings, seeds=2, corpora=1) -> Experiment:
+    plan = rule_plan("small", settings, seeds=seeds, corpora=corpora, measured=2, iterations=4, **TRAINING)
     return Experiment("small", "a small one", (plan,), {}, draw, curves)
 
 
 @pytest.fixture(scope="module")
 def conditions() -> Experiment:
     kinds = {"k=2 unfamiliar": RuleSettings(2, False, **SMALL), "k=2 familiar": RuleSettings(2, True, **SMALL)}
-    return small(draw_familiarity, kinds)
+    return small(draw_familiarity, kinds, corpora=3)
 
 
 def test_an_experiment_that_was_stopped_goes_on_where_it_was(conditions, tmp_path):
@@ -35,14 +37,42 @@ def test_an_experiment_that_was_stopped_goes_on_where_it_was(conditions, tmp_pat
     assert not (tmp_path / "small.json").exists()
     seen = []
     content = conditions.run(tmp_path, watch=lambda share, line: seen.append((share, line)))
-    assert seen == [(1.0, "0 of 4 generalise")]
+    assert seen == [(1.0, "0 of 12 generalise")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.json", "small.svg"]
     kept = json.loads((tmp_path / "small.json").read_text())["curves"]
     assert kept == content["curves"]
     assert len(kept["epochs"]) == 4
-    assert np.shape(kept["k=2 familiar"]["omega_in"]) == (4, 2)  # tests, seeds
-    assert np.shape(kept["k=2 familiar"]["omega_by_prefix_in"]) == (4, 2, 3)  # and α with 0, 1 or 2 scaffold tokens
-    assert np.shape(kept["k=2 familiar"]["gradient_in"]) == (4, 2, 4)  # and α, the scaffold, ω
+    assert np.shape(kept["k=2 familiar"]["omega_in"]) == (4, 6)  # tests, runs: three corpora with two seeds
+    assert np.shape(kept["k=2 familiar"]["omega_by_prefix_in"]) == (4, 6, 3)  # and α with 0, 1 or 2 scaffold tokens
+    assert np.shape(kept["k=2 familiar"]["gradient_in"]) == (4, 6, 4)  # and α, the scaffold, ω
+
+
+def test_the_last_test_has_the_mean_of_each_corpus_and_their_interval(conditions, tmp_path):
+    content = conditions.run(tmp_path)
+    assert content["corpora"] == 3
+    for kind, last in content["last"].items():
+        for name in ("omega_in", "interdependence_in", "interdependence_logits_in"):
+            runs = np.array(content["curves"][kind][name][-1])
+            assert last[name]["corpora"] == pytest.approx(
+                [runs[:2].mean(), runs[2:4].mean(), runs[4:].mean()], abs=1e-4
+            )
+            low, high = last[name]["over_corpora"]
+            assert low <= last[name]["mean"] <= high
+        assert len(set(last["interdependence_in"]["corpora"])) == 3
+        by_alpha = np.array(content["curves"][kind]["omega_by_prefix_out"][-1])[:, 0]
+        assert last["omega_by_alpha_out"]["mean"] == pytest.approx(by_alpha.mean(), abs=1e-4)
+
+
+def test_every_corpus_has_texts_of_its_own_and_conditions_of_a_corpus_share_their_tests():
+    kinds = {"k=2 unfamiliar": RuleSettings(2, False, **SMALL), "k=2 familiar": RuleSettings(2, True, **SMALL)}
+    texts = small(draw_familiarity, kinds, corpora=2).plans[0].facts()["lesson"]["texts"]
+    assert list(texts) == [f"k=2 {name}, corpus {n}" for name in ("unfamiliar", "familiar") for n in (0, 1)]
+    assert len({train for train, _ in texts.values()}) == 4
+    tests = [test for _, test in texts.values()]
+    assert tests[:2] == tests[2:]
+    assert tests[0] != tests[1]
+    with pytest.raises(InputError, match="corpora is 0"):
+        small(draw_familiarity, kinds, corpora=0)
 
 
 def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
@@ -50,6 +80,7 @@ def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
     kinds = {f"k={k} n={n}": RuleSettings(k, False, rules=n, **sizes) for k in (2, 4, 8) for n in (6, 12)}
     experiment = small(draw_frequency, kinds, seeds=1)
     measured = {name: np.full(6, 0.5) for name in ("omega_in", "omega_out", "interdependence_in", "perplexity")}
+    measured["interdependence_logits_in"] = np.full(6, 0.4)
     measured |= {f"omega_by_scaffold_{domain}": np.full(6, 0.1) for domain in ("in", "out")}
     measured |= {f"omega_by_prefix_{domain}": np.full((6, 9), 0.2) for domain in ("in", "out")}
     measured |= {"gradient_in": np.full((6, 10), 0.3), "iteration": np.array(4)}
@@ -61,8 +92,9 @@ def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
 def test_iterations_can_be_chosen_and_are_told():
     plan = familiarity("quick", iterations=32).plans[0]
     assert plan.facts()["iterations"] == 32
-    assert plan.runs == 12
-    assert len(plan.lesson.kinds) == 6
+    assert (plan.runs, len(plan.lesson.kinds)) == (18, 18)  # three corpora of six conditions
+    more = familiarity("quick", iterations=32, corpora=2, networks=2).plans[0]
+    assert (more.runs, len(more.lesson.kinds)) == (24, 12)
 
 
 @pytest.mark.slow

@@ -83,10 +83,12 @@ def test_contributions_are_those_that_decompose_finds(network, measured, kind, d
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-def test_interdependence_is_that_of_the_open_symbol_and_the_whole_scaffold(network, measured, kind):
+@pytest.mark.parametrize(("name", "at"), [("interdependence_in", "hidden"), ("interdependence_logits_in", "logits")])
+def test_interdependence_is_that_of_the_open_symbol_and_the_whole_scaffold(network, measured, kind, name, at):
     corpus, scaffold = CORPORA[kind], range(CONTEXT + 1, CONTEXT + 1 + CORPORA[kind].settings.length)
-    found = [interdependence(network, words, sets=[(CONTEXT,), scaffold]) for words in sentences(corpus.in_domain)]
-    assert measured["interdependence_in"][kind] == pytest.approx(np.mean([m[0, 1] for m in found]), rel=1e-3)
+    sets = [(CONTEXT,), scaffold]
+    found = [interdependence(network, words, sets=sets, at=at) for words in sentences(corpus.in_domain)]
+    assert measured[name][kind] == pytest.approx(np.mean([m[0, 1] for m in found]), rel=1e-3)
 
 
 @pytest.mark.parametrize("kind", [0, 1])

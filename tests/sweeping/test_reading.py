@@ -169,6 +169,9 @@ def test_a_reproduce_sweep_has_experiments_and_no_seeds(tmp_path):
         read_sweep(written(tmp_path, text), experiments=["rule-corpora", "english"])
     cell = 'verb = "reproduce"\n[[cells]]\nexperiment = "english"\nmodel = "lm.safetensors"'
     assert read_sweep(written(tmp_path, cell)).settings[0]["model"] == f"{tmp_path}/lm.safetensors"
+    assert read_sweep(written(tmp_path, f"{cell}\nnetworks = 3")).settings[0]["networks"] == 3
+    with pytest.raises(InputError, match="how many networks, a whole number above 0"):
+        read_sweep(written(tmp_path, f"{cell}\nnetworks = 0"))
 
 
 def test_arrays_tuples_and_paths_are_taken_in_a_dict(tmp_path):

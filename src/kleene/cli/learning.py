@@ -306,6 +306,13 @@ def reproduce(
     model: Annotated[
         str | None, typer.Option(help="A language model to look at instead of teaching one, for english.")
     ] = None,
+    networks: Annotated[
+        int | None,
+        typer.Option(help="How many networks of each kind, for english, or of each corpus, for rules.", max=MANY),
+    ] = None,
+    corpora: Annotated[
+        int | None, typer.Option(help="How many corpora for each condition, for rules and rule-frequency.", max=MANY)
+    ] = None,
     folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
     as_json: JsonOption = False,
 ) -> None:
@@ -335,6 +342,8 @@ def reproduce(
                 full=full,
                 iterations=iterations,
                 model=model,
+                networks=networks,
+                corpora=corpora,
                 folder=folder,
                 on_begin=lambda chosen: bar.begin(f"{name}: compiling" if chosen.plans else name, 1.0),
                 watch=lambda share, line: bar.show(share, f"{name}: {line}"),

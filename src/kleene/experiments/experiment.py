@@ -21,6 +21,8 @@ Watch = Callable[[float, str], None]  # called with the share of an experiment t
 
 SPREAD = re.compile(r"\n +")  # a newline in JSON is never inside a string
 SPREAD_LIST = re.compile(r"\[\n +([^\[\]{}]+)\n +\]")
+SPREAD_ROW = re.compile(r"\{\n +([^{}]+?)\n +\}")
+LONGEST_ROW = 400  # characters
 
 
 @runtime_checkable
@@ -158,8 +160,13 @@ def described(experiment: Any, reports: list[TeachingReport]) -> dict[str, Any]:
 
 
 def keep(content: dict[str, Any], folder: Path) -> Path:
-    """Save the content as JSON, a list of numbers on one line, and return the path."""
+    """Save the content as JSON, a list of numbers and the row of a table on one line each, and return the path."""
+
+    def joined(found: re.Match[str]) -> str:
+        row = SPREAD.sub(" ", found[1])
+        return found[0] if len(row) > LONGEST_ROW or "[ " in row else f"{{{row}}}"
+
     text = SPREAD_LIST.sub(
         lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps({"checksum": SEAL} | content, indent=1)
     )
-    return write_atomically(folder / f"{content['name']}.json", sealed(text))
+    return write_atomically(folder / f"{content['name']}.json", sealed(SPREAD_ROW.sub(joined, text)))

@@ -76,6 +76,8 @@ def reproduce(
     full: bool = False,
     iterations: int | None = None,
     model: Any = None,
+    networks: int | None = None,
+    corpora: int | None = None,
     folder: Any = "results",
     on_begin: Callable[[Reproduction], None] | None = None,
     watch: Watch | None = None,
@@ -83,10 +85,13 @@ def reproduce(
     """Run the experiment of that name at a size for a CPU, or with `full` at the paper's own size.
 
     `model` is a language model, or a file with one, for experiments that only look at a model: then none is taught.
+    `networks` says how many language models are taught, for the experiments on English and, for each of their
+    `corpora`, on rules.
     Each plan keeps a checkpoint in the folder while it runs, so that a stopped experiment can continue.
     """
     network = _language_model(model)
-    chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network)
+    many = {"networks": networks, "corpora": corpora}
+    chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network, **many)
     if on_begin is not None:
         on_begin(chosen)
     return Reproduced(chosen.run(folder, watch=watch), Path(folder))
@@ -100,7 +105,11 @@ def _language_model(model: Any) -> LSTM | None:
 
 
 def experiments(
-    size: Size = "quick", iterations: int | None = None, model: LSTM | None = None
+    size: Size = "quick",
+    iterations: int | None = None,
+    model: LSTM | None = None,
+    networks: int | None = None,
+    corpora: int | None = None,
 ) -> dict[str, Callable[[], Reproduction]]:
     """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
     found: dict[str, Callable[[], Reproduction]] = {}
@@ -111,18 +120,24 @@ def experiments(
     found.update(trace_supervision.experiments(size, iterations))
     found.update(scan_end_to_end.experiments(size, iterations))
     found.update(taught_algorithms.experiments(size, iterations))
-    found.update(rule_corpora.experiments(size, iterations))
-    found.update(english.experiments(size, iterations, model))
+    found.update(rule_corpora.experiments(size, iterations, corpora, networks))
+    found.update(english.experiments(size, iterations, model, networks))
     found.update(minimal_programs.experiments(size))
     found.update(simplicity.experiments(size))
     return found
 
 
 def experiment(
-    name: str, size: Size = "quick", *, iterations: int | None = None, model: LSTM | None = None
+    name: str,
+    size: Size = "quick",
+    *,
+    iterations: int | None = None,
+    model: LSTM | None = None,
+    networks: int | None = None,
+    corpora: int | None = None,
 ) -> Reproduction:
     """The experiment of that name, or the one that shows the claim of that name."""
-    known = experiments(size, iterations, model)
+    known = experiments(size, iterations, model, networks, corpora)
     claim = claims().get(name)
     if claim is not None and not claim.experiment:
         raise InputError(f"{name} needs no experiment; this shows it: {claim.run}")
@@ -138,4 +153,13 @@ def experiment(
         raise InputError(
             f"the experiment {name!r} teaches its own networks; a model is for {' and '.join(takes_model)}"
         )
+    takes_corpora = tuple(rule_corpora.experiments())
+    for option, count, takes in (
+        ("networks", networks, (*takes_corpora, *takes_model)),
+        ("corpora", corpora, takes_corpora),
+    ):
+        if count is not None and name not in takes:
+            raise InputError(f"the experiment {name!r} has no number of {option}; it is for {', '.join(takes)}")
+        if count is not None and count < 1:
+            raise InputError(f"{option} is {count}; give 1 or more")
     return known[name]()

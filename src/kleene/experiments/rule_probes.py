@@ -42,7 +42,7 @@ class RuleProbes:
     - `omega_by_prefix_in`, `omega_by_prefix_out`: P(ω) by what α and the first i scaffold tokens contribute, for i = 0
       (that is α alone) to the largest k. After a corpus's own k, its last value is repeated.
     - `omega_by_scaffold_in`, `omega_by_scaffold_out`: P(ω) by what the scaffold contributes.
-    - `interdependence_in`: DI(α, scaffold) at the hidden state.
+    - `interdependence_in`: DI(α, scaffold) at the hidden state, `interdependence_logits_in`: at the logits.
     - `gradient_in`: the norm of ∂E/∂h after α, each scaffold token and ω, where E sums -ln P of the tokens after α up
       to the one after ω; NaN past the corpus's own k.
     """
@@ -75,7 +75,9 @@ class RuleProbes:
                 f"omega_by_scaffold_{domain}": by_focus[-1],
             }
             if domain == "in":
-                measured["interdependence_in"] = _interdependence(parts[-2], parts[0], parts[-1])
+                three = parts[-2], parts[0], parts[-1]
+                measured["interdependence_in"] = _interdependence(*three)
+                measured["interdependence_logits_in"] = _interdependence(*(part @ network.decoder.T for part in three))
                 measured["gradient_in"] = gradients(network, found, length)
         return measured
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.experiments.english import rank_correlation
 from kleene.experiments.experiment import Size, Watch, described, keep
+from kleene.experiments.word_pairs import rank_correlation
 from kleene.explaining.programs.data_sets import InputSource, inputs_of
 from kleene.explaining.programs.minimal import minimal
 from kleene.files import make_folder

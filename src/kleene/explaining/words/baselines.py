@@ -2,7 +2,8 @@
 
 Erasure and gradient × input are matrices like `interdependence`: symmetric, NaN on the diagonal, taken at the top
 layer's hidden state when the later word has been read. Mutual information is counted in a corpus and needs no network.
-An untrained network and shuffled sentences are baselines too: call the same functions on them.
+An untrained network and shuffled sentences are baselines too: call the same functions on them. For all pairs of many
+sentences see `kleene.explaining.words.baseline_pairs`.
 """
 
 from collections import Counter
@@ -98,7 +99,7 @@ def _erasures(
         one, other = pair
         versions = jnp.stack([entries, without(one), without(other), without(one, other)])
         whole, first, second, both = jax.vmap(hidden_after, (None, 0, None))(network, versions, other)
-        return _relative(whole - first - second + both, whole)
+        return relative(whole - first - second + both, whole)
 
     return jax.vmap(interaction)(pairs)
 
@@ -119,12 +120,13 @@ def _mixed_derivatives(
         def change(scales: Array) -> Array:
             return jax.jvp(state, (scales,), (one,))[1]
 
-        return _relative(jax.jvp(change, (unscaled,), (other,))[1], state(unscaled))
+        return relative(jax.jvp(change, (unscaled,), (other,))[1], state(unscaled))
 
     return jax.vmap(interaction)(pairs)
 
 
-def _relative(interaction: Array, whole: Array) -> Array:
+def relative(interaction: Float[Array, " hidden"], whole: Float[Array, " hidden"]) -> Float[Array, ""]:
+    """‖interaction‖ / ‖whole‖; 0 where rounding alone may have made it."""
     above, below = jnp.linalg.norm(interaction), jnp.linalg.norm(whole)
     return jnp.where(above <= floor_of(whole.dtype) * below, 0, above / below)
 

@@ -67,6 +67,8 @@ SETTINGS: dict[str, dict[str, Wanted]] = {
         "full": Wanted("true or false", lambda value: isinstance(value, bool)),
         "iterations": UPDATES,
         "model": Wanted("a file with a language model", _text),
+        "networks": Wanted("how many networks, a whole number above 0", _whole(1)),
+        "corpora": Wanted("how many corpora, a whole number above 0", _whole(1)),
     },
 }
 SUBJECT = {"teach": "task", "reproduce": "experiment"}  # the setting that every cell must have
