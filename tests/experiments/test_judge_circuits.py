@@ -118,6 +118,18 @@ def test_taught_networks_have_the_circuit_that_they_were_taught():
         list(circuit_networks(replace(TINY, taught="/no/such")))
 
 
+def test_a_taught_network_that_does_not_keep_its_algorithm_is_left_out(tmp_path):
+    kept = shipped("hist")
+    counted = {"interchange": {"right": 3, "pairs": 4}}
+    kept.save(tmp_path)
+    replace(kept, name="other", counted=counted).save(tmp_path)
+    told = []
+    size = replace(TINY, taught=str(tmp_path))
+    found = list(circuit_networks(size, families=["taught"], on_network=told.append))
+    assert [one.name for one in found] == ["hist"]
+    assert told == ["left out: other does not keep its algorithm"]
+
+
 def test_sizes_that_are_too_small_are_refused():
     with pytest.raises(InputError, match="words is 2, which is too small; give 4"):
         CircuitSize(words=2)

@@ -1,9 +1,9 @@
-"""The experiment on ways of teaching an algorithm, tiny: rows, realism, going on, words."""
+"""The experiment on ways of teaching an algorithm, tiny: rows, realism, going on."""
 
 import json
 
-from kleene.experiments.taught_algorithms import TaughtAlgorithms, summary, words_of
-from kleene.groundtruth.taught import shipped, teach_subjects
+from kleene.experiments.taught_algorithms import TaughtAlgorithms, summary
+from kleene.groundtruth.taught import teach_subjects
 
 TINY = TaughtAlgorithms(("shift",), seeds=1, iterations=1, longest=2)
 
@@ -41,12 +41,3 @@ def test_the_summary_counts_programs_that_are_kept():
     lines = summary([row("interchange", 4), row("interchange", 2), row("none", 1)])
     assert lines[0] == "interchange: 1 of 2 programs are kept, interchange accuracy 75.0%"
     assert lines[-1] == "none: 0 of 1 programs are kept, interchange accuracy 25.0%"
-
-
-def test_the_words_of_a_network_are_those_that_it_reads():
-    kept = shipped("hist")
-    words = words_of(kept)
-    assert len(words) == 3 + 9 + 27 + 81
-    assert {len(word) for word in words} == {1, 2, 3, 4}
-    assert {symbol for word in words for symbol in word} == {"a", "b", "c"}
-    kept.network.encode(words)

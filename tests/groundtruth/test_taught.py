@@ -95,3 +95,14 @@ def test_every_subject_has_a_lesson():
         made = lesson(subject.program, "plain", **subject.options | {"longest": 2})
         assert np.isfinite(made.task.table.codes).all()
         assert made.task.table.sites
+
+
+def test_the_words_of_a_network_are_those_that_it_was_taught_and_reads():
+    kept = shipped("hist")
+    words = kept.words()
+    assert len(words) == 3 + 9 + 27 + 81
+    assert {symbol for word in words for symbol in word} == {"a", "b", "c"}
+    kept.network.encode(words)
+    parity = shipped("parity")
+    assert {tuple(word[:1]) for word in parity.words()} == {(2,)}  # each begins with its start
+    assert parity.network.encode(parity.words())[1].max() == max(map(len, parity.words()))

@@ -6,7 +6,7 @@ its numbers are not. Taught ones were trained to keep the algorithm: their circu
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class CircuitSize:
 
     A RASP program is judged over the first `symbols` of its vocabulary. `hide` is the number of hidden networks, and of
     softened ones, of each program. `taught` is a folder of taught networks, "" for those that come with Kleene, and
-    None for none.
+    None for none; those that do not keep their algorithm are left out.
     """
 
     programs: tuple[str, ...] = (
@@ -83,7 +83,7 @@ def circuit_networks(
         for name, known in programs.items():
             yield from _variants(name, family, known, size, seed)
     if size.taught is not None:
-        yield from _taught(size, seed, wanted)
+        yield from _taught(size, seed, wanted, on_network)
 
 
 def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, seed: int) -> Iterator[JudgedCircuit]:
@@ -98,7 +98,10 @@ def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, 
         yield replace(known, network=hidden.network, circuit=circuit).judged(label, family, name)
 
 
-def _taught(size: CircuitSize, seed: int, wanted: tuple[str, ...]) -> Iterator[JudgedCircuit]:
+def _taught(
+    size: CircuitSize, seed: int, wanted: tuple[str, ...], tell: Callable[[str], None] | None
+) -> Iterator[JudgedCircuit]:
+    """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
     folder = Path(size.taught) if size.taught else SHIPPED
     files = sorted(folder.glob("*.safetensors"))
     if not files and not folder.is_dir():
@@ -107,8 +110,11 @@ def _taught(size: CircuitSize, seed: int, wanted: tuple[str, ...]) -> Iterator[J
         family = TAUGHT.get(kept.method)
         if family not in wanted:
             continue
-        program = judged_program(kept.program, kept.options.get("vocab"), kept.options["longest"])
-        known = known_circuit(program, kept.network, kept.circuit(), kept.options["longest"], size.words, seed)
+        if not kept.verified:
+            if tell is not None:
+                tell(f"left out: {kept.name} does not keep its algorithm")
+            continue
+        known = known_circuit(kept.network, kept.circuit(), kept.words(), size.words, seed)
         yield known.judged(kept.name, family, kept.program)
 
 
@@ -148,14 +154,13 @@ class KnownCircuit:
 
 
 def known_circuit(
-    program: Any, network: PlainTransformer, circuit: TrueCircuit, longest: int, pairs: int, seed: int
+    network: PlainTransformer, circuit: TrueCircuit, words: Sequence[Any], pairs: int, seed: int
 ) -> KnownCircuit:
-    """A network whose circuit is given, with inputs that are drawn anew."""
-    words = drawn_inputs(program, network, SHOWN, longest, seed)
+    """A network whose circuit is given, with pairs of these words."""
     return KnownCircuit(network, circuit, *_paired(words, pairs, seed), tuple(words))
 
 
-def _paired(words: list[Any], count: int, seed: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _paired(words: Sequence[Any], count: int, seed: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Inputs, and for each another that is no shorter."""
     chance = random.Random(seed)
     inputs = [chance.choice(words) for _ in range(count)]

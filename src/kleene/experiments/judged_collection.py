@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.experiments.judged_circuits import CircuitSize, judged_program, known_circuit
+from kleene.experiments.judged_circuits import SHOWN, CircuitSize, drawn_inputs, known_circuit
 from kleene.experiments.judged_networks import JudgeSize, drawn_words
 from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.judging import JudgedCircuit
 from kleene.explaining.interactions.judging import JudgedNetwork
 from kleene.groundtruth.catalog import get
 from kleene.groundtruth.collection import CollectionEntry, build
+from kleene.groundtruth.taught import taught_words
 
 
 def collected_networks(
@@ -46,13 +47,12 @@ def collected_networks(
 
 def _circuit(entry: CollectionEntry, circuit: TrueCircuit, size: CircuitSize, seed: int) -> JudgedCircuit:
     card, layout = entry.card, entry.network.layout
-    longest = layout.positions - layout.prefix
     if card["form"] == "taught":
-        program = judged_program(card["program"], card["teaching"].get("vocab"), card["teaching"]["longest"])
-        longest = min(longest, card["teaching"]["longest"])
+        words = taught_words(entry.network, card["program"], card["method"], card["teaching"])
     else:
-        program = get(entry.name)[0].find()[0].subject
-    known = known_circuit(program, entry.network, circuit, longest, size.words, seed)
+        program, longest = get(entry.name)[0].find()[0].subject, layout.positions - layout.prefix
+        words = drawn_inputs(program, entry.network, SHOWN, longest, seed)
+    known = known_circuit(entry.network, circuit, words, size.words, seed)
     return known.judged(entry.name, card["form"], card["program"])
 
 

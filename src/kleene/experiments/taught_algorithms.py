@@ -74,20 +74,10 @@ def likeness(folder: Path, name: str) -> Realism:
     options = reference.options
     program = judged_program(SUBJECTS[name].program, options.get("vocab"), options["longest"])
     compiled = plain_network(program, max_length=options["longest"])
-    words = words_of(reference)
+    words = reference.words()
     shown = {"compiled": compiled} | {way: hide(compiled, words=words, **more).network for way, more in HIDING.items()}
     shown |= {f"taught, {method}": one.network for method, one in kept.items()}
     return realism(shown, reference.network, words, name="ordinarily trained")
-
-
-def words_of(kept: KeptNetwork) -> list[list[Any]]:
-    """The words that a network was taught, as it reads them."""
-    table, layout = kept.table(), kept.network.layout
-    rows = zip(table.tokens.tolist(), table.lengths.tolist())
-    words = [row[layout.prefix : length] for row, length in rows]
-    if layout.vocabulary is None:
-        return words
-    return [[layout.vocabulary.values[code - 1] for code in word] for word in words]
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -84,7 +84,11 @@ class KeptNetwork:
 
     def table(self) -> Counterfactuals:
         """The program's own results under every swap, computed anew."""
-        return lesson(self.program, "plain", method=self.method, **self.options).task.table  # type: ignore[attr-defined]
+        return _lesson_table(self.program, self.method, self.options)
+
+    def words(self) -> list[list[Any]]:
+        """The words that the network was taught, as it reads them; on others nothing is known of it."""
+        return taught_words(self.network, self.program, self.method, self.options)
 
     def verify(self, *, pairs: int = 256, seed: int = 0) -> tuple[InterchangeAccuracy, Strictness]:
         """The interchange accuracy and the strictness on held-out pairs, counted anew."""
@@ -142,6 +146,20 @@ class KeptNetwork:
 
     def __repr__(self) -> str:
         return f"<KeptNetwork {self.name}: {self.program}, {self.alignment.graph.layers} layers, by {self.method}>"
+
+
+def taught_words(network: PlainTransformer, program: str, method: str, options: Mapping[str, Any]) -> list[list[Any]]:
+    """The words of the lesson in which a network was taught a program, as the network reads them."""
+    table, layout = _lesson_table(program, method, options), network.layout
+    rows = zip(table.tokens.tolist(), table.lengths.tolist())
+    words = [row[layout.prefix : length] for row, length in rows]
+    if layout.vocabulary is None:
+        return words if layout.alphabet is None else [[layout.alphabet[code] for code in word] for word in words]
+    return [[layout.vocabulary.values[code - 1] for code in word] for word in words]
+
+
+def _lesson_table(program: str, method: str, options: Mapping[str, Any]) -> Counterfactuals:
+    return lesson(program, "plain", method=method, **options).task.table  # type: ignore[attr-defined]
 
 
 def kept_network(taught: Taught, name: str, *, run: int | None = None, pairs: int = PAIRS) -> KeptNetwork:
