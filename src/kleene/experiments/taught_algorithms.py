@@ -95,6 +95,6 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def experiments(size: Size, iterations: int | None = None) -> dict[str, Any]:
     """The experiment by its name."""
-    quick = TaughtAlgorithms(("hist", "shift"), seeds=2, iterations=iterations or 1_000, longest=3)
-    full = TaughtAlgorithms(tuple(SUBJECTS), seeds=4, iterations=iterations or 4_000)
+    quick = TaughtAlgorithms(("hist", "shift", "count", "reverse"), 2, iterations or 3_000, longest=4)
+    full = TaughtAlgorithms(tuple(SUBJECTS), 4, iterations or 4_000)
     return {quick.name: lambda: quick if size == "quick" else full}
