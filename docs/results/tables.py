@@ -6,6 +6,7 @@ A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 """
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from kleene.experiments import nram_runs
 from kleene.experiments.claims import Verdict, claims
+from kleene.experiments.partial_traces import NTM as FIGURE_9
 
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
@@ -167,6 +170,49 @@ def nram_costs(variant: str) -> str:
     return markdown(["task", "runs", "time", "test difficulties", "diverged runs"], [row(*i) for i in NRAM.items()])
 
 
+def runs_completed() -> str:
+    """Figure 10: how many runs completed, of ours without those that diverged, beside the paper's."""
+    contents = {title: stored(f"figure-12-{name}-stated") for title, name in NRAM.items()}
+    found = {title: nram_runs.completed(content) for title, content in contents.items()}
+    begun = {title: sum(row["seeds"] for row in content["settings"]) for title, content in contents.items()}
+
+    def cells(kind: str) -> Iterator[str]:
+        for title, name in NRAM.items():
+            yield str(found[title].get(kind, ""))
+            yield str(nram_runs.COMPLETED[name].get(kind, ""))
+
+    def all_kinds() -> Iterator[str]:
+        for title, name in NRAM.items():
+            yield f"{sum(found[title].values())} of {begun[title]}"
+            yield str(sum(nram_runs.COMPLETED[name].values()))
+
+    head = ["hints", *(cell for title in NRAM for cell in (title, "paper"))]
+    return markdown(head, [*([kind, *cells(kind)] for kind in (*KINDS, "noisy_full")), ["together", *all_kinds()]])
+
+
+MINUTES, SLOWER = 28, 0.6  # of a piece, and the speed of a part of the grid against that of the whole
+
+
+def pieces() -> str:
+    """Figure 9 at 100,000 iterations in pieces of half an hour, by the speeds that were measured."""
+
+    def row(task: str) -> list[str]:
+        same = "flip_3rd" if task == "repeat_flip_3d" else task  # which has words of the same length
+        measured = stored(f"figure-{FIGURE_9[same].figure}-{same}")
+        speed = sum(r["seeds"] for r in measured["settings"]) * measured["plans"][0]["iterations"] / measured["seconds"]
+        runs = 40 + 10 * len(FIGURE_9[task].rows) * len(FIGURE_9[task].columns)
+        seconds = 100_000 * runs / speed
+        parts = math.ceil(seconds / SLOWER / (60 * MINUTES))
+        command = f"kleene reproduce ntm-{task} --full --first-seed 1000 --minutes {MINUTES} --piece i/{parts}"
+        return [
+            f"9{FIGURE_9[task].figure[1:]}", f"{runs:,}", f"{speed:,.0f}", f"{seconds / 60:.0f} min", str(parts),
+            f"`{command}`",
+        ]  # fmt: skip
+
+    head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
+    return markdown(head, [row(task) for task in FIGURE_9])
+
+
 def states() -> str:
     """Seeds that passed every test at some time, and the examples that half of these had seen by then."""
 
@@ -270,6 +316,8 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 6": peaks,
         "figure 12, stated": lambda: nram("-stated"),
         "figure 12, stated, costs": lambda: nram_costs("-stated"),
+        "figure 10": runs_completed,
+        "figure 9 in pieces": pieces,
         "states as hints": states,
         "verdicts": verdicts,
         "rules after 40 epochs": rules,

@@ -11,6 +11,7 @@ NAMES = [
     "figure-4",
     "figure-6",
     "figure-9a-copy",
+    "figure-10",
     "parity-end-to-end",
     "scan-end-to-end",
     "state-hints",
