@@ -140,8 +140,8 @@ def ntm_table(task: str, size: Size = "quick", iterations: int | None = None, fi
         )
     else:
         kinds = ("none", *table.rows)
-        schedule = _schedule(iterations or 1_000) | {"first_seed": first_seed}
-        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, **schedule),)
+        schedule = _schedule(iterations or 1_000)
+        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, first_seed=first_seed, **schedule),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
     title = f"runs that generalise in %, {task}, NTM"
     return SweptExperiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)

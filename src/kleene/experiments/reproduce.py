@@ -26,7 +26,6 @@ from kleene.pictures.pages import inline
 from kleene.teaching.reports import as_text, table_of
 from kleene.traces.markup import html_of_rich, html_text
 
-
 SEEDED = (partial_traces, ntm_choices)  # modules whose experiments take a first seed
 
 

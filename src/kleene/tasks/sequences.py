@@ -12,6 +12,7 @@ this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -344,7 +345,7 @@ def _at(rows: Array, places: Array) -> Array:
     return jnp.take_along_axis(rows, found, axis=0)
 
 
-DYCK = {"alphabet": 2, "longest": 10}
+DYCK: dict[str, Any] = {"alphabet": 2, "longest": 10}
 BITS = {"alphabet": 2, "longest": 16, "tested": 32, "learning_rate": 5e-4}
 TASKS: dict[str, SequenceTask] = {
     task.name: task
