@@ -38,7 +38,7 @@ NRAM = {
 }
 KINDS = ("none", "registers", "modules", "corners", "single_timestep", "single_hint", "full")
 NOISY_KINDS = (*KINDS, "noisy_full")
-AS_THE_PAPER = ("Increment",)  # the tasks that were run as the paper trains
+AS_THE_PAPER = ("Increment", "Swap")  # the tasks that were run as the paper trains
 HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
 LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("tomita_7", "rnn"), ("tomita_5", "lstm"))
 
