@@ -195,6 +195,14 @@ def _updates(content: Any, kind: str) -> str:
     return f"{found[kind]:.0f}" if kind in found else ""
 
 
+def deviations() -> str:
+    """Errors in % by what differs from the paper's training, of Increment at the quick size."""
+    content = stored("nram-deviations")
+    kinds = list(content["paper"]["increment"])
+    rows = {**content["errors"]["increment"], "paper's numbers": content["paper"]["increment"]}
+    return markdown(["", *kinds], [[title, *(f"{found[kind]:.1f}" for kind in kinds)] for title, found in rows.items()])
+
+
 def distances() -> str:
     """How far the errors are from the paper's, in points, the mean over the kinds of hints that it has."""
 
@@ -384,6 +392,7 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 12, stated, costs": lambda: nram_costs("-stated"),
         "figure 12, as the paper trains": trained_as_the_paper,
         "figure 12, distances": distances,
+        "deviations": deviations,
         "figure 10": runs_completed,
         "figure 11": training_times,
         "readings of DyckWords": lambda: choices("dyck-readings", "none", "corner"),
