@@ -19,6 +19,7 @@ from kleene.experiments import (
     judged_figure,
     minimal_programs,
     neural_gpu,
+    nram_runs,
     partial_traces,
     rule_curves,
     simplicity,
@@ -56,6 +57,7 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     for name in TABLES:
         yield name, partial(reported, partial_traces.draw_table, content_of(name))
     yield "figure-6", sharp_heads
+    yield "figure-10", completed_runs
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
     found = content_of("figure-18")
     yield "figure-18", partial(neural_gpu.draw_curves, found["errors"], title=found["shows"])
@@ -97,6 +99,12 @@ def sharp_heads(path: Path) -> Path:
     return grouped_bars(
         [kind.replace("+", "\n+") for kind in tables.HEADS], bars, path, title="how sharp the reading head is", **labels
     )
+
+
+def completed_runs(path: Path) -> Path:
+    """Draw how many of our runs of each task completed."""
+    contents = {title: content_of(f"figure-12-{name}-stated") for title, name in tables.NRAM.items()}
+    return nram_runs.draw_completed(contents, path, title="runs that completed, of 20")
 
 
 def parity_by_length(content: Any, path: Path) -> Path:

@@ -4,6 +4,7 @@ A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
 """
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,9 @@ from typing import Any, get_args
 import numpy as np
 import word_tables  # beside this file
 
+from kleene.experiments import nram_runs
 from kleene.experiments.claims import Verdict, claims
+from kleene.experiments.partial_traces import NTM as FIGURE_9
 
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
@@ -33,6 +36,8 @@ NRAM = {
     "PermuteNoise": "permute_noise",
 }
 KINDS = ("none", "registers", "modules", "corners", "single_timestep", "single_hint", "full")
+NOISY_KINDS = (*KINDS, "noisy_full")
+AS_THE_PAPER = ("Increment", "Swap")  # the tasks that were run as the paper trains
 HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
 LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("tomita_7", "rnn"), ("tomita_5", "lstm"))
 
@@ -178,6 +183,121 @@ def merge_compared() -> str:
     return markdown(["% wrong at difficulty", "runs", *map(str, sizes)], rows)
 
 
+def trained_as_the_paper() -> str:
+    """Figures 12 to 14: errors in % as the paper trains and in our variant, beside the paper's."""
+    head, columns = ["hints"], []
+    for title in AS_THE_PAPER:
+        contents = [stored(f"figure-12-{NRAM[title]}{variant}") for variant in ("", "-stated")]
+        head += [f"{title}, as the paper trains", "`stated`", "paper"]
+        columns += [[_error(content, kind) for kind in NOISY_KINDS] for content in contents]
+        columns.append([f"{contents[0]['paper'][k]:.1f}" if k in contents[0]["paper"] else "" for k in NOISY_KINDS])
+        head.append("updates")
+        columns.append([_updates(contents[0], kind) for kind in NOISY_KINDS])
+    return markdown(head, [[kind, *cells] for kind, *cells in zip(NOISY_KINDS, *columns)])
+
+
+def _error(content: Any, kind: str) -> str:
+    (row,) = hinted(content, kind) or (None,)
+    return "" if row is None else f"{content['errors'][kind]:.1f} ({row['generalised']})"
+
+
+def _updates(content: Any, kind: str) -> str:
+    found = nram_runs.updates(content)
+    return f"{found[kind]:.0f}" if kind in found else ""
+
+
+def deviations() -> str:
+    """Errors in % by what differs from the paper's training, of Increment at the quick size."""
+    content = stored("nram-deviations")
+    kinds = list(content["paper"]["increment"])
+    rows = {**content["errors"]["increment"], "paper's numbers": content["paper"]["increment"]}
+    return markdown(["", *kinds], [[title, *(f"{found[kind]:.1f}" for kind in kinds)] for title, found in rows.items()])
+
+
+def distances() -> str:
+    """How far the errors are from the paper's, in points, the mean over the kinds of hints that it has."""
+
+    def far(title: str, variant: str) -> str:
+        content = stored(f"figure-12-{NRAM[title]}{variant}")
+        return f"{np.mean([abs(content['errors'][kind] - error) for kind, error in content['paper'].items()]):.1f}"
+
+    def mean(title: str, variant: str) -> str:
+        content = stored(f"figure-12-{NRAM[title]}{variant}")
+        return f"{np.mean([content['errors'][kind] for kind in content['paper']]):.1f}"
+
+    rows = [
+        [title, *(mean(title, v) for v in ("", "-stated")), *(far(title, v) for v in ("", "-stated"))]
+        for title in AS_THE_PAPER
+    ]
+    head = ["", "mean error, as the paper trains", "`stated`", "distance from the paper, as it trains", "`stated`"]
+    return markdown(head, rows)
+
+
+def training_times() -> str:
+    """Figure 11: updates until training ended, and the paper's seconds, both also as a share of those without hints."""
+    head, columns = ["hints"], []
+    for title in AS_THE_PAPER:
+        found, seconds = nram_runs.updates(stored(f"figure-12-{NRAM[title]}")), nram_runs.SECONDS[NRAM[title]]
+        head += [f"{title}, updates", "paper, seconds"]
+        columns.append([f"{found[kind]:.0f} ({found[kind] / found['none']:.0%})" for kind in KINDS])
+        columns.append([f"{seconds[kind]:,.0f} ({seconds[kind] / seconds['none']:.0%})" for kind in KINDS])
+    return markdown(head, [[kind, *cells] for kind, *cells in zip(KINDS, *columns)])
+
+
+def runs_completed() -> str:
+    """Figure 10: how many runs completed, of ours without those that diverged, beside the paper's."""
+    contents = {title: stored(f"figure-12-{name}-stated") for title, name in NRAM.items()}
+    found = {title: nram_runs.completed(content) for title, content in contents.items()}
+    begun = {title: sum(row["seeds"] for row in content["settings"]) for title, content in contents.items()}
+
+    def cells(kind: str) -> Iterator[str]:
+        for title, name in NRAM.items():
+            yield str(found[title].get(kind, ""))
+            yield str(nram_runs.COMPLETED[name].get(kind, ""))
+
+    def all_kinds() -> Iterator[str]:
+        for title, name in NRAM.items():
+            yield f"{sum(found[title].values())} of {begun[title]}"
+            yield str(sum(nram_runs.COMPLETED[name].values()))
+
+    head = ["hints", *(cell for title in NRAM for cell in (title, "paper"))]
+    return markdown(head, [*([kind, *cells(kind)] for kind in NOISY_KINDS), ["together", *all_kinds()]])
+
+
+def choices(name: str, *kinds: str) -> str:
+    """How many of 10 seeds generalise at the last test, and at some test, by what was chosen."""
+    content = stored(name)
+
+    def cell(row: dict[str, int]) -> str:
+        return f"{row['generalised']} ({row['at_some_test']})"
+
+    rows = [[title, *(cell(found[kind]) for kind in kinds)] for title, found in content["choices"].items()]
+    return markdown(["", *kinds], rows)
+
+
+MINUTES, SLOWER = 28, 0.6  # of a piece, and the speed of a part of the grid against that of the whole
+
+
+def pieces() -> str:
+    """Figure 9 at 100,000 iterations in pieces of half an hour, by the speeds that were measured."""
+
+    def row(task: str) -> list[str]:
+        same = "flip_3rd" if task == "repeat_flip_3d" else task  # which has words of the same length
+        measured = stored(f"figure-{FIGURE_9[same].figure}-{same}")
+        speed = sum(r["seeds"] for r in measured["settings"]) * measured["plans"][0]["iterations"] / measured["seconds"]
+        runs = 40 + 10 * len(FIGURE_9[task].rows) * len(FIGURE_9[task].columns)
+        seconds = 100_000 * runs / speed
+        parts = math.ceil(seconds / SLOWER / (60 * MINUTES))
+        command = f"kleene reproduce ntm-{task} --full --first-seed 1000 --minutes {MINUTES} --piece i/{parts}"
+        return [
+            f"9{FIGURE_9[task].figure[1:]}", f"{runs:,}", f"{speed:,.0f}", f"{seconds / 60:.0f} min", str(parts),
+            f"`{command}`",
+        ]  # fmt: skip
+
+    head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
+    return markdown(head, [row(task) for task in FIGURE_9])
+
+
 def states() -> str:
     """Seeds that passed every test at some time, and the examples that half of these had seen by then."""
 
@@ -283,6 +403,14 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 12, stated": lambda: nram("-stated"),
         "figure 12, stated, costs": lambda: nram_costs("-stated"),
         "figure 18": merge_compared,
+        "figure 12, as the paper trains": trained_as_the_paper,
+        "figure 12, distances": distances,
+        "deviations": deviations,
+        "figure 10": runs_completed,
+        "figure 11": training_times,
+        "readings of DyckWords": lambda: choices("dyck-readings", "none", "corner"),
+        "tape decoders": lambda: choices("tape-decoders", "value"),
+        "figure 9 in pieces": pieces,
         "states as hints": states,
         "verdicts": verdicts,
         "rules after 40 epochs": rules,

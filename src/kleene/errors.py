@@ -40,6 +40,10 @@ class RunError(KleeneError):
     """A run could not go on."""
 
 
+class UnfinishedError(RunError):
+    """Work was left for later: the time was up, or only a piece of it was asked for."""
+
+
 class OutgrownError(RunError):
     """A Turing machine's tape is longer than a floating network can hold exactly."""
 

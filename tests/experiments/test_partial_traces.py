@@ -35,6 +35,39 @@ def test_tables_can_be_cut_short_and_say_so():
     assert plan.facts()["iterations"] == 800
 
 
+def test_fresh_seeds_are_those_of_every_plan_and_begin_with_the_first_seed():
+    for name, made in experiments("full", 10, 1000).items():
+        assert all(min(plan.seeds) == 1000 for plan in made().plans), name
+    baseline, grid = ntm_table("repeat_flip_3d", "full", first_seed=1000).plans
+    assert (baseline.seeds, grid.seeds) == (tuple(range(1000, 1040)), tuple(range(1000, 1010)))
+
+
+def test_an_experiment_in_pieces_has_its_result_with_the_last_of_them(tmp_path, run):
+    command = ["reproduce", "states-tomita_4-rnn", "--iterations", "2", "--first-seed", "5", "--folder", str(tmp_path)]
+    first = run(*command, "--piece", "1/2")
+    assert first.status == 3
+    assert "9 of 18 cells are done" in first.err
+    assert not (tmp_path / "state-hints-tomita_4-rnn.json").exists()
+    assert run(*command, "--piece", "2/2").status == 0
+    kept = json.loads((tmp_path / "state-hints-tomita_4-rnn.json").read_text())
+    assert kept["plans"][0]["seeds"] == [5, 6, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["rules", "--piece", "1/2"], "'rules' is not a sweep"),
+        (["rules", "--first-seed", "3"], "'rules' has its own seeds"),
+        (["states-tomita_4-rnn", "--minutes", "0"], "minutes is 0.0; give a number above 0"),
+        (["states-tomita_4-rnn", "--piece", "2"], "the piece is '2'; give i/n"),
+    ],
+)
+def test_pieces_and_seeds_that_an_experiment_does_not_have_are_refused(run, tmp_path, given, words):
+    found = run("reproduce", *given, "--folder", str(tmp_path))
+    assert found.status == 2
+    assert words in found.err
+
+
 def test_every_table_of_the_paper_has_an_experiment():
     names = set(experiments())
     assert {f"ntm-{task}" for task in NTM} | {f"nram-{task}" for task in NRAM} | {"ntm-improvements"} <= names

@@ -15,6 +15,7 @@ NAMES = [
     "figure-6",
     "figure-18",
     "figure-9a-copy",
+    "figure-10",
     "parity-end-to-end",
     "scan-end-to-end",
     "state-hints",

@@ -42,6 +42,11 @@ def test_whatever_decides_the_result_changes_the_name(change):
     assert name(**change) != name()
 
 
+def test_a_range_among_the_settings_is_kept_as_a_list():
+    assert name(lengths=range(1, 4)) == name(lengths=[1, 2, 3])
+    assert teaching_cell(COPY | {"lengths": range(1, 4)}).settings["lengths"] == [1, 2, 3]
+
+
 def test_cells_share_a_program_unless_shapes_or_schedule_differ():
     first = teaching_cell(COPY)
     assert teaching_cell(COPY | {"hints": "none"}).program == first.program

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kleene
-from kleene.errors import InputError, KleeneError, MemoryLimitError
+from kleene.errors import InputError, KleeneError, MemoryLimitError, UnfinishedError
 from kleene.sweeping import packs, sweep, worker
 from kleene.sweeping.store import CellStore
 from kleene.sweeping.sweep import plan_sweep, swept_plans
@@ -51,6 +51,25 @@ def test_a_sweep_of_a_plan_has_the_report_that_the_loop_gives(tmp_path, taught):
         assert report.rows() == alone.rows()
         for ours, theirs in zip(report.settings(), alone.settings()):
             assert ours | {"iterations_per_second": 0} == theirs | {"iterations_per_second": 0}
+
+
+def test_a_plan_in_pieces_has_the_report_of_the_whole_once_all_are_there(tmp_path, taught):
+    made = lesson("dfa:tomita_1", hidden=4, batch=4, lengths=range(1, 4))
+    plan = Plan.grid(made, kinds=("none", "states"), seeds=3, iterations=4, test_every=2)
+    with pytest.raises(UnfinishedError, match=r"3 of 6 cells are done.*run the other pieces"):
+        swept_plans([plan], tmp_path / "s", piece="1/2")
+    (report,) = swept_plans([plan], tmp_path / "s", piece="2/2")
+    assert taught == [3, 3]
+    assert report.rows() == TeachingReport(plan, loop.teach(plan)[0]).rows()
+    with pytest.raises(InputError, match="the piece is '3/2'"):
+        swept_plans([plan], tmp_path / "s", piece="3/2")
+
+
+def test_a_plan_whose_time_is_up_says_that_the_same_command_goes_on(tmp_path):
+    plan = Plan.grid(lesson("dfa:tomita_1", hidden=4, batch=4), seeds=2, iterations=4, test_every=2)
+    with pytest.raises(UnfinishedError, match=r"0 of 2 cells are done.*the same command goes on"):
+        swept_plans([plan], tmp_path / "s", minutes=0)
+    assert len(swept_plans([plan], tmp_path / "s", minutes=60)) == 1
 
 
 def test_an_experiment_is_a_cell_of_its_own(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.errors import InputError
-from kleene.tasks.sequences import TASKS, sequence_task
+from kleene.tasks.sequences import TASKS, VARIANTS, sequence_task
 
 LONGEST = 6
 
@@ -182,3 +182,65 @@ def test_unknown_tasks_and_symbols_are_refused_in_words():
         sequence_task("flip_3rd").program([0, 2])
     with pytest.raises(InputError, match="this one is empty"):
         sequence_task("copy").program([])
+
+
+DYCK = VARIANTS["dyck_words"]
+parentheses = st.lists(st.integers(0, 1), min_size=1, max_size=LONGEST)
+
+
+def read_as(variant, word):
+    """One word's example in a reading of DyckWords, as numpy, the batch axis gone."""
+    padded = jnp.array(word + [0] * (LONGEST - len(word)))[:, None]
+    return jax.tree.map(lambda a: np.asarray(a)[:, 0], READ_AS[variant](padded, jnp.array([len(word)])))
+
+
+READ_AS = {variant: jax.jit(task.laid_out) for variant, task in DYCK.items()}
+
+
+@given(st.sampled_from(sorted(DYCK)), parentheses)
+def test_every_reading_of_dyck_words_asks_for_its_answer(variant, word):
+    task, found = DYCK[variant], read_as(variant, word)
+    assert found.answers[found.answering].tolist() == task.answer(word)
+    assert found.live.sum() == task.steps(len(word))
+    late = 1 if variant.startswith("online") else len(word) + 1
+    assert np.flatnonzero(found.answering)[0] == late
+
+
+def test_a_forgiving_reading_accepts_what_closes_too_early():
+    word = [1, 0, 0, 1]
+    assert DYCK["pairs"].answer(word) == [0, 0, 0, 0, 2]
+    assert DYCK["forgiving"].answer(word) == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("variant", ["walks", "online_walks"])
+def test_words_of_walks_are_never_negative(variant):
+    words = np.asarray(DYCK[variant].words(jax.random.key(0), 10, 200))
+    assert np.cumsum(1 - 2 * words, axis=0).min() == 0
+    others = np.asarray(DYCK["pairs"].words(jax.random.key(0), 10, 200))
+    assert np.cumsum(1 - 2 * others, axis=0).min() < 0
+
+
+def test_corners_at_turns_are_where_the_reading_head_goes_back():
+    word = [0, 0, 1, 1, 0, 1]
+    more = read_as("turns", word).corner & ~read_as("pairs", word).corner
+    assert np.flatnonzero(more).tolist() == [2, 4, 5]
+
+
+@given(parentheses)
+def test_the_online_program_answers_by_the_mark_under_its_reading_head(word):
+    """Cell 0 is marked in the first step, and its mark removed where the word dies."""
+    task, found = DYCK["online"], read_as("online", word)
+    tape, made = {}, []
+    for t in range(len(word)):
+        made.append(int(found.read_known[t] and tape.get(int(found.read[t])) == task.alphabet))
+        tape[int(found.write[t])] = int(found.value[t])
+    assert made == task.answer(word)[:-1]
+    known = found.read[: len(word)][found.read_known[: len(word)]]
+    assert all(abs(move) == 1 for move in np.diff(known, prepend=0))
+
+
+def test_a_variant_that_a_task_does_not_have_is_refused():
+    with pytest.raises(InputError, match="dyck_words: variant is 'strict'; it is one of pairs, walks"):
+        sequence_task("dyck_words", "strict")
+    with pytest.raises(InputError, match="copy: variant is 'online'; the task has none"):
+        sequence_task("copy", "online")

@@ -11,11 +11,19 @@ import pytest
 from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
 from kleene.programs.circuits.library import get
-from kleene.tasks.memory import memory_task
+from kleene.tasks.memory import Instance, memory_task
 from kleene.teaching.hints import Hints, hint_loss, reveal
 from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach
-from kleene.teaching.memories import NOISE, CellsTask, Difficulty, circuit_draws, gradient_noise, nram_lesson
+from kleene.teaching.memories import (
+    NOISE,
+    CellsTask,
+    Difficulty,
+    circuit_draws,
+    gradient_noise,
+    memory_loss,
+    nram_lesson,
+)
 from kleene.teaching.plan import Plan
 
 QUICK = {"xla_backend_optimization_level": 0}  # these programs run once
@@ -272,3 +280,15 @@ def begun(taught, begins):
 
     kept = {field.name: getattr(taught.task, field.name) for field in dataclasses.fields(taught.task)}
     return dataclasses.replace(taught, task=Begun(**kept))
+
+
+def test_a_probability_that_rounding_made_negative_has_a_finite_loss_and_gradient():
+    """Permute's runs ended so: values of -0.01 were seen, also at steps that the run does not end with."""
+    expected, counts = jnp.array([1, 0]), jnp.array([True, True])
+    instance = Instance(expected, expected, counts, jnp.array(2), jnp.array(2))
+    cells = jnp.array([[[1.0, -0.01], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]]])  # after each of two steps
+    loss, gradient = jax.value_and_grad(memory_loss)(cells, jnp.array([0.0, 1.0]), instance)
+    assert float(loss) == pytest.approx(0.0, abs=1e-5)
+    assert np.isfinite(np.asarray(gradient)).all()
+    worse = memory_loss(cells, jnp.array([1.0, 0.0]), instance)
+    assert float(worse) == pytest.approx(-np.log(1e-6), rel=1e-4)

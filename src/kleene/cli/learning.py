@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from kleene.cli.options import MANY, VERY_MANY, JsonOption, VocabOption, adoption
-from kleene.cli.printing import new_console, print_json
-from kleene.errors import InputError
+from kleene.cli.printing import new_console, print_json, tell
+from kleene.cli.sweeps import NOT_FINISHED
+from kleene.errors import InputError, UnfinishedError
 
 commands = typer.Typer()
 
@@ -97,7 +98,11 @@ def teach(
         str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(help="paper, or how training differs from it: on, holes, each, stated (nram).")
+        str | None,
+        typer.Option(
+            help="How training differs from the paper's: paper, on, holes, each, stated (nram); or how the task is "
+            "read: pairs, walks, forgiving, turns, online, online_walks (dyck_words)."
+        ),
     ] = None,
     noise: Annotated[
         float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
@@ -314,6 +319,16 @@ def reproduce(
         int | None, typer.Option(help="How many corpora for each condition, for rules and rule-frequency.", max=MANY)
     ] = None,
     folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
+    first_seed: Annotated[
+        int, typer.Option(help="The first of the seeds (ntm-…, nram-…, states-…).", min=0, max=2**32 - 1)
+    ] = 0,
+    piece: Annotated[
+        str | None, typer.Option(metavar="i/n", help="Run only the i-th of n parts of the runs (as --first-seed).")
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Stop at a checkpoint after so many minutes; the same command goes on (as --first-seed)."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run an experiment of the papers, our numbers beside theirs.
@@ -321,6 +336,7 @@ def reproduce(
     Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why, the
     paper's numbers beside ours where a result is stored, and times on a CPU and a GPU. A verdict is holds, weaker,
     fails, untestable, or open: what shows it is here, but was not run at a size that says anything.
+    The exit status is 3 if --piece or --minutes left runs for later.
     """
     from kleene.experiments.catalog import catalog_table, listed
     from kleene.experiments.claims import claims, claims_table
@@ -334,20 +350,27 @@ def reproduce(
         console = new_console()
         console.print(claims_table(), catalog_table([listed(known) for known in experiments()]), sep="\n\n")
         return None
-    with stoppable("stopped before anything was taught"):
-        use_all_cores()
-        with _bar(not as_json) as bar:
-            found = reproduce(
-                name,
-                full=full,
-                iterations=iterations,
-                model=model,
-                networks=networks,
-                corpora=corpora,
-                folder=folder,
-                on_begin=lambda chosen: bar.begin(f"{name}: compiling" if chosen.plans else name, 1.0),
-                watch=lambda share, line: bar.show(share, f"{name}: {line}"),
-            )
+    try:
+        with stoppable("stopped before anything was taught"):
+            use_all_cores()
+            with _bar(not as_json) as bar:
+                found = reproduce(
+                    name,
+                    full=full,
+                    iterations=iterations,
+                    model=model,
+                    networks=networks,
+                    corpora=corpora,
+                    folder=folder,
+                    first_seed=first_seed,
+                    piece=piece,
+                    minutes=minutes,
+                    on_begin=lambda chosen: bar.begin(f"{name}: compiling" if chosen.plans else name, 1.0),
+                    watch=lambda share, line: bar.show(share, f"{name}: {line}"),
+                )
+    except UnfinishedError as left:
+        tell(str(left))
+        raise typer.Exit(NOT_FINISHED) from left
     if as_json:
         return print_json(found.as_json())
     typer.echo(found.content["shows"])

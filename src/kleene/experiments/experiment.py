@@ -75,7 +75,13 @@ class Experiment:
 
 @dataclass(frozen=True)
 class SweptExperiment(Experiment):
-    """An experiment whose plans are run as a sweep. Its store, `cells` in the folder, is shared by all experiments."""
+    """An experiment whose plans are run as a sweep. Its store, `cells` in the folder, is shared by all experiments.
+
+    `piece` and `minutes` are those of `swept_plans`: an experiment that does not end in one sitting has no result yet.
+    """
+
+    piece: str | None = None
+    minutes: float | None = None
 
     @contextmanager
     def taught(self, folder: Path, watch: Watch | None) -> Iterator[list[TeachingReport]]:
@@ -83,7 +89,7 @@ class SweptExperiment(Experiment):
             if watch is not None:
                 watch(status.share, f"{status.done:,} of {status.cells:,} cells")
 
-        yield swept_plans(self.plans, folder / "cells", on_status=show)
+        yield swept_plans(self.plans, folder / "cells", piece=self.piece, minutes=self.minutes, on_status=show)
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ NRAM = {
 FIGURE_4 = ("write", "read", "corner", "value", "address", "addr+val")
 
 
-def ntm_table(task: str, size: Size = "quick", iterations: int | None = None) -> Experiment:
+def ntm_table(task: str, size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
     """Part of figure 9: hint kind × density × λ for a task of the NTM.
 
     Full size is the paper's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has only the
@@ -132,14 +132,16 @@ def ntm_table(task: str, size: Size = "quick", iterations: int | None = None) ->
     taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * sequence_task(task).longest + 1))
     if size == "full":
         grid: dict[str, Any] = {"densities": DENSITIES, "strengths": table.strengths, "seeds": 10}
+        grid |= {"first_seed": first_seed}
         schedule = _schedule(iterations or 100_000, tests=20)
         plans = (
-            Plan.grid(taught, kinds=("none",), seeds=40, **schedule),
+            Plan.grid(taught, kinds=("none",), seeds=40, first_seed=first_seed, **schedule),
             Plan.grid(taught, kinds=tuple(table.rows), **grid, **schedule),
         )
     else:
         kinds = ("none", *table.rows)
-        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, **_schedule(iterations or 1_000)),)
+        schedule = _schedule(iterations or 1_000)
+        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, first_seed=first_seed, **schedule),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
     title = f"runs that generalise in %, {task}, NTM"
     return SweptExperiment(f"figure-{table.figure}-{task}", title, plans, paper, draw_table)
@@ -168,7 +170,7 @@ def draw_table(experiment: Experiment, reports: list[TeachingReport], path: Path
     return generalisation_grids(kinds, names, tables, path, title=experiment.shows)
 
 
-def improvements(size: Size = "quick", iterations: int | None = None) -> Experiment:
+def improvements(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
     """Figure 4: how far each kind of hint, at density 1 and λ = 1, beats the baseline.
 
     The paper shows bars without numbers. Full size is 10 seeds and 100,000 iterations, the quick one 4 and 1,000.
@@ -179,6 +181,7 @@ def improvements(size: Size = "quick", iterations: int | None = None) -> Experim
             lesson(task, hints=FIGURE_4, lengths=range(1, 2 * sequence_task(task).longest + 1)),
             kinds=("none", *FIGURE_4),
             seeds=10 if size == "full" else 4,
+            first_seed=first_seed,
             **schedule,
         )
         for task in ("repeat_flip_3d", "copy", "reverse", "repeat_copy_twice")
@@ -197,7 +200,7 @@ def draw_improvements(experiment: Experiment, reports: list[TeachingReport], pat
 
 
 def nram_errors(
-    task: str, size: Size = "quick", iterations: int | None = None, *, variant: str = "paper"
+    task: str, size: Size = "quick", iterations: int | None = None, first_seed: int = 0, *, variant: str = "paper"
 ) -> Experiment:
     """Figures 7 and 12–17: the errors of the NRAM by kind of hint and difficulty.
 
@@ -207,7 +210,8 @@ def nram_errors(
     noisy = ("noisy_full",) if task in ("increment", "list_k") else ()
     kinds = (*NRAM[task], *noisy) if size == "full" else ("none", "corners", "full")
     seeds = 20 if size == "full" else 6
-    plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), seeds=seeds, iterations=iterations)
+    schedule: dict[str, Any] = {"seeds": seeds, "first_seed": first_seed, "iterations": iterations}
+    plan = Plan.grid(taught, kinds=kinds, strengths=(40.0,), **schedule)
     title = f"errors on the test set in %, {task}, NRAM"
     beside = partial(errors_beside, NRAM[task])
     name = f"figure-12-{task}" + ("" if variant == "paper" else f"-{variant}")
@@ -218,11 +222,12 @@ DEVIATIONS = ("increment", "permute")  # the tasks on which variants are compare
 COMPARED = ("modules", "corners", "single_hint", "full")
 
 
-def nram_deviations(size: Size = "quick", iterations: int | None = None) -> Experiment:
+def nram_deviations(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
     """Ours: what each way in which training may differ from the paper's changes (`nram_lesson`)."""
-    seeds = 20 if size == "full" else 4
+    schedule: dict[str, Any] = {"seeds": 20 if size == "full" else 4, "first_seed": first_seed}
+    schedule |= {"iterations": iterations}
     plans = tuple(
-        Plan.grid(lesson(task, variant=variant), kinds=COMPARED, strengths=(40.0,), seeds=seeds, iterations=iterations)
+        Plan.grid(lesson(task, variant=variant), kinds=COMPARED, strengths=(40.0,), **schedule)
         for task in (DEVIATIONS if size == "full" else DEVIATIONS[:1])
         for variant in VARIANTS
     )
@@ -284,14 +289,18 @@ def draw_errors(experiment: Experiment, reports: list[TeachingReport], path: Pat
 
 
 def state_hints(
-    language: str = "tomita_4", machine: str = "rnn", size: Size = "quick", iterations: int | None = None
+    language: str = "tomita_4",
+    machine: str = "rnn",
+    size: Size = "quick",
+    iterations: int | None = None,
+    first_seed: int = 0,
 ) -> Experiment:
     """Ours: how fast a recurrent network learns a regular language, by the share of an automaton's states revealed."""
     taught = lesson(f"dfa:{language}", machine)
     total = iterations or (2_000 if size == "quick" else 10_000)
     schedule: dict[str, Any] = {"iterations": total, "test_every": min(100, total)}
-    seeds = 6 if size == "quick" else 20
-    plan = Plan.grid(taught, kinds=("none", "scattered"), densities=(0.1, 1.0), seeds=seeds, **schedule)
+    schedule |= {"seeds": 6 if size == "quick" else 20, "first_seed": first_seed}
+    plan = Plan.grid(taught, kinds=("none", "scattered"), densities=(0.1, 1.0), **schedule)
     title = f"{language}, {machine}: examples until all tests are right, by the share of states revealed"
     name = f"state-hints-{language}-{machine}"
     return SweptExperiment(name, title, (plan,), {}, draw_examples, further=examples_needed)
@@ -323,15 +332,16 @@ def draw_shares(series: Mapping[str, Mapping[str, Any]], most: int, path: Path, 
     return until_reached(series, path, cap=most, title=title, **labels)
 
 
-def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:
-    """A function without arguments for each experiment, by name."""
-    found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, size, iterations) for task in NTM}
-    found["ntm-improvements"] = lambda: improvements(size, iterations)
+def experiments(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> dict[str, Any]:
+    """A function without arguments for each experiment, by name; each has its seeds from `first_seed` on."""
+    given = (size, iterations, first_seed)
+    found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, *given) for task in NTM}
+    found["ntm-improvements"] = lambda: improvements(*given)
     for task in NRAM:
-        found[f"nram-{task}"] = lambda task=task: nram_errors(task, size, iterations)
-        found[f"nram-{task}-stated"] = lambda task=task: nram_errors(task, size, iterations, variant="stated")
-    found["nram-deviations"] = lambda: nram_deviations(size, iterations)
+        found[f"nram-{task}"] = lambda task=task: nram_errors(task, *given)
+        found[f"nram-{task}-stated"] = lambda task=task: nram_errors(task, *given, variant="stated")
+    found["nram-deviations"] = lambda: nram_deviations(*given)
     for language in ("tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_7"):
         for machine in ("rnn", "lstm"):
-            found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, size, iterations)
+            found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, *given)
     return found

@@ -1,7 +1,7 @@
 """`kleene.reproduce`: run an experiment of a paper by name, with our numbers beside the paper's."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from kleene.experiments import (
     hinted_transformers,
     minimal_programs,
     neural_gpu,
+    ntm_choices,
     parity_end_to_end,
     partial_traces,
     rule_corpora,
@@ -20,12 +21,14 @@ from kleene.experiments import (
     trace_supervision,
 )
 from kleene.experiments.claims import claims
-from kleene.experiments.experiment import Reproduction, Size, Watch
+from kleene.experiments.experiment import Reproduction, Size, SweptExperiment, Watch
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
 from kleene.pictures.pages import inline
 from kleene.teaching.reports import as_text, table_of
 from kleene.traces.markup import html_of_rich, html_text
+
+SEEDED = (partial_traces, ntm_choices)  # modules whose experiments take a first seed
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,9 @@ def reproduce(
     networks: int | None = None,
     corpora: int | None = None,
     folder: Any = "results",
+    first_seed: int = 0,
+    piece: str | None = None,
+    minutes: float | None = None,
     on_begin: Callable[[Reproduction], None] | None = None,
     watch: Watch | None = None,
 ) -> Reproduced:
@@ -88,10 +94,16 @@ def reproduce(
     `networks` says how many language models are taught, for the experiments on English and, for each of their
     `corpora`, on rules.
     Each plan keeps a checkpoint in the folder while it runs, so that a stopped experiment can continue.
+
+    Experiments on partial traces are sweeps: their seeds begin at `first_seed`, `piece` is "i/n" for the i-th of n
+    parts of their runs, and after `minutes` they stop at a checkpoint. They raise an `UnfinishedError` as long as runs
+    are left, and the call that finds all of them in the folder returns the result.
     """
     network = _language_model(model)
+    size: Size = "full" if full else "quick"
     many = {"networks": networks, "corpora": corpora}
-    chosen = experiment(name, "full" if full else "quick", iterations=iterations, model=network, **many)
+    chosen = experiment(name, size, iterations=iterations, model=network, first_seed=first_seed, **many)
+    chosen = in_pieces(name, chosen, piece, minutes)
     if on_begin is not None:
         on_begin(chosen)
     return Reproduced(chosen.run(folder, watch=watch), Path(folder))
@@ -104,16 +116,32 @@ def _language_model(model: Any) -> LSTM | None:
     return network
 
 
+def in_pieces(name: str, chosen: Reproduction, piece: str | None, minutes: float | None) -> Reproduction:
+    """The experiment, to be run in pieces or until a time is up; refuses one that is no sweep."""
+    if (piece, minutes) == (None, None):
+        return chosen
+    if not isinstance(chosen, SweptExperiment):
+        raise InputError(f"the experiment {name!r} is not a sweep, so it has no pieces and no minutes; leave them out")
+    if minutes is not None and not minutes > 0:
+        raise InputError(f"minutes is {minutes}; give a number above 0")
+    return replace(chosen, piece=piece, minutes=minutes)
+
+
 def experiments(
     size: Size = "quick",
     iterations: int | None = None,
     model: LSTM | None = None,
     networks: int | None = None,
     corpora: int | None = None,
+    first_seed: int = 0,
 ) -> dict[str, Callable[[], Reproduction]]:
-    """A function without arguments for each experiment. `iterations` says how long each of its plans is taught."""
+    """A function without arguments for each experiment. `iterations` says how long each of its plans is taught.
+
+    `first_seed` is for those on partial traces alone.
+    """
     found: dict[str, Callable[[], Reproduction]] = {}
-    found.update(partial_traces.experiments(size, iterations))
+    for module in SEEDED:
+        found.update(module.experiments(size, iterations, first_seed))
     found.update(neural_gpu.experiments(size, iterations))
     found.update(hinted_transformers.experiments(size, iterations))
     found.update(parity_end_to_end.experiments(size, iterations))
@@ -135,9 +163,10 @@ def experiment(
     model: LSTM | None = None,
     networks: int | None = None,
     corpora: int | None = None,
+    first_seed: int = 0,
 ) -> Reproduction:
     """The experiment of that name, or the one that shows the claim of that name."""
-    known = experiments(size, iterations, model, networks, corpora)
+    known = experiments(size, iterations, model, networks, corpora, first_seed)
     claim = claims().get(name)
     if claim is not None and not claim.experiment:
         raise InputError(f"{name} needs no experiment; this shows it: {claim.run}")
@@ -148,6 +177,8 @@ def experiment(
         raise InputError(f"iterations is {iterations}; give 1 or more")
     if iterations is not None and name in (*minimal_programs.experiments(), *simplicity.experiments()):
         raise InputError(f"the experiment {name!r} teaches nothing, so it has no iterations; leave them out")
+    if first_seed and not any(name in module.experiments() for module in SEEDED):
+        raise InputError(f"the experiment {name!r} has its own seeds; a first seed is for ntm-…, nram-… and states-…")
     takes_model = tuple(english.experiments())
     if model is not None and name not in takes_model:
         raise InputError(

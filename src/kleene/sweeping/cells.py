@@ -63,7 +63,8 @@ def teaching_cell(settings: Mapping[str, Any]) -> Cell:
     )
     chosen, facts = plan.settings[0], plan.facts()
     complete = {
-        **{name: settings[name] for name in settings if name not in RUN},
+        # A range becomes a list, because a row of the store is JSON.
+        **{name: _thawed(_frozen(settings[name])) for name in settings if name not in RUN},
         "task": settings["task"],
         **({"machine": settings["machine"]} if settings.get("machine") else {}),
         "hints": settings.get("hints", kind),

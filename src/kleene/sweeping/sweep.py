@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene import stopping
-from kleene.errors import InputError, KleeneError
+from kleene.errors import InputError, KleeneError, UnfinishedError
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
@@ -240,21 +240,34 @@ def plan_sweep(
 
 
 def swept_plans(
-    plans: Sequence[Plan], store: Any, *, on_status: Callable[[Status], None] | None = None
+    plans: Sequence[Plan],
+    store: Any,
+    *,
+    piece: str | None = None,
+    minutes: float | None = None,
+    on_status: Callable[[Status], None] | None = None,
 ) -> list[TeachingReport]:
     """The reports of plans that are run as a sweep in this process: only the cells that the store does not have.
 
-    The lessons must have been made by name. A cell that was set aside is an error.
+    The lessons must have been made by name. A cell that was set aside is an error. `piece` is "i/n", the i-th of n
+    parts, and after `minutes` the sweep stops at a checkpoint; cells that are left then are an `UnfinishedError`.
     """
+    deadline = None if minutes is None else time.time() + 60 * minutes
+    part, of = _shard(piece, "piece")
     kept, by_plan = CellStore(store), [cells_of_plan(plan) for plan in plans]
     cells = list({cell.name: cell for group in by_plan for cell in group}.values())
-    packs = _packs(kept, cells, 1, probing=False)[0]
+    wanted = _part(cells, part, of)
+    packs = _packs(kept, wanted, 1, probing=False)[0]
     packing.record(kept, packs)
     stopping.announce("stopped; what is finished is in the store, and the same command goes on", at_stake=True)
-    run_here(Job(kept, packs), _watch(kept, cells, on_status))
+    run_here(Job(kept, packs, deadline), _watch(kept, wanted, on_status))
     swept = _swept("", kept, cells, time.monotonic())
-    if not swept.finished:
+    if not swept.finished and (stopping.is_asked() or (piece, minutes) == (None, None)):
         raise stopping.Stopped
+    if not swept.finished:
+        left = sum(cell.name not in swept.rows for cell in wanted)
+        next_step = "the same command goes on" if left else "run the other pieces with the same folder"
+        raise UnfinishedError(f"{swept.done:,} of {len(cells):,} cells are done, kept in {kept.path}; {next_step}")
     if swept.aside:
         raise KleeneError("\n".join(swept.lines()[1:]))
     return [TeachingReport(p, packing.progress_of([swept.rows[c.name] for c in g])) for p, g in zip(plans, by_plan)]
@@ -294,12 +307,12 @@ def _packs(
     return packs, probes
 
 
-def _shard(shard: str | None) -> tuple[int, int]:
+def _shard(shard: str | None, word: str = "shard") -> tuple[int, int]:
     if shard is None:
         return 1, 1
     part, _, of = shard.partition("/")
     if not (part.isdigit() and of.isdigit() and 1 <= int(part) <= int(of)):
-        raise InputError(f"the shard is {shard!r}; give i/n, such as 1/8 for the first of eight parts")
+        raise InputError(f"the {word} is {shard!r}; give i/n, such as 1/8 for the first of eight parts")
     return int(part), int(of)
 
 

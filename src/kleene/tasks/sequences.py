@@ -12,6 +12,7 @@ this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -113,7 +114,7 @@ class SequenceTask:
             write=self.writing(step, n),
             value=self.values(step, n, kept),
             live=place <= last,
-            corner=self.corners(step, n) & (place <= last),
+            corner=self.corners(step, n, words) & (place <= last),
             read_known=known & (asked <= last),
             consulted=(asked >= 0) & (asked <= last),
         )
@@ -147,7 +148,7 @@ class SequenceTask:
         """The symbol that this cell holds after the step."""
         return jnp.where(step < length, _at(kept, step), self.alphabet)
 
-    def corners(self, step: Array, length: Array) -> Array:
+    def corners(self, step: Array, length: Array, words: Array) -> Array:
         """The steps that matter most: the first and the last, and those at which a head turns."""
         return (step == 0) | (step == length) | (step == length + 1) | (step == 2 * length + 1)
 
@@ -203,7 +204,7 @@ class RepeatCopyTwice(SequenceTask):
     def values(self, step: Array, length: Array, kept: Array) -> Array:
         return _at(kept, (self.writing(step, length) - 1) % length)
 
-    def corners(self, step: Array, length: Array) -> Array:
+    def corners(self, step: Array, length: Array, words: Array) -> Array:
         return (step % length == 0) | (step == 3 * length + 1)
 
 
@@ -236,6 +237,7 @@ class Flip(SequenceTask):
         return jnp.where((position % 3 == 2) if self.every else (position == 2), 1 - words, words)
 
 
+@dataclass(frozen=True)
 class DyckWords(SequenceTask):
     """Whether each prefix of a word of parentheses (0 opens, 1 closes) is balanced.
 
@@ -244,12 +246,20 @@ class DyckWords(SequenceTask):
     the depth was negative no prefix is balanced, and the position of the head does not matter. Half of the words are
     drawn from all, and half from those whose depth is never negative. There are only 62 words of up to 5 symbols, and
     machines memorised them; so we read the paper's training length of 5 as 5 pairs.
+
+    The paper leaves more open; `VARIANTS` has other readings. With `walks` no word is ever negative. If it is
+    `forgiving`, a prefix is balanced that opens as often as it closes, whatever came before. With `turning`, corners
+    are also where the reading head turns while it counts.
     """
+
+    walks: bool = False
+    forgiving: bool = False
+    turning: bool = False
 
     def answer(self, word: Sequence[int]) -> list[int]:
         depth, found = 0, []
         for symbol in word:
-            depth = depth - (1 if symbol else -1) if depth >= 0 else depth
+            depth = depth - (1 if symbol else -1) if depth >= 0 or self.forgiving else depth
             found.append(int(depth == 0))
         return [*found, self.alphabet]
 
@@ -258,24 +268,69 @@ class DyckWords(SequenceTask):
         closing = jax.random.bernoulli(first, 0.5, (longest, count))
         height = jnp.abs(jnp.cumsum(jnp.where(closing, -1, 1), axis=0))  # a walk that is never negative
         kept = jnp.diff(height, axis=0, prepend=jnp.zeros((1, count), height.dtype)) < 0
+        if self.walks:
+            return kept.astype(jnp.int32)
         return jnp.where(jax.random.bernoulli(second, 0.5, (count,)), closing, kept).astype(jnp.int32)
 
     def stored(self, words: Int[Array, "position batch"]) -> Int[Array, "position batch"]:
         depth, alive = _depths(words)
-        return ((depth == 0) & alive).astype(jnp.int32)
+        return ((depth == 0) & (alive | self.forgiving)).astype(jnp.int32)
 
     kept = stored
 
     def reading(self, step: Array, asked: Array, length: Array, words: Array) -> tuple[Array, Array]:
-        depth, alive = _depths(words)
-        cell, known = jnp.where(asked < 0, _at(depth, step), asked + 1), (asked >= 0) | _at(alive, step)
+        depth, counted = self.counting(step, words)
+        cell, known = jnp.where(asked < 0, depth, asked + 1), (asked >= 0) | counted
         return jnp.where(known, cell, 0), known
+
+    def counting(self, step: Array, words: Array) -> tuple[Array, Array]:
+        """The depth after each symbol, and whether the head's cell is this depth."""
+        depth, alive = _depths(words)
+        return _at(depth, step), _at((depth >= 0) if self.forgiving else alive, step)
 
     def writing(self, step: Array, length: Array) -> Array:
         return jnp.minimum(step, length + 1)
 
     def values(self, step: Array, length: Array, kept: Array) -> Array:
         return jnp.where((step > 0) & (step <= length), _at(kept, step - 1), self.alphabet)
+
+    def corners(self, step: Array, length: Array, words: Array) -> Array:
+        found = super().corners(step, length, words)
+        return found | self.turns(step, length, words) if self.turning else found
+
+    def turns(self, step: Array, length: Array, words: Array) -> Array:
+        """The steps in which the head that counts goes the other way than in the step before."""
+        return (step > 0) & (step < length) & (_at(words, step) != _at(words, step - 1))
+
+
+class OnlineDyckWords(DyckWords):
+    """DyckWords that answer while they are read: each bit is asked for one step after its symbol, and then the end.
+
+    The bit cannot be asked for in the step of its symbol, because the controller receives what is read one step later.
+    The program marks cell 0 in the first step and removes the mark if the depth becomes negative; its writing head
+    never moves, and its reading head is on the cell of the depth.
+    """
+
+    def steps(self, length: int) -> int:
+        return length + 2
+
+    def laid_out(self, words: Int[Array, "position batch"], lengths: Int[Array, " batch"]) -> SequenceExamples:
+        step, n = jnp.arange(self.steps(len(words)))[:, None], lengths
+        depth, counted = self.counting(step, words)
+        known, live = counted & (step < n), step <= n + 1
+        alive = _at(_depths(words)[1], jnp.minimum(step, n - 1)) | self.forgiving
+        return SequenceExamples(
+            symbols=jnp.where(step < n, _at(words, step), jnp.where(step == n, self.alphabet, self.alphabet + 1)),
+            answers=jnp.where(step == n + 1, self.alphabet, _at(self.stored(words), step - 1)),
+            answering=(step > 0) & live,
+            read=jnp.where(known, depth, 0),
+            write=jnp.zeros_like(depth),
+            value=jnp.where(alive, self.alphabet, 0),
+            live=live,
+            corner=((step == 0) | (step == n + 1) | self.turns(step, n, words)) & live,
+            read_known=known,
+            consulted=step < n,
+        )
 
 
 def _depths(words: Int[Array, "position batch"]) -> tuple[Array, Array]:
@@ -290,13 +345,14 @@ def _at(rows: Array, places: Array) -> Array:
     return jnp.take_along_axis(rows, found, axis=0)
 
 
+DYCK: dict[str, Any] = {"alphabet": 2, "longest": 10}
 BITS = {"alphabet": 2, "longest": 16, "tested": 32, "learning_rate": 5e-4}
 TASKS: dict[str, SequenceTask] = {
     task.name: task
     for task in (
         SequenceTask(),
         RepeatCopyTwice("repeat_copy_twice", repeats=2, hidden=(100, 100)),
-        DyckWords("dyck_words", alphabet=2, longest=10),
+        DyckWords("dyck_words", **DYCK),
         Flip("flip_3rd", **BITS),
         Flip("repeat_flip_3d", every=True, **BITS),
         Reverse("reverse"),
@@ -304,8 +360,27 @@ TASKS: dict[str, SequenceTask] = {
 }
 
 
-def sequence_task(name: str) -> SequenceTask:
-    """The task of that name."""
+# Other readings of what the paper says of a task, by the name of the task; the first is the one of `TASKS`.
+VARIANTS: dict[str, dict[str, SequenceTask]] = {
+    "dyck_words": {
+        "pairs": TASKS["dyck_words"],
+        "walks": DyckWords("dyck_words", **DYCK, walks=True),
+        "forgiving": DyckWords("dyck_words", **DYCK, forgiving=True),
+        "turns": DyckWords("dyck_words", **DYCK, turning=True),
+        "online": OnlineDyckWords("dyck_words", **DYCK),
+        "online_walks": OnlineDyckWords("dyck_words", **DYCK, walks=True),
+    }
+}
+
+
+def sequence_task(name: str, variant: str | None = None) -> SequenceTask:
+    """The task of that name, in our reading of the paper or in another."""
     if name not in TASKS:
         raise InputError(f"no sequence task {name!r}; there are {', '.join(TASKS)}")
-    return TASKS[name]
+    if variant is None:
+        return TASKS[name]
+    known = VARIANTS.get(name, {})
+    if variant not in known:
+        there = f"it is one of {', '.join(known)}" if known else "the task has none"
+        raise InputError(f"{name}: variant is {variant!r}; {there}")
+    return known[variant]

@@ -128,7 +128,8 @@ def memory_loss(
     """-Σ p_t Σ log P(cell i has its expected value after step t), over the cells that count (equation 5)."""
     wanted = instance.expected[:, None] == jnp.arange(cells.shape[-1])
     weights = jnp.sum(jnp.where(wanted, cells, 0.0), axis=-1)
-    logs = jnp.where(instance.counts, jnp.log(weights + FAINT), 0.0)
+    # Rounding makes probabilities negative by up to a hundredth, and one NaN ends the run.
+    logs = jnp.where(instance.counts, jnp.log(jnp.maximum(weights, 0.0) + FAINT), 0.0)
     return -jnp.sum(ends[:, None] * logs)
 
 

@@ -128,8 +128,9 @@ def ntm_lesson(
     lengths: Sequence[int] | None = None,
     tests: int = 32,
     unroll: int = 1,
+    variant: str | None = None,
 ) -> Lesson:
-    """The lesson of one sequence task.
+    """The lesson of one sequence task, or with `variant` of another reading of it (`kleene.tasks.sequences.VARIANTS`).
 
     `controller`, `rate` and `longest`, the longest word in training, are the paper's unless given. `cells` is the size
     of the tape, by default enough that no head wraps around; tests have a longer tape if they need one. The shapes of
@@ -141,7 +142,8 @@ def ntm_lesson(
     >>> lesson.machine.cells, lesson.machine.test_cells, lesson.iterations
     (43, 43, 100000)
     """
-    task = sequence_task(task) if isinstance(task, str) else task
+    if isinstance(task, str) or variant is not None:
+        task = sequence_task(task if isinstance(task, str) else task.name, variant)
     longest, lengths = longest or task.longest, tuple(lengths or range(1, task.tested + 1))
     rate, sizes = rate or task.learning_rate, controller or task.hidden
     _check(task, kinds, longest, lengths, batch, tests)
@@ -167,7 +169,7 @@ def ntm_lesson(
         "tests": tests,
         "learning_rate": rate,
         "clip": clip,
-    }
+    } | ({} if variant is None else {"variant": variant})
     return Lesson(
         TapeTask(task, task.name, task.shortest, longest, lengths),
         machine,
