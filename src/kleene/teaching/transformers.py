@@ -17,11 +17,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, sample_of, usual_longest
+from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, taught_program, usual_longest
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
@@ -142,7 +143,7 @@ def policies_of(variables: Sequence[str], heads: Sequence[str]) -> dict[str, Pol
 
 
 def transformer_lesson(
-    program: Program,
+    program: Program | RaspProgram,
     *,
     inputs: Sample | None = None,
     longest: int | None = None,
@@ -170,13 +171,16 @@ def transformer_lesson(
     that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
     to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
     that is asked for, of every test word.
+
+    A RASP program is taught as the transformer program that it is lowered to, on random words of its vocabulary. The
+    network then reads and writes codes (`kleene.teaching.program_words.taught_program`).
     """
     check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
+    program, sample = taught_program(program, inputs)
     variables, heads = readable(program)
-    sample = inputs or sample_of(program)
     longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)
     if inputs is None:
