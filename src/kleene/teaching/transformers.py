@@ -238,7 +238,8 @@ def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
     def sample(rng: random.Random, size: int) -> list[int]:
         return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
 
-    program, given = transformer_program(machine), {"inputs": sample} | options
+    program = transformer_program(machine)
+    given: dict[str, Any] = {"inputs": sample} | options
     if given.get("longest") is None:
         given["longest"] = _usual_tape(program, given["inputs"] or sample)
     return transformer_lesson(program, **given)
