@@ -5,12 +5,14 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
 from kleene.errors import CompileError, RunError
+from kleene.machines.transformer.parameters import read_segment
 from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
@@ -50,6 +52,67 @@ def test_random_programs_have_the_same_outputs_and_errors_in_torch(way, layers, 
                 model.run(sequence)
             continue
         assert same(model.run(sequence), network.run(sequence).output), generated.source
+
+
+def decoded(labels, state, channel):
+    """What a channel holds at every position, by the labels of the residual stream's dimensions alone."""
+    if channel.kind == "number":
+        return state[:, labels.index(channel.name)]
+    between, shown = "=" if channel.kind == "category" else " has ", channel.labels or range(channel.size)
+    dims = [f"{channel.name}{between}{value}" for value in shown]
+    absent = np.zeros(len(state))  # a dimension that no run of an unrolled network needs
+    return read_segment(np, channel, np.stack([state[:, labels.index(d)] if d in labels else absent for d in dims], -1))
+
+
+@pytest.mark.parametrize("layers", ["shared", "unrolled"])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**9), averaging=st.booleans())
+def test_the_residual_stream_in_torch_is_the_trace_of_the_program_after_every_layer(layers, seed, averaging):
+    program = generate(seed, averaging=averaging).program
+    length = min(4, program.position_range or 4)
+    try:
+        network = kleene.compile(program, **({"layers": layers, "max_length": length} if layers == "unrolled" else {}))
+    except CompileError:
+        return
+    model, states = network.to_torch(), []
+    for layer in model.layers:
+        layer.register_forward_hook(lambda _layer, _given, made: states.append(made[0][0].detach().numpy()))
+    for sequence in random_inputs(random.Random(seed), program, 3, length):
+        try:
+            trace = program.run(sequence)
+        except RunError:
+            continue
+        states.clear()
+        model.run(sequence)
+        assert len(states) >= trace.steps
+        for step, state in enumerate(states[: trace.steps], start=1):
+            for channel in (c for c in trace.channels if not c.per_step):
+                if layers == "shared" or channel.name in network.layout.held_at(step):
+                    found = decoded(model.config["residual_labels"], state, channel)
+                    assert not channel.differs(trace[channel.name][step], found).any(), (channel.name, step)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**9))
+def test_the_attention_in_torch_has_the_patterns_of_the_trace(seed):
+    program = generate(seed).program
+    length = min(4, program.position_range or 4)
+    try:
+        network = kleene.compile(program, layers="unrolled", max_length=length)
+    except CompileError:
+        return
+    model, patterns = network.to_torch(), []
+    for layer in model.layers:
+        layer.attention.register_forward_hook(lambda _part, _given, made: patterns.append(made[1][0].detach().numpy()))
+    for sequence in random_inputs(random.Random(seed), program, 3, length):
+        try:
+            program.run(sequence)
+        except RunError:
+            continue
+        patterns.clear()
+        model.run(sequence)
+        for found, expected in zip(patterns, network.patterns(sequence), strict=True):
+            assert np.allclose(found, list(expected.values()) or np.zeros((0, 1, 1)), atol=1e-6)
 
 
 @settings(max_examples=20)

@@ -129,5 +129,5 @@ def test_what_cannot_be_taught_is_refused():
         lesson("parity_relative", "plain", vocab="ab")
     with pytest.raises(InputError, match="vocabulary makes"):
         lesson("rasp:hist", "plain", inputs=lambda rng, size: [])
-    with pytest.raises(InputError, match="is not for the machine 'transformer'"):
-        lesson("rasp:hist", "transformer")
+    with pytest.raises(InputError, match="is not for the machine 'lstm'"):
+        lesson("rasp:hist", "lstm")

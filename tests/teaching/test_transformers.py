@@ -155,6 +155,14 @@ def test_a_hint_on_a_variable_that_does_not_exist_names_those_that_there_are():
         kleene.teach("parity_relative", hints="carry", **SMALL)
 
 
+def test_a_turing_machine_that_takes_many_steps_teaches_on_short_words_unless_their_length_is_given():
+    sizes = SMALL | {"longest": None, "pool": 2}
+    assert lesson("tm:increment", **sizes).task.longest == 10
+    short = lesson("tm:copy", **sizes)
+    assert (short.task.longest, short.task.lengths) == (3, (1, 3, 4, 6))
+    assert lesson("tm:copy", **sizes | {"longest": 4, "lengths": (4,)}).task.longest == 4
+
+
 def test_a_turing_machine_teaches_with_its_tape_head_and_state():
     taught = lesson("tm:increment", hints=("state", "full"), **SMALL)
     assert {"symbol", "place", "state", "here", "done", "heads"} <= set(lesson("tm:increment", **SMALL).kinds)

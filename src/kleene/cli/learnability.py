@@ -1,6 +1,9 @@
 """The parts of `kleene explain` that are about programs: options of training and test data, and the reports."""
 
 import random
+import re
+import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -8,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from kleene.cli.options import LARGEST_SEED
-from kleene.cli.printing import print_json
+from kleene.cli.printing import print_json, progress_bar
 from kleene.errors import InputError
 
 SAMPLES, COMPARED = 1_000, 100
@@ -73,7 +76,7 @@ def refuse_options(given: Mapping[str, Any], *, method: str) -> None:
 
 def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None, *, as_json: bool) -> None:
     """Print whether a program's minimal version generalises from the training to the test inputs, and draw it."""
-    from kleene.explaining.programs.data_sets import InputSource, inputs_of
+    from kleene.explaining.programs.data_sets import InputSource
     from kleene.explaining.programs.learnable import learnable
     from kleene.explaining.programs.taught import taught_outputs
     from kleene.pictures.figures import check_picture
@@ -86,24 +89,54 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
         return _explain_on_split(name, data, plot, as_json=as_json)
     if name is None or data["train"] is None or data["test"] is None:
         raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
-    found = _program(name)
-    machine = None if data["taught"] is None else _loaded(data["taught"], found.subject)
-    source, seed = InputSource(found.subject, found.entry), data["seed"] or 0
-    samples = data["samples"] or SAMPLES
+    found = _program(name, rasp=True)
+    source, seed = InputSource.of(found.subject, found.entry), data["seed"] or 0
+    machine = None if data["taught"] is None else _loaded(data["taught"], source.program)
     # Test inputs are drawn with another seed, so that they are not the training inputs again.
-    train = inputs_of(source, data["train"], samples=samples, seed=seed)
-    test = inputs_of(source, data["test"], samples=samples, seed=seed + 1)
+    train, short = drawn_inputs(source, data, "train", seed)
+    test, shorter = drawn_inputs(source, data, "test", seed + 1)
     kept = bool(data["constraints"])
     reference = None if found.entry is None else found.entry.reference
-    report = learnable(
-        found.subject, train, test, constraints=kept, length=source.length(), reference=reference
-    )  # fmt: skip
+    shown = not as_json and sys.stderr.isatty()
+    with progress_bar(found.subject.name, len(train) + 2 * len(test), shown) as (bar, task):
+        report = learnable(
+            found.subject, train, test, constraints=kept, length=source.length(), reference=reference,
+            on_inputs=lambda count: bar.advance(task, count),
+        )  # fmt: skip
     what = f"the network in {data['taught']!r}"
     if data["teach"] is not None:
         machine, what = _taught_mlp(found.subject, train, max(map(report.length, report.tests)), seed)
     if machine is not None:
-        report = replace(report, taught=taught_outputs(machine, found.subject, report.tests, what))
-    _show(report, plot, as_json=as_json)
+        report = replace(report, taught=taught_outputs(machine, source.program, report.tests, what))
+    more = _fuller(name, data, plot, taught=machine is not None)
+    _show(replace(report, notes=(*short, *shorter)), plot, as_json=as_json, more=more)
+
+
+def drawn_inputs(
+    source: Any, data: Mapping[str, Any], which: str, seed: int, **limits: int
+) -> tuple[list[list[Any]], list[str]]:
+    """The training or test inputs, and a note if they are fewer than usual because runs are long."""
+    from kleene.explaining.programs.data_sets import affordable, inputs_of
+
+    if data["samples"] is not None:
+        return inputs_of(source, data[which], samples=data["samples"], seed=seed), []
+    samples = affordable(source, data[which], SAMPLES, **limits)
+    found = inputs_of(source, data[which], samples=samples, seed=seed, fewer=samples < SAMPLES)
+    name = {"train": "training"}.get(which, which)
+    note = f"{name} inputs: {samples:,} of each length instead of {SAMPLES:,}, because runs are long; see --samples"
+    return found, [note] if samples < SAMPLES else []
+
+
+def _fuller(name: str, data: Mapping[str, Any], plot: str | None, *, taught: bool) -> str | None:
+    """The command with a picture and a taught network in addition, if either is missing."""
+    missing = ["a picture"] * (plot is None) + ["the curve of a taught network"] * (not taught)
+    words = ["kleene", "explain", name]
+    for option in ("train", "test", "samples", "seed", "taught"):
+        words += [f"--{option}", str(data[option])] if data[option] is not None else []
+    words += ["--constraints"] * bool(data["constraints"]) + ["--teach"] * (data["taught"] is None)
+    picture = re.sub(r"[^\w.-]+", "_", name.removesuffix(".py"))
+    command = shlex.join([*words, "-o", plot or f"{picture}.svg"])
+    return f"for {' and '.join(missing)}: {command}" if missing else None
 
 
 def explain_network(
@@ -132,14 +165,20 @@ def explain_network(
     _show(report, plot, as_json=as_json)
 
 
-def _program(name: str) -> Any:
-    """What a name means, if that is a transformer program."""
+def _program(name: str, *, rasp: bool = False) -> Any:
+    """What a name means, if that is a transformer program, or a RASP program where these are taken."""
     from kleene.naming import find
     from kleene.programs.alta.program import Program
+    from kleene.programs.rasp.program import RaspProgram
 
     found = find(name)
-    if not isinstance(found.subject, Program):
-        raise InputError(f"{name!r} is no transformer program, and only these have transition rules; see `kleene list`")
+    if isinstance(found.subject, RaspProgram) and not rasp:
+        raise InputError(f"{name!r} is a RASP program, and networks are compared with transformer programs alone")
+    if not isinstance(found.subject, (Program, RaspProgram)):
+        raise InputError(
+            f"{name!r} is no transformer program, and only these and RASP programs have transition rules; see "
+            f"`kleene list`"
+        )
     return found
 
 
@@ -153,7 +192,7 @@ def _loaded(path: str, program: Any) -> Any:
     return machine
 
 
-def _taught_mlp(program: Any, train: list[list[int]], longest: int, seed: int) -> tuple[Any, str]:
+def _taught_mlp(program: Any, train: list[list[Any]], longest: int, seed: int) -> tuple[Any, str]:
     """The compiled network with an MLP taught on the training inputs by trace supervision, and what it is in words."""
     from kleene.stopping import stoppable
 
@@ -180,10 +219,10 @@ def _explain_on_split(name: str | None, data: Mapping[str, Any], plot: str | Non
     _show(learnable_on_split(name, data["split"], constraints=bool(data["constraints"])), plot, as_json=as_json)
 
 
-def _show(report: Any, plot: str | None, *, as_json: bool) -> None:
+def _show(report: Any, plot: str | None, *, as_json: bool, more: str | None = None) -> None:
     file = None if plot is None else str(report.draw(plot))
     if as_json:
         return print_json(report.as_json() | ({} if file is None else {"file": file}))
-    typer.echo(str(report))
+    typer.echo(str(report) if more is None else f"{report}\n{more}")
     if file is not None:
         typer.echo(f"wrote {file}")

@@ -1,9 +1,15 @@
-"""The text of a program, as its user wrote it where that can be found, or else its rules in words."""
+"""The text of a program, as its user wrote it where that can be found, or else its rules in words.
 
-import inspect
+A program's functions come with what they need to be read: the functions and constants of their files that they reach.
+"""
+
 from typing import Any
 
+from kleene.exporting.reaching import Reached, functions_of
+from kleene.programs.alta.variables import unchanged
 from kleene.programs.alta.wording import action_text, condition_text
+from kleene.programs.rasp.graph import RASPExpr
+from kleene.programs.rasp.wording import function_text
 
 MOST_LINES = 400
 
@@ -12,12 +18,15 @@ def program_source(program: Any) -> str:
     """The program as text: its whole source, or what it says of itself."""
     mlp = getattr(program, "mlp", None)
     if mlp is None:
-        return str(program)
+        return _with_functions(str(program), getattr(program, "expression", None))
+    reached = Reached()
     if callable(mlp):
-        try:
-            return f"{_declared(program)}\n\n{inspect.getsource(mlp).rstrip()}"
-        except (OSError, TypeError):
-            pass
+        reached.add(mlp)
+    if reached.readable and reached.text:
+        for variable in program.variables.values():
+            for function in (variable.input_init_fn, variable.position_init_fn):
+                reached.add(function, shown=_stands_inline(function))
+        return f"{_declared(program)}\n\n{_shortened(reached.text)}"
     cases = [
         f"{action_text(program, name, c)}   where {condition_text(program, c)}"
         for name, found in program.updates.items()
@@ -25,6 +34,26 @@ def program_source(program: Any) -> str:
     ]
     shown = cases[:MOST_LINES] + [f"… and {len(cases) - MOST_LINES:,} more rules"] * (len(cases) > MOST_LINES)
     return "\n".join([_declared(program), "", *shown])
+
+
+def _with_functions(text: str, expression: RASPExpr | None) -> str:
+    """A RASP program's definitions, and after them the functions that do not stand in them."""
+    reached = Reached()
+    for function in [] if expression is None else functions_of(expression):
+        if not hasattr(function, "words"):  # operators are written as such
+            reached.add(function, shown=_stands_inline(function))
+    return f"{text}\n\n{_shortened(reached.text)}" if reached.text else text
+
+
+def _stands_inline(function: Any) -> bool:
+    """Whether the text of a program shows the whole function where it is used: a lambda that is not cut."""
+    return getattr(function, "__name__", "") == "<lambda>" and not function_text(function).endswith("…")
+
+
+def _shortened(text: str) -> str:
+    lines = text.splitlines()
+    left = len(lines) - MOST_LINES
+    return text if left <= 0 else "\n".join([*lines[:MOST_LINES], f"# … and {left:,} more lines"])
 
 
 def _declared(program: Any) -> str:
@@ -45,7 +74,11 @@ def _declared(program: Any) -> str:
 
 def _start(variable: Any) -> str:
     if variable.input_init_fn is not None:
-        return "as a function of the token"
+        return _start_by(variable.input_init_fn, "token")
     if variable.position_init_fn is not None:
-        return "as a function of the position"
+        return _start_by(variable.position_init_fn, "position")
     return f"as {variable.default}"
+
+
+def _start_by(function: Any, what: str) -> str:
+    return f"as the {what}" if function is unchanged else f"by {what}: {function_text(function)}"

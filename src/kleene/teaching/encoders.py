@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from kleene.errors import InputError
 from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.programs.alta import Program
+from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.lesson import Lesson, perfect
 from kleene.teaching.optimisers import optimiser_of
 from kleene.teaching.parity_words import PROGRAMS, BalancedParity, balanced
-from kleene.teaching.program_words import Pool, Sample, check_longest, readable, sample_of, usual_longest
+from kleene.teaching.program_words import Pool, Sample, check_longest, readable, taught_program, usual_longest
 from kleene.teaching.transformers import (
     Encoder,
     ProgramTask,
@@ -23,7 +24,7 @@ POSITIONS = ("relative", "absolute")
 
 
 def encoder_lesson(
-    program: Program,
+    program: Program | RaspProgram,
     *,
     inputs: Sample | None = None,
     longest: int | None = None,
@@ -46,20 +47,20 @@ def encoder_lesson(
     It has `layers` layers, with weights of their own or `shared`, `attention` heads whose keys have `key` numbers, and
     `hidden` units in each MLP. Where there are as many layers as the program takes on every word, hints on its
     variables after each layer are possible as well. Words are drawn as by `transformer_lesson`; those of parity are
-    about equally many for each number of ones, unless there are `inputs`.
+    about equally many for each number of ones, unless there are `inputs`. A RASP program is taught as by
+    `transformer_lesson`.
     """
     check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
     check_answer(answer)
     check_positions(positions)
-    longest = usual_longest(inputs or sample_of(program)) if longest is None else longest
+    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS
+    program, sample = taught_program(program, inputs)
+    longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)
-    is_parity = inputs is None and program.name in PROGRAMS
-    samples = [balanced(program, most) for most in (longest, max(lengths))] if is_parity else 2 * [inputs]
+    samples = [balanced(program, most) for most in (longest, max(lengths))] if is_parity else 2 * [sample]
     if inputs is None:
-        check_longest(program, sample_of(program), max(longest, *lengths))
-    training, tests = pools_of(
-        program, samples[0] or sample_of(program), longest, samples[1] or sample_of(program), lengths, pool
-    )
+        check_longest(program, sample, max(longest, *lengths))
+    training, tests = pools_of(program, samples[0], longest, samples[1], lengths, pool)
     variables, heads = _hinted(program, (training, tests), layers)
     arguments = {
         "symbols": program.input_range, "variables": variables, "head_outputs": heads, "layers": layers,

@@ -10,7 +10,7 @@ from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any
 
-from kleene import naming
+from kleene import kinds, naming
 from kleene.errors import InputError, KleeneError, did_you_mean
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
@@ -89,7 +89,7 @@ maker_of.register(MemoryTask, lambda _: Maker({"nram": nram_lesson, "neural_gpu"
 maker_of.register(Circuit, lambda _: Maker({"nram": nram_lesson, "neural_gpu": neural_gpu_lesson}))
 maker_of.register(DFA, lambda _: Maker(ACCEPTORS))
 maker_of.register(Program, lambda _: Maker(BY_PROGRAM))
-maker_of.register(RaspProgram, lambda _: Maker({"plain": plain_lesson}))
+maker_of.register(RaspProgram, lambda _: Maker(BY_PROGRAM))
 maker_of.register(TuringMachine, lambda _: Maker({"transformer": turing_lesson}, declares=transformer_lesson))
 maker_of.register(Translation, lambda _: Maker({"seq2seq": seq2seq_lesson}))
 maker_of.register(Corpus, lambda _: Maker({"lstm": corpus_lesson}, declares=language_lesson))
@@ -112,6 +112,8 @@ def lesson(
     """
     name, asked = subject if isinstance(subject, str) else None, dict(options)
     found, given = _named(subject, _meant(machine, options), options) if isinstance(subject, str) else (subject, {})
+    if kinds.is_relative(found):  # such as a RASP expression, which is given a vocabulary and a greatest length
+        found, options = kinds.taken(found, options)
     maker = maker_of(found)
     shown = repr(name or getattr(found, "name", type(found).__name__))
     meant = _meant(machine, options)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from kleene.errors import InputError
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, kept_width, mlp_features
 from kleene.programs.alta import Program
+from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
 from kleene.teaching.program_words import (
@@ -28,7 +29,7 @@ from kleene.teaching.program_words import (
     ones_evenly,
     pool_of,
     readable,
-    sample_of,
+    taught_program,
     usual_longest,
 )
 from kleene.teaching.trace_pairs import CompiledFrame, TracePairs, pairs_of
@@ -164,9 +165,9 @@ def policies_of(variables: Sequence[str]) -> dict[str, Policy]:
 
 
 def mlp_lesson(
-    program: Program,
+    program: Program | RaspProgram,
     *,
-    words: Sequence[Sequence[int]] | None = None,
+    words: Sequence[Sequence[Any]] | None = None,
     inputs: Sample | None = None,
     longest: int | None = None,
     lengths: Sequence[int] | None = None,
@@ -188,16 +189,21 @@ def mlp_lesson(
 
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
-    after the last layer is taught.
+    after the last layer is taught. A RASP program is taught as by `transformer_lesson`; its `words` are in its own
+    vocabulary.
     """
-    longest = usual_longest(inputs or sample_of(program)) if longest is None else longest
+    if words is not None and isinstance(program, RaspProgram):
+        words = [program.lowered.check_input(word) for word in words]
+    evenly = ones_evenly if isinstance(program, Program) else lambda sample: sample  # codes are not bits
+    program, sample = taught_program(program, inputs)
+    longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)
     check_positive(depth=depth, hidden=hidden, batch=batch, pool=pool)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
     readable(program)  # refuses an output that is a number
-    frame, sample = CompiledFrame(program), ones_evenly(inputs or sample_of(program))
+    frame, sample = CompiledFrame(program), evenly(sample)
     if inputs is None:
         check_longest(program, sample, max(longest if words is None else 1, *lengths))
     if words is None:

@@ -4,7 +4,7 @@ import random
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import jax.numpy as jnp
@@ -17,9 +17,12 @@ from kleene.notation.words import padded
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import entries
 from kleene.programs.alta.variables import Categorical
+from kleene.programs.rasp.graph import RaspError
+from kleene.programs.rasp.program import RaspProgram
 
 USUAL = 10  # the size of the longest words in training
 BYTES = 16  # that an entry of a trace takes while a pool is made: in the interpreter's batch, held, and stretched
+TRIES = 100  # random words of a RASP program, before one on which it has a value is given up
 Sample = Callable[[random.Random, int], Sequence[int]]  # (a source of randomness, a size) -> tokens
 
 
@@ -85,6 +88,37 @@ def readable(program: Program) -> tuple[dict[str, int], dict[str, int]]:
             f"give a program with a categorical output"
         )
     return variables, heads
+
+
+def taught_program(program: Program | RaspProgram, inputs: Sample | None) -> tuple[Program, Sample]:
+    """The transformer program whose trace is taught, and how its words are drawn: by `inputs`, where they are given.
+
+    That of a RASP program reads codes: 0 is the start, which is put before each word, and 1, 2, … are the tokens in the
+    order of the vocabulary. Words have at most `max_length` tokens, and RASP has a value on them.
+    """
+    if isinstance(program, Program):
+        return program, inputs or sample_of(program)
+    return replace(program.lowered, vocabulary=None), _coded_sample(program, inputs)
+
+
+def _coded_sample(program: RaspProgram, inputs: Sample | None) -> Sample:
+    def any_word(rng: random.Random, size: int) -> Sequence[int]:
+        return rng.choices(program.vocab, k=min(size, program.max_length))
+
+    def drawn(rng: random.Random, size: int) -> list[int]:
+        for _ in range(TRIES):
+            word = (inputs or any_word)(rng, size)
+            try:
+                program.evaluate(word)
+            except RaspError:
+                continue
+            return program.lowered.check_input(word)
+        raise InputError(
+            f"{program.name} has no value on any of {TRIES} words of size {size}; give `inputs`, a function of a "
+            f"random.Random and a size that returns tokens of its vocabulary"
+        )
+
+    return drawn
 
 
 def sample_of(program: Program) -> Sample:

@@ -17,14 +17,26 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
-from kleene.teaching.program_words import Pool, Sample, check_longest, pool_of, readable, sample_of, usual_longest
+from kleene.teaching.program_words import (
+    USUAL,
+    Pool,
+    Sample,
+    check_longest,
+    pool_of,
+    readable,
+    running_words,
+    taught_program,
+    usual_longest,
+)
 from kleene.traces import Trace
 
 TEST_WORDS = 256  # words of each length among which tests draw
+MOST_STEPS, TRIED = 128, 4  # of a Turing machine on test words, and random words of each size that are tried for it
 WARM_UP, STEADY = 200, 1000  # updates until the learning rate is reached, and until it falls
 
 
@@ -142,7 +154,7 @@ def policies_of(variables: Sequence[str], heads: Sequence[str]) -> dict[str, Pol
 
 
 def transformer_lesson(
-    program: Program,
+    program: Program | RaspProgram,
     *,
     inputs: Sample | None = None,
     longest: int | None = None,
@@ -170,13 +182,16 @@ def transformer_lesson(
     that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
     to `reach` apart, and `hidden` that of the units in its MLP. A run generalises when it is right at every position
     that is asked for, of every test word.
+
+    A RASP program is taught as the transformer program that it is lowered to, on random words of its vocabulary. The
+    network then reads and writes codes (`kleene.teaching.program_words.taught_program`).
     """
     check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
     if not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
+    program, sample = taught_program(program, inputs)
     variables, heads = readable(program)
-    sample = inputs or sample_of(program)
     longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)
     if inputs is None:
@@ -216,14 +231,29 @@ def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
     """The lesson of a Transformer that learns what a Turing machine does, a step in each layer.
 
     Positions are the cells of its tape, and words are random ones of the input alphabet. The options are those of
-    `transformer_lesson`.
+    `transformer_lesson`, but the longest words are shorter by default where the machine takes many steps, because
+    every step is a layer: test words of twice the length take at most about `MOST_STEPS`.
     """
 
     def sample(rng: random.Random, size: int) -> list[int]:
         return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
 
+    program = transformer_program(machine)
     given: dict[str, Any] = {"inputs": sample} | options
-    return transformer_lesson(transformer_program(machine), **given)
+    if given.get("longest") is None:
+        given["longest"] = _usual_tape(program, given["inputs"] or sample)
+    return transformer_lesson(program, **given)
+
+
+def _usual_tape(program: Program, sample: Sample) -> int:
+    """Half of the largest size, up to 20, at which random words of all sizes take at most `MOST_STEPS` layers."""
+    rng = random.Random(0)
+    with running_words(program):
+        for size in range(1, 2 * USUAL + 1):
+            tried = [sample(rng, size) for _ in range(TRIED)]
+            if program.run_batch(tried, record=False).steps.max() > MOST_STEPS:
+                return max(1, (size - 1) // 2)
+    return USUAL
 
 
 def schedule(rate: float) -> Callable[[Any], Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from kleene.errors import InputError
-from kleene.explaining.programs.data_sets import InputSource, inputs_of, read_condition
+from kleene.explaining.programs.data_sets import InputSource, affordable, inputs_of, read_condition
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get
 
@@ -82,3 +82,16 @@ def test_bad_conditions_are_refused(text, told):
 
 def test_comparisons_are_joined_by_commas():
     assert read_condition("length>=2, length<5").lengths == [2, 3, 4]
+
+
+def test_inputs_are_fewer_where_their_runs_are_long_and_stay_where_all_are_taken():
+    long = source("parity_absolute")
+    assert affordable(long, "length<=20", 1_000) == 1_000
+    few = affordable(long, "length<=30", 1_000, work=100_000)
+    assert 1 < few < 30
+    found = inputs_of(long, "length<=30", samples=few, seed=0, fewer=True)
+    at_most = [[word for word in found if len(word) == n] for n in range(1, 31)]
+    assert all(len(words) == few for words in at_most[few:])
+    assert all({sum(word) for word in words} >= {0, n} for n, words in enumerate(at_most, start=1))
+    assert affordable(long, "length<=5", 1_000, work=1) == 1_000
+    assert affordable(source("parity_sum_modulo"), "length<=40", 1_000) == 1_000

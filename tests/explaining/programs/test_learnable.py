@@ -1,11 +1,14 @@
 """Whether minimal programs generalise: ALTA's figure 4 for three parity programs, and the command."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from kleene.cli.learnability import drawn_inputs
 from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.explaining import learnable
+from kleene.explaining.programs.data_sets import InputSource
 from kleene.explaining.programs.watching import watch
 from kleene.programs import alta
 from kleene.programs.alta.library import get, parity
@@ -101,6 +104,35 @@ def test_the_command_prints_the_report_and_draws_it(run, tmp_path, monkeypatch):
     assert (told["rules"], told["minimal_rules"], told["dropped"]["rules"]) == (202, 31, 171)
     assert told["counterexample"]["input"] == [2] + [1] * 21
     assert told["program_right"] == told["test"] > told["agree"]
+
+
+def test_the_command_shows_curves_and_says_how_to_get_a_picture_and_a_taught_network(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ("explain", "parity_sum_modulo", "--train", "length<=4", "--test", "length<=8")
+    *_, title, program, restricted, more = run(*asked).out.splitlines()
+    assert title.split() == ["right", "by", "number", "of", "ones", *(f"{n}..{n + 1}" for n in (0, 2, 4, 6)), "8"]
+    assert program.split() == ["program", *["100%"] * 5]
+    assert restricted.split() == ["minimal", "version", "100%", "100%", "60%", "80%", "100%"]
+    command = "kleene explain parity_sum_modulo --train 'length<=4' --test 'length<=8' --teach -o"
+    assert more == f"for a picture and the curve of a taught network: {command} parity_sum_modulo.svg"
+    assert f"for the curve of a taught network: {command} found.svg\n" in run(*asked, "-o", "found.svg").out
+
+
+def test_long_runs_are_on_fewer_inputs_and_the_report_says_so():
+    source, asked = InputSource(parity.absolute()), {"test": "length<=30", "samples": None}
+    tests, notes = drawn_inputs(source, asked, "test", 0, work=100_000)
+    assert notes == ["test inputs: 11 of each length instead of 1,000, because runs are long; see --samples"]
+    found = replace(learnable(parity.absolute(), [[1, 0]], tests), notes=tuple(notes))
+    assert notes[0] in str(found).splitlines()
+    assert found.as_json()["notes"] == notes
+    assert drawn_inputs(source, asked | {"samples": 40}, "test", 0, work=100_000)[1] == []
+
+
+def test_every_input_is_counted_when_its_runs_have_ended():
+    done: list[int] = []
+    train, tests = [[2, 1]], [[2, 1, 1], [2, 1, 1, 1], [2, 0]]
+    learnable(parity.sum_modulo(), train, tests, on_inputs=done.append)
+    assert sum(done) == len(train) + 2 * len(tests)
 
 
 def test_the_command_takes_files_and_conditions_on_rules(run, tmp_path, monkeypatch):

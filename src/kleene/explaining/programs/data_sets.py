@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kleene.errors import InputError
 from kleene.files import MOST_TEXT, read_bytes
-from kleene.notation.console import Entry
+from kleene.notation.console import Entry, typed_tokens
 from kleene.programs.alta.program import Program
+from kleene.programs.rasp.graph import RaspError
+from kleene.programs.rasp.program import RaspProgram
 
 COMPARED: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le, ">=": operator.ge, "==": operator.eq, "<": operator.lt, ">": operator.gt, "=": operator.eq,
@@ -22,6 +25,7 @@ COMPARED: dict[str, Callable[[int, int], bool]] = {
 LONGEST = 10_000
 EVERY = 4_096  # inputs, up to which a data set holds all there are
 TRIES = 20  # draws for each wanted input, for conditions that few inputs meet
+WORK = 200_000_000  # positions times layers in the runs of a data set; a million take about 0.15 s on one core
 SHOWN = "a condition is length<=20, count(1)<=3 or ones<=3, or several joined by commas"
 
 
@@ -55,7 +59,7 @@ class InputCondition:
         own = [c for c in self.parts if c.token is None]
         return [n for n in range(1, min(bounds) + 1) if all(c.holds(n) for c in own)]
 
-    def counts(self, tokens: Sequence[int]) -> bool:
+    def counts(self, tokens: Sequence[Any]) -> bool:
         """Whether the tokens occur as often as the condition wants."""
         return all(c.holds(tokens.count(c.token)) for c in self.parts if c.token is not None)
 
@@ -79,23 +83,57 @@ def read_condition(text: str) -> InputCondition:
 
 @dataclass(frozen=True)
 class InputSource:
-    """Where the inputs of a program come from: its entry on the shelf, or all tokens alike."""
+    """Where the inputs of a program come from: its entry on the shelf, or all tokens alike.
+
+    The inputs of a RASP program are words of its vocabulary, and those on which RASP has no value are left out.
+    """
 
     program: Program
     entry: Entry | None = None
+    expression: RaspProgram | None = None
 
-    def draw(self, rng: random.Random, length: int) -> list[int]:
+    @classmethod
+    def of(cls, program: Program | RaspProgram, entry: Entry | None = None) -> "InputSource":
+        """The source of a transformer program's inputs, or of a RASP program's."""
+        if isinstance(program, RaspProgram):
+            return cls(program.lowered, entry, program)
+        return cls(program, entry)
+
+    @property
+    def tokens(self) -> Sequence[Any]:
+        """All tokens: numbers, or the words of a vocabulary."""
+        return range(self.program.input_range) if self.expression is None else self.expression.vocab
+
+    @property
+    def longest(self) -> int | None:
+        """The greatest number of tokens that the program takes, if there is one."""
+        return self.program.position_range if self.expression is None else self.expression.max_length
+
+    def accepts(self, tokens: list[Any]) -> bool:
+        """Whether the program has a value on these tokens, which only a RASP program may lack."""
+        try:
+            return self.expression is None or self.expression.evaluate(tokens) is not None
+        except RaspError:
+            return False
+
+    def draw(self, rng: random.Random, length: int) -> list[Any]:
         """A random input of that length."""
         if self.entry is not None and self.entry.sample is not None:
             return list(self.entry.sample(rng, length))
-        return [rng.randrange(self.program.input_range) for _ in range(length)]
+        return rng.choices(self.tokens, k=length)
 
-    def every(self, length: int) -> Iterable[list[int]]:
+    def every(self, length: int) -> Iterable[list[Any]]:
         """All inputs up to that length, short ones first."""
         if self.entry is not None and self.entry.every is not None:
             return self.entry.every(length)
-        tokens = range(self.program.input_range)
-        return (list(row) for n in range(1, length + 1) for row in itertools.product(tokens, repeat=n))
+        return (list(row) for n in range(1, length + 1) for row in itertools.product(self.tokens, repeat=n))
+
+    def steps(self, length: int) -> int:
+        """How many layers the program takes on a random input of that length that it accepts."""
+        rng = random.Random(0)
+        drawn = (self.draw(rng, length) for _ in range(TRIES))
+        found = next((tokens for tokens in drawn if self.accepts(tokens)), None)
+        return 1 if found is None else self.program.run(found).steps
 
     def widths(self, longest: int) -> dict[int, int]:
         """The lengths of inputs by their number of tokens; refuses lengths that the program does not take.
@@ -105,53 +143,83 @@ class InputSource:
         rng, found, width = random.Random(0), {}, 0
         for n in range(1, longest + 1):
             before, width = width, len(self.draw(rng, n))
-            limit = self.program.position_range
+            limit = self.longest
             if (width == before and len(found) > 1) or (limit is not None and width > limit):
                 raise InputError(f"{self.program.name} takes inputs of up to length {n - 1}, and {longest} is allowed")
             found[width] = n
         return found
 
-    def length(self) -> Callable[[list[int]], int]:
+    def length(self) -> Callable[[list[Any]], int]:
         """The length of an input of the program, by its number of tokens; START and the like are not counted."""
         front = len(self.draw(random.Random(0), 2)) - len(self.draw(random.Random(0), 1))
         extra = len(self.draw(random.Random(0), 1)) - front
         return lambda tokens: (len(tokens) - extra) // front if front else len(tokens)
 
-    def read(self, line: str) -> list[int]:
+    def read(self, line: str) -> list[Any]:
         """The input in a line of a file, written as after `kleene run`."""
-        if self.entry is not None and self.entry.read is not None:
-            return list(self.entry.read(line.split()))
+        if self.expression is not None:
+            return self.expression.check_tokens(typed_tokens(line.split(), self.expression.vocab))
         words = line.split()
+        if self.entry is not None and self.entry.read is not None:
+            return self.program.check_input(self.entry.read(words))
         if all(re.fullmatch(r"\d{1,9}", word) for word in words):
             return self.program.check_input([int(word) for word in words])
         return self.program.check_input(line.strip())
 
 
-def inputs_of(source: InputSource, wanted: str, *, samples: int, seed: int) -> list[list[int]]:
+def inputs_of(source: InputSource, wanted: str, *, samples: int, seed: int, fewer: bool = False) -> list[list[Any]]:
     """The inputs that a condition or the name of a file means.
 
     All inputs, where there are few; otherwise `samples` random ones of each length, and for bits also one with every
-    number of ones, so that each number occurs about as often as any other, as in ALTA's data for parity.
+    number of ones, so that each number occurs about as often as any other, as in ALTA's data for parity. If `fewer`,
+    there are exactly so many for bits too, with numbers of ones far from each other.
     """
     if not re.search(r"[<>=]", wanted):
         return _from_file(source, wanted)
-    condition = read_condition(wanted)
-    lengths = condition.lengths
-    if not lengths:
-        raise InputError(f"no length meets {wanted!r}; {SHOWN}")
-    width = source.widths(lengths[-1])
-    lengths = [n for n in lengths if n in width.values()]
+    condition, lengths, width = _bounded(source, wanted)
     found = _all(source, condition, lengths, width)
     if found is None:
-        found = _drawn(source, condition, lengths, samples, random.Random(seed))
+        found = _drawn(source, condition, lengths, samples, random.Random(seed), fewer)
+    found = [tokens for tokens in found if source.accepts(tokens)]
     if not found:
         raise InputError(f"no input of {source.program.name} was found that meets {wanted!r}; give a wider condition")
     return found
 
 
+def affordable(source: InputSource, wanted: str, samples: int, work: int = WORK) -> int:
+    """The number of random inputs of each length, at most `samples`, whose runs hold about `work` entries in all.
+
+    An entry is a position in a layer. Runs that halt are taken to have a number of layers in proportion to the length.
+    """
+    if not re.search(r"[<>=]", wanted):
+        return samples
+    condition, lengths, width = _bounded(source, wanted)
+    if _all(source, condition, lengths, width) is not None:
+        return samples
+    longest, grows = max(lengths), source.program.halt is not None
+    steps = source.steps(longest)
+    layers = {n: max(1, steps * n // longest) if grows else steps for n in lengths}
+    one = sum(tokens * layers[n] for tokens, n in width.items() if n in layers)
+    return max(1, min(samples, work // one))
+
+
+def _bounded(source: InputSource, wanted: str) -> tuple[InputCondition, list[int], dict[int, int]]:
+    """A condition, the lengths that meet it, and all lengths by their number of tokens."""
+    condition = read_condition(wanted)
+    unknown = [c.token for c in condition.parts if c.token is not None and c.token not in source.tokens]
+    if unknown and source.expression is not None:
+        shown = " ".join(map(repr, source.tokens[:12]))
+        raise InputError(f"{wanted!r} counts {unknown[0]}, and the vocabulary of {source.program.name} is {shown}")
+    lengths = condition.lengths
+    if not lengths:
+        raise InputError(f"no length meets {wanted!r}; {SHOWN}")
+    width = source.widths(lengths[-1])
+    return condition, [n for n in lengths if n in width.values()], width
+
+
 def _all(
     source: InputSource, condition: InputCondition, lengths: list[int], width: dict[int, int]
-) -> list[list[int]] | None:
+) -> list[list[Any]] | None:
     """All inputs that meet the condition, or None where there are too many."""
     for most in (lengths[-1], 2 * lengths[-1]):  # entries with two numbers count the digits of both
         found = list(itertools.islice(source.every(most), EVERY + 1))
@@ -163,14 +231,14 @@ def _all(
 
 
 def _drawn(
-    source: InputSource, condition: InputCondition, lengths: list[int], samples: int, rng: random.Random
+    source: InputSource, condition: InputCondition, lengths: list[int], samples: int, rng: random.Random, fewer: bool
 ) -> list:
-    found = []
+    found, may_be_bits = [], source.program.input_range <= 3 and source.expression is None
     for n in lengths:
         tokens = source.draw(rng, n)
-        first = _first_bit(tokens) if source.program.input_range <= 3 else None
+        first = _first_bit(tokens) if may_be_bits else None
         if first is not None:
-            found += _with_every_count(condition, tokens[:first], n, samples, rng)
+            found += _with_every_count(condition, tokens[:first], n, samples, rng, fewer)
             continue
         here: dict[tuple[int, ...], None] = {}
         for _ in range(TRIES * samples):
@@ -190,11 +258,16 @@ def _first_bit(tokens: Sequence[int]) -> int | None:
 
 
 def _with_every_count(
-    condition: InputCondition, front: list[int], length: int, samples: int, rng: random.Random
+    condition: InputCondition, front: list[int], length: int, samples: int, rng: random.Random, fewer: bool
 ) -> list[list[int]]:
-    """Bits with every number of ones that the condition allows, each number about as often as any other."""
+    """Bits with every number of ones that the condition allows, each number about as often as any other.
+
+    If `fewer`, only `samples` of these numbers, the least and the greatest among them.
+    """
     rows = [front + [1] * ones + [0] * (length - ones) for ones in range(length + 1)]
     rows = [row for row in rows if condition.counts(row)]
+    if fewer and samples < len(rows):
+        rows = [rows[at * (len(rows) - 1) // max(1, samples - 1)] for at in range(samples)]
     found: dict[tuple[int, ...], None] = {}
     for row in itertools.islice(itertools.cycle(rows), max(samples, len(rows))):
         bits = row[len(front) :]
@@ -203,15 +276,15 @@ def _with_every_count(
     return [list(row) for row in found]
 
 
-def _from_file(source: InputSource, name: str) -> list[list[int]]:
+def _from_file(source: InputSource, name: str) -> list[list[Any]]:
     path = Path(name)
     if not path.is_file():
         raise InputError(f"{name!r} is neither a condition nor a file of inputs; {SHOWN}")
-    found: list[list[int]] = []
+    found: list[list[Any]] = []
     for number, line in enumerate(_lines(path), start=1):
         if line.strip():
             try:
-                found.append(source.program.check_input(source.read(line)))
+                found.append(source.read(line))
             except InputError as error:
                 raise InputError(f"{name}, line {number}: {error}") from None
     return found

@@ -12,15 +12,16 @@ from typing import Any
 
 from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.explaining.programs.minimal import Minimal, minimal
+from kleene.explaining.programs.shares import Share, curve_table, share_table, shares_by, shares_text
 from kleene.explaining.programs.taught import TaughtOutputs
-from kleene.explaining.programs.watching import Outputs, program_inputs, watch
+from kleene.explaining.programs.watching import OnInputs, Outputs, program_inputs, rule_program, watch
 from kleene.notation.words import Tokens
 from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
+from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
-from kleene.traces.markup import html_table, html_text
+from kleene.traces.markup import html_text
 
-Share = tuple[int, int]  # how many of how many
 SHOWN = 24  # tokens of a counterexample that are printed
 
 
@@ -31,7 +32,7 @@ class Counterexample:
     Where the minimal program fails, `found` is None and `difference` says why.
     """
 
-    tokens: list[int]
+    tokens: list[Any]
     expected: list[Any]
     found: list[Any] | None
     difference: str
@@ -74,12 +75,13 @@ class Learnability:
     """
 
     minimal: Minimal
-    tests: list[list[int]]
+    tests: list[list[Any]]
     expected: list[list[Any]]
     found: Outputs
-    length: Callable[[list[int]], int] = len
+    length: Callable[[list[Any]], int] = len
     right: list[bool] | None = None  # where the program itself agrees with a reference, if there was one
     taught: TaughtOutputs | None = None  # of a machine that was taught the program, if there is one
+    notes: tuple[str, ...] = ()  # what a reader should know of the data sets
 
     @cached_property
     def agree(self) -> list[bool]:
@@ -116,12 +118,17 @@ class Learnability:
     @property
     def by_length(self) -> dict[int, Share]:
         """On how many of the test inputs of each length the two agree."""
-        return self._by(self._lengths, self.agree)
+        return shares_by(self._lengths, self.agree)
 
     @property
     def by_ones(self) -> dict[int, Share]:
         """The same by the number of ones, for programs on bits with at most one token more; empty for others."""
-        return self._by(self._ones, self.agree) if self.minimal.original.input_range <= 3 else {}
+        return shares_by(self._ones, self.agree) if self._has_ones else {}
+
+    @property
+    def _has_ones(self) -> bool:
+        program = self.minimal.original
+        return program.input_range <= 3 and (program.vocabulary is None or set(program.vocabulary.values) == {0, 1})
 
     @cached_property
     def taught_agree(self) -> list[bool]:
@@ -131,7 +138,7 @@ class Learnability:
 
     def taught_by(self, keys: Sequence[int]) -> dict[int, Share]:
         """How often the taught machine agrees with the program, by the keys of all test inputs."""
-        return self._by([keys[row] for row in self.taught.rows] if self.taught else [], self.taught_agree)
+        return shares_by([keys[row] for row in self.taught.rows] if self.taught else [], self.taught_agree)
 
     @property
     def _lengths(self) -> list[int]:
@@ -140,14 +147,6 @@ class Learnability:
     @property
     def _ones(self) -> list[int]:
         return [tokens.count(1) for tokens in self.tests]
-
-    @staticmethod
-    def _by(keys: Sequence[int], agree: Sequence[bool]) -> dict[int, Share]:
-        found: dict[int, Share] = {}
-        for key, same in sorted(zip(keys, agree)):
-            right, of = found.get(key, (0, 0))
-            found[key] = (right + same, of + 1)
-        return found
 
     def __repr__(self) -> str:
         verdict = "generalises" if self.generalises else "does not generalise"
@@ -164,9 +163,21 @@ class Learnability:
             lines.append(f"the program itself is right on {sum(self.right):,} of {of:,}, by its reference")
         if self.counterexample is not None:
             lines.append(f"shortest counterexample: {self.counterexample}")
-            lines.append(f"agreement by length: {_shares(self.by_length)}")
-            lines += [f"agreement by number of ones: {_shares(self.by_ones)}"] if self.by_ones else []
-        return "\n".join(lines + self._taught_lines() + self.minimal.lines())
+            lines.append(f"agreement by length: {shares_text(self.by_length)}")
+            lines += [f"agreement by number of ones: {shares_text(self.by_ones)}"] if self.by_ones else []
+        return "\n".join([*lines, *self._taught_lines(), *self.notes, *self.minimal.lines(), *self._curves()])
+
+    def _curves(self) -> list[str]:
+        """How often the program, its minimal version and a taught machine are right, by length and number of ones."""
+        lines = []
+        counted = {"length": self._lengths} | ({"number of ones": self._ones} if self._has_ones else {})
+        for across, keys in counted.items():
+            curves = {"program": shares_by(keys, self.right)} if self.right is not None else {}
+            curves["minimal version"] = shares_by(keys, self.agree)
+            if self.taught is not None:
+                curves["taught"] = self.taught_by(keys)
+            lines += curve_table(f"right by {across}", curves)
+        return lines
 
     def _taught_lines(self) -> list[str]:
         if self.taught is None:
@@ -174,9 +185,9 @@ class Learnability:
         right, of = sum(self.taught_agree), len(self.taught.rows)
         some = "" if of == len(self.tests) else ", a random choice"
         lines = [f"taught, {self.taught.what}: it agrees with the program on {right:,} of {of:,} test inputs{some}"]
-        lines.append(f"agreement of the taught by length: {_shares(self.taught_by(self._lengths))}")
+        lines.append(f"agreement of the taught by length: {shares_text(self.taught_by(self._lengths))}")
         if self.by_ones:
-            lines.append(f"agreement of the taught by number of ones: {_shares(self.taught_by(self._ones))}")
+            lines.append(f"agreement of the taught by number of ones: {shares_text(self.taught_by(self._ones))}")
         return lines
 
     def _taught_json(self) -> dict[str, Any]:
@@ -197,26 +208,30 @@ class Learnability:
 
     def html_tables(self) -> str:
         """The report, and how often program and minimal version agree by length, as tables."""
-        tables = [html_text(self), _share_table("length", self.by_length, self.taught_by(self._lengths))]
-        tables += [_share_table("number of ones", self.by_ones, self.taught_by(self._ones))] if self.by_ones else []
+        tables = [html_text(self), share_table("length", self.by_length, self.taught_by(self._lengths))]
+        tables += [share_table("number of ones", self.by_ones, self.taught_by(self._ones))] if self.by_ones else []
         return "".join(tables)
 
     def as_json(self) -> dict[str, Any]:
         example = self.counterexample
-        return {
-            "program": self.minimal.original.name,
-            "generalises": self.generalises,
-            "rules": len(self.minimal.log.rules),
-            "minimal_rules": len(self.minimal.rules),
-            "dropped": self.minimal.dropped,
-            "counterexample": None if example is None else example.as_json(),
-            "train": self.minimal.inputs,
-            "test": len(self.tests),
-            "agree": sum(self.agree),
-            "program_right": None if self.right is None else sum(self.right),
-            "by_length": {str(n): list(share) for n, share in self.by_length.items()},
-            "by_ones": {str(n): list(share) for n, share in self.by_ones.items()},
-        } | self._taught_json()
+        return (
+            {
+                "program": self.minimal.original.name,
+                "generalises": self.generalises,
+                "rules": len(self.minimal.log.rules),
+                "minimal_rules": len(self.minimal.rules),
+                "dropped": self.minimal.dropped,
+                "counterexample": None if example is None else example.as_json(),
+                "train": self.minimal.inputs,
+                "test": len(self.tests),
+                "agree": sum(self.agree),
+                "program_right": None if self.right is None else sum(self.right),
+                "by_length": {str(n): list(share) for n, share in self.by_length.items()},
+                "by_ones": {str(n): list(share) for n, share in self.by_ones.items()},
+            }
+            | self._taught_json()
+            | ({"notes": list(self.notes)} if self.notes else {})
+        )
 
     @drawn_with_tables
     def draw(self, path: Any) -> Path:
@@ -230,23 +245,14 @@ class Learnability:
         panels = {}
         for across, keys, shown in (("length", self._lengths, True), ("number of ones", self._ones, self.by_ones)):
             if shown:
-                lines = {"minimal version: as the program": _line(self._by(keys, self.agree), 1)}
+                lines = {"minimal version: as the program": _line(shares_by(keys, self.agree), 1)}
                 if self.right is not None:
-                    lines = {"program: as the reference": _line(self._by(keys, self.right), 0)} | lines
+                    lines = {"program: as the reference": _line(shares_by(keys, self.right), 0)} | lines
                 if self.taught is not None:
                     lines["taught: as the program"] = _line(self.taught_by(keys), 2)
                 panels[f"By {across}"] = Panel(lines, across, "right, %", marks="o", limits=(-4, 104))
         kept = f"{len(self.minimal.rules):,} of {len(self.minimal.log.rules):,} rules"
         return line_panels(panels, path, title=f"{self.minimal.original.name}: {kept}")
-
-
-def _share_table(across: str, found: dict[int, Share], taught: dict[int, Share]) -> str:
-    heads = (across, "test inputs", "minimal version agrees", *(["taught agrees"] if taught else []))
-    rows = []
-    for key, (right, of) in found.items():
-        again = [f"{taught[key][0]:,} of {taught[key][1]:,}" if key in taught else "·"] if taught else []
-        rows.append((key, of, f"{right:,} of {of:,}", *again))
-    return html_table([heads, *rows], most=None)
 
 
 def _line(found: dict[int, Share], colour: int) -> Any:
@@ -256,38 +262,23 @@ def _line(found: dict[int, Share], colour: int) -> Any:
     return Line(list(found), shares, colour=colour, dashed=colour == 0)
 
 
-def _shares(found: dict[int, Share]) -> str:
-    """Runs of sizes with the same share of agreement: `1..20 100%, 21..40 48%`."""
-    runs: list[tuple[int, int, Share]] = []
-    for n, (right, of) in found.items():
-        if runs and _percent(runs[-1][2]) == _percent((right, of)):
-            first, _, (before, total) = runs[-1]
-            runs[-1] = (first, n, (before + right, total + of))
-        else:
-            runs.append((n, n, (right, of)))
-    shown = [f"{a if a == b else f'{a}..{b}'}: {_percent(share)}%" for a, b, share in runs]
-    return ", ".join(shown if len(shown) <= 12 else [*shown[:11], "…", shown[-1]])
-
-
-def _percent(share: Share) -> int:
-    right, of = share
-    return 100 * right // of  # 100 only where all are right
-
-
 def learnable(
-    program: Program,
+    program: Program | RaspProgram,
     train: Sequence[Tokens],
     test: Sequence[Tokens],
     *,
     constraints: bool = False,
-    length: Callable[[list[int]], int] = len,
-    reference: Callable[[list[int]], list[Any]] | None = None,
+    length: Callable[[list[Any]], int] = len,
+    reference: Callable[[list[Any]], list[Any]] | None = None,
+    on_inputs: OnInputs | None = None,
 ) -> Learnability:
     """Whether the program's minimal version with respect to `train` agrees with the program on `test`.
 
     A minimal version that raises an error on a test input, or never halts there, does not agree. `constraints` also
     drops conditions that no example needs (see `minimal`). `length` is the length of an input, for the report, and
-    `reference` is what the output should be, to measure the program itself.
+    `reference` is what the output should be, to measure the program itself. `on_inputs` is called with the number of
+    inputs whose runs have ended, of which there are those of `train` once and those of `test` twice. A RASP program is
+    explained as the transformer program that it is lowered to, in its own tokens and values.
 
     >>> from kleene.programs.alta.library import parity
     >>> learnable(parity.relative(), [[2, 1, 0, 1, 1, 0]], [[2, 1, 1, 1, 0, 1, 1, 0, 0, 1]])
@@ -296,11 +287,18 @@ def learnable(
     2 1 1 1 gives 0 0 0 0, not 1 1 1 1
       step 1, position 0: 'parity' is 1 in program but 0 in minimal (and 3 more places in this channel)
     """
-    found = minimal(program, train, constraints=constraints)
+    found = minimal(program, train, constraints=constraints, on_inputs=on_inputs)
     test = list(test)
+    program = rule_program(program, test)
     program_inputs(program, test, "test")
-    tests = [program.check_input(tokens) for tokens in test]
-    expected = [output or [] for output in watch(program, tests, what="test")]
+    tests = [_plain_tokens(program, tokens) for tokens in test]
+    expected = [output or [] for output in watch(program, tests, what="test", on_inputs=on_inputs)]
     right = None if reference is None else [list(reference(t)) == wanted for t, wanted in zip(tests, expected)]
-    outputs = watch(found.program, tests, what="test", lenient=True)
+    outputs = watch(found.program, tests, what="test", lenient=True, on_inputs=on_inputs)
     return Learnability(found, tests, expected, outputs, length, right)
+
+
+def _plain_tokens(program: Program, tokens: Tokens) -> list[Any]:
+    """The input as a list: of integers, or of words of the program's vocabulary."""
+    codes, vocabulary = program.check_input(tokens), program.vocabulary
+    return codes if vocabulary is None else [vocabulary.values[code - 1] for code in codes[1:]]

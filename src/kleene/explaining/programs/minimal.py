@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError
 from kleene.explaining.programs.constraints import SeenAssignments, without_spare
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
-from kleene.explaining.programs.watching import Codes, watch
-from kleene.explaining.programs.wording import numbers_text, rule_lines, rule_text, value_text, values_text
+from kleene.explaining.programs.watching import Codes, OnInputs, rule_program, watch
+from kleene.explaining.programs.wording import meaning_of, numbers_text, rule_lines, rule_text, value_text, values_text
 from kleene.notation.words import Tokens
 from kleene.programs.alta.program import Program, program_spec_from_rules
 from kleene.programs.alta.rules import Rule, RuleSet
 from kleene.programs.alta.variables import Variable
+from kleene.programs.rasp.program import RaspProgram
 from kleene.traces.markup import html_text
 
 
@@ -52,13 +52,14 @@ class Minimal:
     def program(self) -> Program:
         """The minimal program, which runs and compiles as any other."""
         original = self.original
-        return program_spec_from_rules(
+        made = program_spec_from_rules(
             {n: _restricted(v, self.tokens, self.positions) for n, v in original.variables.items()},
             original.heads, named_rules(original, self.rules, np.ones(len(self.rules), dtype=bool)),
             original.output_name, original.input_range, original.position_range, original.halt,
             max_layers=original.max_layers, name=f"{original.name} (minimal)",
             alphabet=original.alphabet, output_alphabet=original.output_alphabet,
         )  # fmt: skip
+        return replace(made, vocabulary=original.vocabulary, meanings=original.meanings)
 
     @property
     def dropped_rules(self) -> list[Rule]:
@@ -66,14 +67,18 @@ class Minimal:
         return named_rules(self.original, self.log.rules, ~self.log.fired)
 
     @property
-    def dropped_tokens(self) -> tuple[int, ...]:
-        return tuple(t for t in range(self.original.input_range) if t not in set(self.tokens))
+    def dropped_tokens(self) -> tuple[Any, ...]:
+        """Tokens that were never seen; those of a RASP program as they stand in its vocabulary."""
+        dropped = [t for t in range(self.original.input_range) if t not in set(self.tokens)]
+        vocabulary = self.original.vocabulary
+        return tuple(dropped if vocabulary is None else (vocabulary.values[t - 1] for t in dropped))
 
     @property
     def dropped_positions(self) -> tuple[int, ...]:
         """Positions that were never seen; none where no variable starts by position."""
         by_position = any(v.position_init_fn for v in self.original.variables.values())
-        return tuple(range(self.positions, self.original.position_range or 0)) if by_position else ()
+        start = self.original.prefix  # a start token is no position of the word
+        return tuple(range(self.positions - start, (self.original.position_range or 0) - start)) if by_position else ()
 
     @property
     def unseen(self) -> dict[str, tuple[Any, ...]]:
@@ -112,16 +117,19 @@ class Minimal:
         found = [f"{name}: {len(self.rules):,} of {all_rules:,} rules fired on {self.inputs:,} inputs"]
         found += rule_lines(self.log, most)
         if self.dropped_tokens:
-            found.append(f"tokens never seen: {numbers_text(self.dropped_tokens)}; their variables start at defaults")
+            found.append(f"tokens never seen: {values_text(self.dropped_tokens)}; their variables start at defaults")
         if self.dropped_positions:
             shown = numbers_text(self.dropped_positions)
             found.append(f"positions never seen: {shown}; their variables start at defaults")
         for variable, values in self.unseen.items():
             role = "head" if variable in self.original.outputs else "variable"
-            found.append(f"{role} {variable} never was {values_text(values)}")
+            shown = values_text([meaning_of(self.original, variable, value) for value in values])
+            found.append(f"{role} {variable} never was {shown}")
         if self.loosened:
             found.append(f"{len(self.loosened):,} constraints that no example needs were dropped:")
-            found += [f"  {rule_text(rule)}: without {variable}" for rule, variable in self.loosened[:most]]
+            found += [
+                f"  {rule_text(rule, self.original)}: without {variable}" for rule, variable in self.loosened[:most]
+            ]
             found += ["  …"] * (len(self.loosened) > most)
         return found
 
@@ -142,7 +150,8 @@ class Minimal:
         }  # fmt: skip
 
     def _rule_texts(self) -> Iterable[str]:
-        written = iter(map(rule_text, named_rules(self.original, self.rules, np.ones(len(self.rules), dtype=bool))))
+        every = named_rules(self.original, self.rules, np.ones(len(self.rules), dtype=bool))
+        written = (rule_text(rule, self.original) for rule in every)
         for target, result, row in zip(self.rules.targets, self.rules.results, self.rules.antecedents):
             name = self.rules.variables[target]
             yield (
@@ -155,11 +164,19 @@ class Minimal:
         return self.original.domains[name].domain[code]
 
 
-def minimal(program: Program, inputs: Sequence[Tokens], *, constraints: bool = False) -> Minimal:
+def minimal(
+    program: Program | RaspProgram,
+    inputs: Sequence[Tokens],
+    *,
+    constraints: bool = False,
+    on_inputs: OnInputs | None = None,
+) -> Minimal:
     """The minimal version of the program with respect to the inputs.
 
     By default as in ALTA's Appendix C.2: rules that never fired are dropped, and tokens and positions that were not
     seen. With `constraints`, so are conditions that no example needs; the program must then have no numeric variables.
+    Of a RASP program it is the minimal version of the transformer program that it is lowered to. `on_inputs` is called
+    with the number of inputs whose runs have ended.
 
     >>> from kleene.programs.alta.library import parity
     >>> found = minimal(parity.sum_modulo(), [[2, 1, 0], [2, 1, 1, 1]])
@@ -168,11 +185,10 @@ def minimal(program: Program, inputs: Sequence[Tokens], *, constraints: bool = F
     >>> found.program.run([2, 0, 1, 1, 1]).output, found.program.run([2, 1, 1, 1, 1, 1]).output
     ([1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0])
     """
-    if not isinstance(program, Program):
-        raise InputError(f"{program!r} is no transformer program; minimal programs are made of transition rules")
     inputs = list(inputs)
+    program = rule_program(program, inputs)
     log, examples = RuleLog(program), SeenAssignments(program) if constraints else None
-    watch(program, inputs, _both(log.see, examples.see) if examples else log.see)
+    watch(program, inputs, _both(log.see, examples.see) if examples else log.see, on_inputs=on_inputs)
     checked = [program.check_input(sequence) for sequence in inputs]
     tokens = tuple(sorted(set().union(*checked)))
     rules = _chosen(log.rules, log.fired)

@@ -12,6 +12,7 @@ from kleene import kinds
 from kleene.errors import InputError
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical
+from kleene.traces.trace import meant
 
 MOST = 2_000  # test inputs on which a taught machine is run; it takes longer than the program
 TAUGHT = (kinds.TAUGHT_TRANSFORMERS, kinds.LEARNED_MLPS)
@@ -26,7 +27,7 @@ class TaughtOutputs:
     outputs: list[list[Any]]
 
 
-def taught_outputs(machine: Any, program: Program, tests: Sequence[list[int]], what: str) -> TaughtOutputs:
+def taught_outputs(machine: Any, program: Program, tests: Sequence[list[Any]], what: str) -> TaughtOutputs:
     """The outputs on the test inputs, or on a random choice of them where there are many.
 
     A machine that was taught another program is refused.
@@ -35,10 +36,12 @@ def taught_outputs(machine: Any, program: Program, tests: Sequence[list[int]], w
     rows = list(range(len(tests)))
     if len(rows) > MOST:
         rows = sorted(random.Random(0).sample(rows, MOST))
-    words = [tests[row] for row in rows]
-    if kinds.of(machine) is kinds.LEARNED_MLPS:
-        return TaughtOutputs(what, rows, machine.run_batch(words, record=False).outputs)
-    return TaughtOutputs(what, rows, [trace.output for trace in machine.run_batch(words)])
+    words = [program.check_input(tests[row]) for row in rows]  # codes, which a machine taught a RASP program reads
+    start = program.prefix
+    if kinds.of(machine) is kinds.LEARNED_MLPS:  # its traces know what codes stand for
+        return TaughtOutputs(what, rows, [o[start:] for o in machine.run_batch(words, record=False).outputs])
+    channel = next(c for c in program.channels if c.name == program.output_name)
+    return TaughtOutputs(what, rows, [meant(channel, trace.output[start:]) for trace in machine.run_batch(words)])
 
 
 def check_taught(machine: Any, program: Program) -> None:

@@ -4,6 +4,7 @@ Nothing is recorded; each layer is shown once and forgotten, so that a data set 
 lenient run, an input on which the program fails leaves the batch, and the others go on.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,12 +17,28 @@ from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State, blocks_of
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric
+from kleene.programs.rasp.program import RaspProgram
+from kleene.traces.trace import meant
 
 Codes = dict[str, np.ndarray]  # (batch, position), -1 where a head read nothing
 See = Callable[[np.ndarray, Codes, np.ndarray], None]  # rows of the data set, codes, and which positions are inside
-
+OnInputs = Callable[[int], None]  # how many inputs more are done
 
 Outputs = list[list[Any] | None]  # of every input, None where the run failed
+
+
+def rule_program(program: Program | RaspProgram, *data_sets: Sequence[Tokens]) -> Program:
+    """The program of transition rules that is explained; that of a RASP program is the one that it is lowered to.
+
+    An input on which RASP has no value is refused with its reason, because the lowered program may have one.
+    """
+    if isinstance(program, RaspProgram):
+        for tokens in itertools.chain(*data_sets):
+            program.evaluate(program.check_tokens(tokens))
+        return program.lowered
+    if not isinstance(program, Program):
+        raise InputError(f"{program!r} is no transformer program; minimal programs are made of transition rules")
+    return program
 
 
 def program_inputs(program: Program, inputs: Sequence[Tokens], what: str) -> tuple[np.ndarray, np.ndarray]:
@@ -47,24 +64,30 @@ def watch(
     after: See | None = None,
     what: str = "training",
     lenient: bool = False,
+    on_inputs: OnInputs | None = None,
 ) -> Outputs:
     """The outputs of the program on all inputs. `see` is called before every MLP, with rows from the last to the first.
-    `after` is called next, with what the MLP made of it. Unless `lenient`, a failed run is an error."""
+    `after` is called next, with what the MLP made of it. Unless `lenient`, a failed run is an error. `on_inputs` is
+    called with the number of inputs whose runs have ended."""
     tokens, lengths = program_inputs(program, inputs, what)
     outputs: Outputs = [None] * len(lengths)
     engine = Engine(program)
     for block in blocks_of(lengths):
         rows = np.sort(block)[::-1]
-        _Block(engine, outputs, rows, lengths[rows], lenient).run(tokens, see, after)
+        _Block(engine, outputs, rows, lengths[rows], lenient, on_inputs).run(tokens, see, after)
     return outputs
 
 
 class _Block:
     """Some rows of the data set, run side by side."""
 
-    def __init__(self, engine: Engine, outputs: Outputs, rows: np.ndarray, lengths: np.ndarray, lenient: bool):
+    def __init__(
+        self, engine: Engine, outputs: Outputs, rows: np.ndarray, lengths: np.ndarray, lenient: bool,
+        on_inputs: OnInputs | None,
+    ):  # fmt: skip
         self.engine, self.program, self.outputs, self.lenient = engine, engine.program, outputs, lenient
-        self.rows, self.lengths = rows, lengths
+        self.rows, self.lengths, self.on_inputs = rows, lengths, on_inputs
+        self.output = next(c for c in self.program.channels if c.name == self.program.output_name)
         self.state: State = {}
 
     def run(self, tokens: np.ndarray, see: See | None, see_after: See | None) -> None:
@@ -106,11 +129,14 @@ class _Block:
     def _leave(self, done: np.ndarray) -> None:
         output = self.state[self.program.output_name]
         for at in np.flatnonzero(done).tolist():
-            self.outputs[int(self.rows[at])] = output[at, : int(self.lengths[at])].tolist()
+            codes = output[at, self.program.prefix : int(self.lengths[at])].tolist()
+            self.outputs[int(self.rows[at])] = meant(self.output, codes)
         self._keep(~done)
 
     def _keep(self, kept: np.ndarray) -> None:
         if not kept.all():
+            if self.on_inputs is not None:
+                self.on_inputs(int((~kept).sum()))
             self.rows, self.lengths = self.rows[kept], self.lengths[kept]
             width = int(self.lengths.max(initial=0))
             self.state = {n: np.ascontiguousarray(a[kept][:, :width]) for n, a in self.state.items()}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
+from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import Rule
 
 
@@ -33,14 +34,27 @@ def value_text(value: Any) -> str:
     return str(set(value) or "{}") if isinstance(value, frozenset) else str(value)
 
 
-def rule_text(rule: Rule) -> str:
-    """A rule in words.
+def meaning_of(program: Program, variable: str, value: Any) -> Any:
+    """What a value of a variable stands for in RASP, and nothing as "–"; any other value as it is."""
+    meanings = program.meanings.get(variable)
+    if meanings is None:
+        return value
+    meaning = "–" if value == 0 else meanings[value]
+    return repr(meaning) if value and isinstance(meaning, str) else meaning
+
+
+def rule_text(rule: Rule, program: Program | None = None) -> str:
+    """A rule in words, with what values stand for in RASP where they have such meanings in the program.
 
     >>> rule_text(Rule((("bit", 0), ("mean", 1 / 3)), "bit", 1))
     'bit := 1 where bit = 0 and mean = 0.3333'
     """
-    conditions = " and ".join(f"{name} = {value_text(value)}" for name, value in rule.antecedent) or "always"
-    return f"{rule.variable} := {value_text(rule.value)} where {conditions}"
+
+    def shown(name: str, value: Any) -> str:
+        return value_text(value if program is None else meaning_of(program, name, value))
+
+    conditions = " and ".join(f"{name} = {shown(name, value)}" for name, value in rule.antecedent) or "always"
+    return f"{rule.variable} := {shown(rule.variable, rule.value)} where {conditions}"
 
 
 def values_text(values: Sequence[Any]) -> str:
@@ -64,7 +78,7 @@ def rule_lines(log: RuleLog, most: int) -> list[str]:
         found.append(f"{place}: {int(idle.sum()):,} of {int(here.sum()):,} rules never fired")
         first = np.zeros(len(idle), dtype=bool)
         first[np.flatnonzero(idle)[:most]] = True
-        found += [f"  {rule_text(rule)}" for rule in named_rules(log.program, log.rules, first)]
+        found += [f"  {rule_text(rule, log.program)}" for rule in named_rules(log.program, log.rules, first)]
         found += ["  …"] * bool(idle.sum() > most)
     idle = int((heads & ~log.fired).sum())
     if idle:

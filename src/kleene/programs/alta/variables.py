@@ -161,14 +161,14 @@ def input_var(
     range: int | None = None, init_fn: InitFn | None = None, *, default: int = 0, var_range: int | None = None
 ) -> Categorical:
     """A categorical variable that starts as the input token, or as a function of it."""
-    return var(range, default, input_init_fn=init_fn or _same, var_range=var_range)
+    return var(range, default, input_init_fn=init_fn or unchanged, var_range=var_range)
 
 
 def position_var(
     range: int | None = None, init_fn: InitFn | None = None, *, default: int = 0, var_range: int | None = None
 ) -> Categorical:
     """A categorical variable that starts as the position, or as a function of it."""
-    return var(range, default, position_init_fn=init_fn or _same, var_range=var_range)
+    return var(range, default, position_init_fn=init_fn or unchanged, var_range=var_range)
 
 
 def numeric_var(
@@ -209,7 +209,8 @@ def unwrapped(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _same(x: int) -> int:
+def unchanged(x: int) -> int:
+    """The token or position itself, as a variable starts where no other function is given."""
     return x
 
 
