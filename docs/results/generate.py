@@ -35,6 +35,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     """Every file of text with what it has to be. The numbers come first, because a page lists them."""
     yield NUMBERS, numbers_of_claims.written()
     claims.cache_clear()
+    yield HERE / "judged.html", judged.page_to_look_at()
     for file in sorted(HERE.glob("*.md")):
         page = file.read_text()
         yield file, judged.filled(page) if file == judged.PAGE else tables.filled(page, TABLES)

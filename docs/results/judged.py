@@ -3,8 +3,9 @@
 A mark says which file, which table and which families: `<!-- table: FILE; TITLE; FAMILY; … -->`. Changes have marks of
 their own: `<!-- change: FILE; spearman or partial; language or output; FAMILY < OTHER; … -->` is by how much OTHER is
 above FAMILY, network by network. `<!-- agreement: FILE; SCORE -->` is how alike each two families rank the methods for
-circuits. `python docs/results/judged.py PART.json …` joins runs on single families into interactions.json, or into
-circuits.json if they are runs on circuits.
+circuits. `<!-- ways: FILE -->` is how often networks keep the algorithm that they were taught, by way of teaching, and
+`<!-- looks: FILE -->` how far networks are from an ordinarily trained one. `python docs/results/judged.py PART.json …`
+joins runs on single families into interactions.json, or into circuits.json if they are runs on circuits.
 """
 
 import json
@@ -14,13 +15,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kleene.experiments.all_verdicts import AllVerdicts, saved_page
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined, markdown_table
 
 HERE = Path(__file__).parent
 PAGE = HERE / "ground-truth.md"
-TABLE = re.compile(r"(<!-- (table|change|agreement): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- (table|change|agreement|ways|looks): (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def read(path: Path) -> InteractionVerdicts | CircuitVerdicts:
@@ -35,8 +37,13 @@ def content_of(name: str) -> Any:
 
 def filled(page: str) -> str:
     """The page with the table of each mark; what no file has is an error."""
-    makers = {"table": table, "change": changes, "agreement": agreement}
+    makers = {"table": table, "change": changes, "agreement": agreement, "ways": ways, "looks": looks}
     return TABLE.sub(lambda found: f"{found[1]}{makers[found[2]](*found[3].split('; '))}\n{found[4]}", page)
+
+
+def page_to_look_at() -> str:
+    """All stored verdicts as one page of tables."""
+    return saved_page(AllVerdicts(content_of("interactions"), content_of("circuits")))
 
 
 def table(file: str, title: str, *families: str) -> str:
@@ -48,6 +55,34 @@ def agreement(file: str, score: str) -> str:
     found = content_of(file)
     rows = [[one, *(f"{found.agreement(one, other, score):.2f}" for other in found.families)] for one in found.families]
     return markdown_table([["", *found.families], *rows])
+
+
+def ways(file: str) -> str:
+    """Interchange accuracy and strictness of the best network of each program, by way of teaching."""
+    rows = json.loads((HERE / f"{file}.json").read_text())["rows"]
+    programs = list(dict.fromkeys(row["subject"] for row in rows))
+    head = ["way", *(f"{name}, {what}" for name in programs for what in ("inside", "outside"))]
+    found: dict[str, list[str]] = {}
+    for method in dict.fromkeys(row["method"] for row in rows):
+        best = {row["subject"]: row["best"] for row in rows if row["method"] == method}
+        counts = (best[name][what] for name in programs for what in ("interchange", "strictness"))
+        found[method] = [f"{one['right'] / one['pairs']:.1%}" for one in counts]
+    return markdown_table([head, *([method, *cells] for method, cells in found.items())])
+
+
+def looks(file: str) -> str:
+    """The mean over programs of how far networks are from the one that was taught by outputs alone."""
+    every = [
+        one
+        for found in json.loads((HERE / f"{file}.json").read_text())["realism"].values()
+        for one in found["networks"]
+    ]
+    rows = []
+    for name in dict.fromkeys(one["name"] for one in every):
+        some = [one for one in every if one["name"] == name]
+        means = (sum(one[what] for one in some) / len(some) for what in ("weights", "effects", "zeros"))
+        rows.append([name, *(f"{mean:.2f}" for mean in means)])
+    return markdown_table([["network", "weights", "effects", "zeros"], *rows])
 
 
 def changes(file: str, what: str, truth: str, *pairs: str) -> str:

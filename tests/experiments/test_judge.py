@@ -13,6 +13,7 @@ from kleene.errors import InputError
 from kleene.experiments import judged_networks
 from kleene.experiments.judge import JudgeSize, defined_measures, meant_methods
 from kleene.experiments.judged_networks import drawn_words
+from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
@@ -162,7 +163,7 @@ def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
     monkeypatch.syspath_prepend(RESULTS)
     judged = importlib.import_module("judged")
     page = judged.PAGE.read_text()
-    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement"))
+    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement", "ways", "looks"))
     assert marks == page.count("<!-- end -->") > 5
     assert judged.filled(page) == page
     assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
@@ -194,6 +195,47 @@ def test_what_the_page_of_results_says_in_words_holds_for_the_stored_numbers():
     for family, of in (("hidden RNN", "compiled RNN"), ("hidden taught RNN", "taught RNN")):
         for name in ("di_hidden", "di_logits", "erasure_hidden"):
             assert abs(change(found, name, family, of, what="spearman").mean) < 0.01
+
+
+def test_what_the_page_says_of_hints_holds_for_the_stored_numbers():
+    found = InteractionVerdicts.from_json(json.loads((RESULTS / "interactions.json").read_text()))
+    hinted = [f"{machine}, {kind}" for machine in ("RNN", "LSTM") for kind in ("states hints", "25% of the states")]
+    for family, truth in product(("taught RNN", "taught LSTM", *hinted), ("language", "output")):
+        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
+            assert found.of(name, family).lead[truth].high < 0
+    for family in hinted:
+        given_distance = found.of("di_hidden", family).partial["output"]
+        assert (given_distance.low > 0) == ("LSTM" in family)
+        if "LSTM" in family:
+            assert round(given_distance.mean, 2) == 0.07
+            assert found.of("erasure", family).partial["output"].mean > 4.5 * given_distance.mean
+
+
+def test_what_the_page_says_of_circuits_holds_for_the_stored_numbers():
+    found = CircuitVerdicts.from_json(json.loads((RESULTS / "circuits.json").read_text()))
+    families = ("compiled", "hidden", "softened", "taught", "taught, strict hints")
+    assert found.families == families
+    for family in families:
+        assert found.kept[family].mean == 1
+        for name in ("edge_patching", "acdc"):
+            assert round(found.of(name, family).edges_roc.mean, 2) >= 0.96
+            assert round(found.of(name, family).faithfulness.mean, 2) >= 0.99
+        assert 0.55 <= found.of("linear_probe", family).nodes_roc.mean <= 0.78
+    eap = [round(found.of("eap", family).edges_roc.mean, 2) for family in ("compiled", "hidden", "taught")]
+    assert eap == [0.78, 0.90, 0.96]
+    norm = [round(found.of("written_norm", family).nodes_roc.mean, 2) for family in ("compiled", "hidden", "taught")]
+    assert norm == [0.97, 0.55, 0.68]
+    assert round(found.agreement("compiled", "taught", "nodes_roc"), 2) == 0.41
+
+
+def test_what_the_page_says_of_taught_algorithms_holds_for_the_stored_numbers():
+    rows = json.loads((RESULTS / "taught-algorithms.json").read_text())["rows"]
+    kept = dict.fromkeys(("interchange", "hints", "strict hints", "none"), 0)
+    for row in rows:
+        assert all(accuracy == [1, 1] for accuracy in [row["accuracy"]])
+        kept[row["method"]] += all(one["right"] == one["pairs"] for one in row["best"].values())
+    assert kept == {"interchange": 4, "hints": 0, "strict hints": 2, "none": 0}
+    assert sum(seed for row in rows if row["method"] == "interchange" for seed in row["generalises"]) == 6
 
 
 def test_sizes_that_are_too_small_are_refused():

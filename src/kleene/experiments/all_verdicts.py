@@ -34,7 +34,12 @@ class AllVerdicts:
 
 def save_page(verdicts: InteractionVerdicts | CircuitVerdicts | AllVerdicts, path: Any) -> Path:
     """Save the tables as a page and return its path."""
-    return write_atomically(path, page("Explanations judged", f"<section>{verdicts._repr_html_()}</section>"))
+    return write_atomically(path, saved_page(verdicts))
+
+
+def saved_page(verdicts: InteractionVerdicts | CircuitVerdicts | AllVerdicts) -> str:
+    """The text of the page."""
+    return page("Explanations judged", f"<section>{verdicts._repr_html_()}</section>")
 
 
 def check_page(path: Any) -> None:
