@@ -300,6 +300,13 @@ def test_a_map_sees_means_as_rasp_rounds_them_and_is_refused_where_a_network_can
     assert near.run([3, 1, 5]).output == [True, False, True]
 
 
+def test_numbers_of_which_many_differ_only_by_rounding_are_averaged():
+    tenths = rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens * 0.1))
+    network = kleene.compile(tenths, vocab=range(60), max_length=8)
+    for xs in ([59, 3, 3, 17, 41, 2, 0, 58], [3, 6, 12], [33]):
+        assert same_values(network.run(xs).output, tenths(xs))
+
+
 def test_brackets_of_three_kinds_take_few_units_at_length_15():
     def fraction(token: str) -> rasp.SOp:
         return rasp.numerical(rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens == token), default=0))

@@ -276,8 +276,9 @@ def is_rounded(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(is_rounded, one, other))
     if value_key(one) == value_key(other):
         return True
-    is_number = all(isinstance(x, (int, float)) for x in (one, other))
-    return is_number and float in (type(one), type(other)) and abs(one - other) <= SAME * max(1.0, abs(one))
+    if not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
+        return False
+    return float in (type(one), type(other)) and abs(one - other) <= SAME * max(1.0, abs(one))
 
 
 def why_alike(arguments: Sequence[Any], other: Sequence[Any]) -> str:

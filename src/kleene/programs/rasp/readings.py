@@ -92,9 +92,9 @@ def numbers_of(values: Sequence[Any], groups: Sequence[Group]) -> list[float]:
     >>> numbers_of(["a", 2, None, 0.5], [(0.5,), (2.0,)])
     [3.0, 2.0, 4.0, 0.5]
     """
-    held = {number: group[0] for group in groups for number in group}
+    held = tuple(group[0] for group in groups)
     greater = itertools.count(int(max(map(abs, held), default=0)) + 1)
-    return [held[float(value)] if _is_number(value) else float(next(greater)) for value in values]
+    return [held[int(nearest(held, value))] if _is_number(value) else float(next(greater)) for value in values]
 
 
 def _is_number(value: Any) -> bool:
