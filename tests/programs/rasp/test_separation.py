@@ -96,6 +96,18 @@ def test_the_nth_occurrence_of_a_token_is_one_position():
     assert proven(rasp.Aggregate(rasp.Select(occurrence, occurrence, COMPARED.EQ), INDICES))[0] == 4
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_what_a_filter_leaves_is_moved_together_from_one_position_each(first):
+    earlier = rasp.Select(INDICES, INDICES, COMPARED.LT)
+    occurrence = rasp.SelectorWidth(rasp.Select(TOKENS, TOKENS, COMPARED.EQ) & earlier)
+    kept = (occurrence == 0) if first else (TOKENS > 1)
+    place = rasp.SelectorWidth(rasp.Select(kept, kept, lambda key, query: key) & earlier)
+    target = rasp.SequenceMap(lambda is_kept, at: at if is_kept else -1, kept, place)
+    assert proven(rasp.Aggregate(rasp.Select(target, INDICES, COMPARED.EQ), TOKENS))[0] == 1
+    dropped = rasp.SequenceMap(lambda is_kept, at: -1 if is_kept else at, kept, place)
+    assert proven(rasp.Aggregate(rasp.Select(dropped, INDICES, COMPARED.EQ), TOKENS))[0] == 4
+
+
 def test_keys_that_hold_only_at_some_positions_are_that_many():
     first = rasp.SequenceMap(lambda x, i: i < 2 and x == 3, TOKENS, INDICES)
     assert proven(rasp.Aggregate(rasp.Select(first, INDICES, lambda k, q: k), TOKENS))[0] == 2
