@@ -341,6 +341,26 @@ def test_long_inputs_are_compiled_and_too_long_ones_refused_with_the_expression(
         kleene.compile(lib.make_hist(), vocab="ab", max_length=1_000)
 
 
+def test_messages_name_the_options_the_words_and_what_rasp_has_no_value_for():
+    with pytest.raises(
+        CompileError, match=r"a RASP program has no compile option 'vocabs'; its options are vocab, max_len"
+    ):
+        kleene.compile(rasp.tokens, vocab="ab", max_length=3, vocabs="ab")
+    network = kleene.compile(rasp.tokens, vocab="ab", max_length=3)
+    with pytest.raises(InputError, match=r"token 0 of the input is \['a'\], and the vocabulary is 'a' 'b'"):
+        network.run([["a"]])
+    parsed = rasp.Map(int, rasp.tokens).named("parsed")
+    digits = RaspProgram(parsed, ("1", "x"), 3)
+    with pytest.raises(RunError, match="RASP has no value for 'parsed': its function raises"):
+        digits.lowered.run(["1", "x"])
+    with pytest.raises(RunError, match=r"parsed: .* RASP has no value, because a function raises"):
+        kleene.compile(digits).run(["1", "x"])
+    with pytest.raises(InputError, match="an unrolled Transformer, whose runs take no edits"):
+        kleene.run(
+            kleene.compile(rasp.tokens, vocab="ab", max_length=3, layers="unrolled"), "ab", edits=["tokens@0,1=a"]
+        )
+
+
 def test_a_default_that_no_network_holds_is_named_with_its_aggregate():
     nothing = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.FALSE)
     with pytest.raises(ProgramError, match=r"the Aggregate 'listed' \(test_rasp.py line \d+\) has the value \[1\]"):
