@@ -40,7 +40,6 @@ from kleene.programs.rasp.domains import (
     Atom,
     DomainError,
     Interned,
-    Sample,
     ValueTable,
     combinations,
     combined,
@@ -57,6 +56,7 @@ from kleene.programs.rasp.expressions import (
 )
 from kleene.programs.rasp.graph import RaspError, RASPExpr, parts_of, values_on
 from kleene.programs.rasp.readings import Reading, reading_of
+from kleene.programs.rasp.sampling import Sample
 from kleene.programs.rasp.selections import Selection, selection_of
 from kleene.programs.rasp.selectors import Aggregate, Comparison, Select, Selector, SelectorWidth
 from kleene.programs.rasp.tables import STEP, TableFunction, TableWrite, Tabulated, cases_of, faults_of
