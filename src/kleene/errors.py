@@ -68,14 +68,38 @@ class Reason(IntEnum):
 
 
 class UndefinedAttentionError(RunError):
-    """A program used the output of a head that found no single position to read."""
+    """A program used the output of a head that found no single position to read. `rasp`: it was written in RASP."""
 
-    def __init__(self, program: str, head: str, reason: Reason, *, layer: int, position: int, sequence: int = 0):
+    def __init__(
+        self,
+        program: str,
+        head: str,
+        reason: Reason,
+        *,
+        layer: int,
+        position: int,
+        sequence: int = 0,
+        rasp: bool = False,
+    ):
         self.layer, self.position, self.head, self.reason, self.sequence = layer, position, head, reason, sequence
+        advice = _RASP_ADVICE.get(reason) if rasp else None
         super().__init__(
             f"{program}: in layer {layer}, at position {position} of input {sequence}, the MLP uses head {head!r}, "
-            f"which is undefined there: {reason}. Guard the use with a condition, or make the query match exactly once."
+            f"which is undefined there: {reason}. "
+            f"{advice or 'Guard the use with a condition, or make the query match exactly once.'}"
         )
+
+
+_RASP_ADVICE = {
+    Reason.SEVERAL: (
+        "The aggregate selected one position in all inputs that were tried, and its means are too many for a network. "
+        "RASP's evaluation may have a value here. Map what it reads to fewer values, or compile for a smaller "
+        "vocabulary or max_length."
+    ),
+    Reason.BETWEEN: (
+        "The aggregate selects several different values that are not all numbers, which have no mean in RASP either."
+    ),
+}
 
 
 class WriteError(RunError):

@@ -97,6 +97,11 @@ class Kind:
     hider: late | None = None  # (machine, **options) -> the same machine, with its algorithm out of sight
 
     @property
+    def indefinite(self) -> str:
+        """One of the kind as errors call it: "an automaton"."""
+        return f"an {self.name}" if self.name[0] in "aeiou" else f"a {self.name}"
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The classes of programs and machines, as "module:name"."""
         return tuple(_named(one) for one in (self.program, self.machine, *self.relatives) if one is not None)
@@ -403,8 +408,8 @@ def of(subject: Any) -> Kind:
     """
     found = find(subject)
     if found is None:
-        names = ", ".join(f"{kind.name}s" for kind in known())
-        raise TypeError(f"a {type(subject).__name__} is of no kind that Kleene knows; there are {names}")
+        names = ", ".join(kind.name for kind in known())
+        raise TypeError(f"a {type(subject).__name__} is of no kind that Kleene knows; its kinds are {names}")
     return found
 
 

@@ -119,7 +119,7 @@ def read_edits(
 ) -> tuple[Edit, ...]:
     """The edits as `Edit`s; typed ones may name another input, on which the subject is run for their values."""
     if edits and not found.kind.editable:
-        raise EditError(f"{name!r} is a {found.kind.name}, whose runs take no edits")
+        raise EditError(f"{name!r} is {found.kind.indefinite}, whose runs take no edits")
     read = [Edit.parse(edit) if isinstance(edit, str) else edit for edit in edits]
     for place, edit in enumerate(read):
         if isinstance(edit.value, str) and edit.value.startswith(FROM):

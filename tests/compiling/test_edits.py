@@ -7,13 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.errors import CompileError, HaltError, InputError, UndefinedAttentionError
+from kleene.errors import CompileError, HaltError, InputError, ProgramError, UndefinedAttentionError
 from kleene.notation.edits import Edit
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.reference import reference_run
 from kleene.programs.rasp.library import entries as rasp_entries
+from kleene.programs.rasp.program import RaspProgram
+from kleene.programs.rasp.random_programs import random_program
 from tests.programs.alta.random_edits import disagreement, outcome, random_edits
 
 WAYS = [{}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"}]
@@ -209,16 +211,37 @@ def test_rasp_programs_take_edits_in_their_own_values_as_their_networks_do(name)
     network, agreed = kleene.compile(program), 0
     for _ in range(6):
         word = [rng.choice(program.vocab) for _ in range(rng.randint(1, 4))]
-        plain = program.run(word)
-        edits = []
-        for edit in random_edits(rng, program.lowered, plain):
-            meanings = plain.channel(edit.name).meanings
-            value = edit.value if meanings is None else meanings[edit.value]
-            edits.append(Edit(edit.name, layer=edit.layer, position=edit.position, value=value))
+        edits = edits_in_values(rng, program, program.run(word))
         ours, theirs = (outcome(lambda s=s, w=word, e=edits: s.run(w, edits=e)) for s in (program, network))
         assert disagreement(ours, theirs) is None, edits
         agreed += not isinstance(ours, Exception)
     assert agreed
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), causal=st.booleans())
+def test_random_rasp_programs_that_count_and_average_agree_with_their_networks_under_edits(seed, causal):
+    made, rng = random_program(seed, size=5, max_length=3, causal=causal), random.Random(seed)
+    program = RaspProgram(made.expression, made.vocab, made.max_length, causal)
+    try:
+        network = kleene.compile(program)
+    except (ProgramError, CompileError):
+        return
+    for _ in range(3):
+        word = [rng.choice(program.vocab) for _ in range(rng.randint(1, 3))]
+        edits = edits_in_values(rng, program, program.run(word))
+        ours, theirs = (outcome(lambda s=s, w=word, e=edits: s.run(w, edits=e)) for s in (program, network))
+        assert disagreement(ours, theirs) is None, (seed, word, edits)
+
+
+def edits_in_values(rng: random.Random, program: RaspProgram, plain) -> list[Edit]:
+    """Random edits of a RASP program's run, in its own values."""
+    edits = []
+    for edit in random_edits(rng, program.lowered, plain):
+        meanings = plain.channel(edit.name).meanings
+        value = edit.value if meanings is None else meanings[edit.value]
+        edits.append(Edit(edit.name, layer=edit.layer, position=edit.position, value=value))
+    return edits
 
 
 def test_an_edit_of_a_rasp_program_from_the_command_line_names_a_value():

@@ -222,14 +222,149 @@ def test_means_of_what_a_pattern_selects_are_right_if_it_is_there_twice():
     assert network.run("xabc").output == [False] * 4
 
 
-def test_a_head_that_reads_two_positions_on_one_rare_input_ends_the_run_even_if_what_it_reads_matters_to_nobody():
+def test_what_selects_several_positions_on_rare_inputs_alone_is_averaged_there():
     rare = spelled("kleene") >= 6
     first = rasp.SequenceMap(lambda is_rare, i: i == 0 or (is_rare and i == 1), rare, rasp.indices)
     place = rasp.Aggregate(rasp.Select(first, first, lambda key, query: key), rasp.indices)
     is_half = kleene.compile(rasp.Map(lambda x: x == 0.5, place), vocab=LETTERS, max_length=6)
     assert is_half.run("kleen").output == [False] * 5
-    with pytest.raises(RunError):
-        is_half.run("kleene")
+    assert is_half.run("kleene").output == [True] * 6 == rasp.Map(lambda x: x == 0.5, place)("kleene")
+    before = rasp.Aggregate(rasp.Select(rasp.indices, rasp.indices, lambda k, q: k == q - 1), rasp.tokens, default="_")
+    found = rasp.SequenceMap(lambda one, two: one + two == "qz", before, rasp.tokens)
+    where = rasp.Aggregate(rasp.Select(found, rasp.indices, lambda key, query: key), rasp.indices)
+    letter = rasp.Aggregate(rasp.Select(found, rasp.indices, lambda key, query: key), before, default="none")
+    for expr in (where, letter):
+        network = kleene.compile(expr, vocab=LETTERS, max_length=12)
+        assert [network.run(xs).output for xs in ("qzaqzbqz", "aqz", "abc")] == [
+            expr(xs) for xs in ("qzaqzbqz", "aqz", "abc")
+        ]
+
+
+def test_what_has_too_many_means_is_read_at_one_position_until_an_input_selects_two():
+    rare = spelled("kleene") >= 6
+    first = rasp.SequenceMap(lambda is_rare, i: i == 0 or is_rare, rare, rasp.indices)
+    roots = rasp.Map(lambda letter: ord(letter) ** 0.5, rasp.tokens)
+    root = rasp.Aggregate(rasp.Select(first, first, lambda key, query: key), roots).named("root")
+    network = kleene.compile(root, vocab=LETTERS, max_length=6)
+    assert same_values(network.run("kleen").output, root("kleen"))
+    with pytest.raises(RunError, match=r"'root_read'.* selected one position in all inputs that were tried"):
+        network.run("kleene")
+
+
+def test_a_function_that_raises_for_a_mean_but_not_for_a_position_is_taken():
+    place = rasp.Aggregate(
+        rasp.Select(lib.detect_pattern(rasp.tokens, "ab"), rasp.indices, lambda k, q: k), rasp.indices
+    )
+    letter = rasp.Map(lambda i: LETTERS[i], place)
+    network = kleene.compile(letter, vocab=LETTERS, max_length=5)
+    assert network.run("xabx").output == letter("xabx") == ["c"] * 4
+    with pytest.raises(ProgramError, match=r"another value for .* apply float\(\) first"):
+        kleene.compile(rasp.Map(str, place), vocab=LETTERS, max_length=5)
+
+
+TENTHS = rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.LEQ)
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.7, 1.1])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_means_of_numbers_that_are_off_by_rounding_are_right(factor, dtype):
+    scaled = rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens * factor))
+    network = kleene.compile(scaled, vocab=[1, 2, 3], max_length=4, dtype=dtype)
+    inputs = [list(xs) for n in range(1, 5) for xs in product([1, 2, 3], repeat=n)]
+    for xs, trace in zip(inputs, network.run_batch(inputs), strict=True):
+        assert same_values(trace.output, scaled(xs)), xs
+
+
+@pytest.mark.parametrize("distance", [lambda x, y: (x - y) ** 2, lambda x, y: abs(x - y)])
+def test_a_mean_of_distances_from_the_mean_is_right(distance):
+    middle = rasp.Aggregate(EVERYTHING, rasp.tokens)
+    spread = rasp.Aggregate(EVERYTHING, rasp.numerical(rasp.SequenceMap(distance, rasp.tokens, middle)))
+    network = kleene.compile(spread, vocab=[1, 2, 3], max_length=4)
+    inputs = [list(xs) for n in range(1, 5) for xs in product([1, 2, 3], repeat=n)]
+    for xs, trace in zip(inputs, network.run_batch(inputs), strict=True):
+        assert same_values(trace.output, spread(xs)), xs
+
+
+def test_a_map_sees_means_as_rasp_rounds_them_and_is_refused_where_a_network_cannot():
+    mean = rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens)).named("mean")
+    network = kleene.compile(mean == 0.15, vocab=[0.1, 0.2], max_length=3)
+    assert network.run([0.1, 0.2]).output == (mean == 0.15)([0.1, 0.2]) == [False, False]
+    noisy = rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens * 0.1)).named("noisy")  # 0.3, and 0.30000000000000004
+    with pytest.raises(
+        ProgramError, match=r"the Map .*another value for 0.3\d* than for 0.3\d*. They differ by rounding"
+    ):
+        kleene.compile(noisy == 0.3, vocab=[1, 3, 5], max_length=3)
+    with pytest.raises(ProgramError, match=r"the Select .*answers otherwise for .* They differ by rounding"):
+        kleene.compile(rasp.SelectorWidth(rasp.Select(noisy, noisy, rasp.Comparison.EQ)), vocab=[1, 3, 5], max_length=3)
+    near = kleene.compile(rasp.Map(lambda x: abs(x - 0.3) < 1e-9, noisy), vocab=[1, 3, 5], max_length=3)
+    assert near.run([3, 1, 5]).output == [True, False, True]
+
+
+def test_numbers_of_which_many_differ_only_by_rounding_are_averaged():
+    tenths = rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens * 0.1))
+    network = kleene.compile(tenths, vocab=range(60), max_length=8)
+    for xs in ([59, 3, 3, 17, 41, 2, 0, 58], [3, 6, 12], [33]):
+        assert same_values(network.run(xs).output, tenths(xs))
+
+
+def test_brackets_of_three_kinds_take_few_units_at_length_15():
+    def fraction(token: str) -> rasp.SOp:
+        return rasp.numerical(rasp.Aggregate(TENTHS, rasp.numerical(rasp.tokens == token), default=0))
+
+    balances = [rasp.LinearSequenceMap(fraction(a), fraction(b), 1, -1) for a, b in ("()", "{}", "[]")]
+    negative, zero = balances[0] < 0, balances[0] == 0
+    for balance in balances[1:]:
+        negative, zero = negative | (balance < 0), zero & (balance == 0)
+    fell = rasp.Aggregate(rasp.Select(rasp.indices, rasp.indices, rasp.Comparison.TRUE), rasp.numerical(negative))
+    last = rasp.Aggregate(rasp.Select(rasp.indices, rasp.length - 1, rasp.Comparison.EQ), zero)
+    network = kleene.compile(last & ~fell, vocab="(){}[]", max_length=15)
+    assert network.size.hidden_units < 700
+    assert [network.run(xs).output[0] for xs in ("([)]{}", "(()", ")(", "([{}])([{}])()")] == [True, False, False, True]
+
+
+def test_pairs_of_letters_and_sorting_by_fractions_of_the_length_are_compiled():
+    before = rasp.Aggregate(rasp.Select(rasp.indices, rasp.indices, lambda k, q: k == q - 1), rasp.tokens, default="^")
+    pairs = rasp.SequenceMap(lambda one, two: one + two, before, rasp.tokens)
+    counts = kleene.compile(
+        rasp.SelectorWidth(rasp.Select(pairs, pairs, rasp.Comparison.EQ)), vocab=LETTERS, max_length=6
+    )
+    assert counts.run("ababab").output == [1, 3, 2, 3, 2, 3]
+    keys = rasp.SequenceMap(lambda x, i: x + i / 20, rasp.tokens, rasp.indices)
+    ordered = kleene.compile(lib.make_sort_unique(rasp.tokens, keys), vocab=range(30), max_length=20)
+    assert ordered.run([7, 29, 0, 7, 3]).output == [0, 3, 7, 7, 29]
+
+
+def test_long_inputs_are_compiled_and_too_long_ones_refused_with_the_expression():
+    network = kleene.compile(lib.make_hist(), vocab="ab", max_length=200)
+    assert network.run("ab" * 100).output == [100] * 200
+    with pytest.raises(ProgramError, match=r"'same_tok' .* compares 1,000 positions .* use a smaller max_length"):
+        kleene.compile(lib.make_hist(), vocab="ab", max_length=1_000)
+
+
+def test_messages_name_the_options_the_words_and_what_rasp_has_no_value_for():
+    with pytest.raises(
+        CompileError, match=r"a RASP program has no compile option 'vocabs'; its options are vocab, max_len"
+    ):
+        kleene.compile(rasp.tokens, vocab="ab", max_length=3, vocabs="ab")
+    network = kleene.compile(rasp.tokens, vocab="ab", max_length=3)
+    with pytest.raises(InputError, match=r"token 0 of the input is \['a'\], and the vocabulary is 'a' 'b'"):
+        network.run([["a"]])
+    parsed = rasp.Map(int, rasp.tokens).named("parsed")
+    digits = RaspProgram(parsed, ("1", "x"), 3)
+    with pytest.raises(RunError, match="RASP has no value for 'parsed': its function raises"):
+        digits.lowered.run(["1", "x"])
+    with pytest.raises(RunError, match=r"parsed: .* RASP has no value, because a function raises"):
+        kleene.compile(digits).run(["1", "x"])
+    with pytest.raises(InputError, match="an unrolled Transformer, whose runs take no edits"):
+        kleene.run(
+            kleene.compile(rasp.tokens, vocab="ab", max_length=3, layers="unrolled"), "ab", edits=["tokens@0,1=a"]
+        )
+
+
+def test_a_default_that_no_network_holds_is_named_with_its_aggregate():
+    nothing = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.FALSE)
+    with pytest.raises(ProgramError, match=r"the Aggregate 'listed' \(test_rasp.py line \d+\) has the value \[1\]"):
+        kleene.compile(rasp.Aggregate(nothing, rasp.tokens, default=[1]).named("listed"), vocab="ab", max_length=3)
 
 
 def test_numbers_without_end_have_no_mean_in_a_network():

@@ -17,7 +17,8 @@ from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
 from tests.compiling.dfas import dfas
-from tests.exporting.rasp_programs import PROGRAMS
+from tests.exporting.rasp_programs import PROGRAMS, random_rasp
+from tests.programs.rasp.published_style import same_values
 
 torch = pytest.importorskip("torch")
 torch.set_num_threads(1)
@@ -179,6 +180,22 @@ def test_rasp_programs_run_on_their_own_words_in_torch(name, layers):
     for length in range(5):
         entered = [words[(length + i) % len(words)] for i in range(length)]
         assert model.run(entered) == program.run(entered).output
+
+
+@pytest.mark.parametrize("layers", ["shared", "unrolled"])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6))
+def test_random_rasp_programs_have_rasps_values_in_torch(layers, seed):
+    made = random_rasp(seed)
+    if made is None:
+        return
+    program, inputs = made
+    try:
+        model = kleene.compile(program, layers=layers).to_torch()
+    except CompileError:  # numbers that the type cannot tell apart
+        return
+    for entered in inputs:
+        assert same_values(model.run(entered), program.evaluate(entered)), (seed, entered)
 
 
 def test_a_model_can_be_trained_on():

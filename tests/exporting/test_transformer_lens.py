@@ -15,7 +15,7 @@ from kleene.machines.transformer.lens import plain_model
 from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import Numeric, SetValued
-from tests.exporting.rasp_programs import PROGRAMS
+from tests.exporting.rasp_programs import PROGRAMS, random_rasp
 
 DEEP = {"addition": 12, "sort": 8, "induction_head": 10}
 
@@ -78,6 +78,23 @@ def test_rasp_programs_are_plain_blocks_too(name):
     for length in range(5):
         entered = [words[(length + i) % len(words)] for i in range(length)]
         agree(program, network, *run_plainly(model, network.layout.check_input(entered), causal=False), entered)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_random_rasp_programs_are_plain_blocks_too(seed):
+    made = random_rasp(seed)
+    if made is None:
+        return
+    program, inputs = made
+    try:
+        network = kleene.compile(program, layers="unrolled")
+        model = plain_model(network)
+    except (CompileError, InputError):  # numbers that the type or plain ReLUs cannot tell apart
+        return
+    for entered in inputs:
+        tokens = network.layout.check_input(entered)
+        agree(program.lowered, network, *run_plainly(model, tokens, causal=program.causal), entered)
 
 
 def test_a_causal_network_stays_causal():

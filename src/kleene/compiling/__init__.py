@@ -37,13 +37,9 @@ def compile(program: Any, **options: Any) -> Any:
         )
     for name in options:
         if name not in kind.options:
-            known = ", ".join(kind.options) or "none"
-            raise CompileError(f"{_a(kind.name)} has no compile option {name!r}; its options are {known}")
+            known = ", ".join((*kind.adoption, *kind.options)) or "none"
+            raise CompileError(f"{kind.indefinite} has no compile option {name!r}; its options are {known}")
     return kind.compiler(program, **options)
-
-
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def check_options(kind: Kind, given: Mapping[str, Any], *, name: str, also: Sequence[str] = ()) -> None:

@@ -64,7 +64,9 @@ def _difference(found: list, expected: list, source: str) -> str | None:
 
 
 def _same(found: Any, expected: Any) -> bool:
-    """Whether two values are equal, floats up to rounding."""
+    """Whether two values are equal, floats up to rounding, also those in tuples."""
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return len(found) == len(expected) and all(map(_same, found, expected))
     if isinstance(found, float) and isinstance(expected, (int, float)):
         return isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)
     return found == expected

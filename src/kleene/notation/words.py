@@ -161,10 +161,18 @@ class PrefixedVocabulary:
             )
         known = {value_key(value): code for code, value in enumerate(self.values, 1)}
         for place, word in enumerate(words):
-            if value_key(word) not in known:
+            if not _has_hash(word) or value_key(word) not in known:
                 shown = " ".join(map(repr, self.values[:30])) + (" …" if len(self.values) > 30 else "")
                 raise InputError(f"{name}: token {place} of the input is {word!r}, and the vocabulary is {shown}")
         return [0, *(known[value_key(word)] for word in words)]
+
+
+def _has_hash(word: Any) -> bool:
+    try:
+        hash(word)
+    except TypeError:
+        return False
+    return True
 
 
 def unboxed(value: Any) -> Any:

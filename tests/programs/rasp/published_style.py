@@ -472,6 +472,8 @@ def same_values(found: list, expected: list) -> bool:
 
 
 def _same_value(found: Any, expected: Any) -> bool:
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return same_values([*found], [*expected])
     if isinstance(found, float) and isinstance(expected, float):
         return isclose(found, expected, abs_tol=1e-12)
     return found == expected

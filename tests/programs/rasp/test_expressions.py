@@ -293,3 +293,29 @@ def test_two_expressions_of_one_name_are_told_apart_in_what_is_shown():
         "x_2": "indices + 2",
         "sequence_map": "SequenceMap(max, x, x_2)",
     }
+
+
+def test_the_other_names_of_tracrs_module_are_there_and_mean_what_they_do_there():
+    same = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)
+    assert rasp.Aggregate[int](same, rasp.tokens)([1, 2]) == [1, 2]
+    assert rasp.ConstantSOp[int] is rasp.ConstantSOp
+    assert isinstance(rasp.Comparison.EQ, rasp.Predicate)
+    assert not isinstance("==", rasp.Predicate)
+    assert rasp.DefaultRASPEvaluator().evaluate(rasp.indices, "ab") == [0, 1]
+    assert issubclass(rasp.DefaultRASPEvaluator, rasp.RASPEvaluator)
+    assert (rasp.default_name(same), rasp.default_encoding(rasp.tokens)) == ("select", rasp.Encoding.CATEGORICAL)
+    assert {"VT", "T", "RASPExprT", "SOpT", "Annotator"} <= set(dir(rasp))
+
+
+def test_annotations_are_set_and_have_defaults_that_others_may_add_to(monkeypatch):
+    flag = rasp.tokens == "a"
+    flag.annotations = {"name": "flag", "owner": "me"}
+    assert (flag.name, flag.annotations["owner"], flag.annotations["encoding"]) == (
+        "flag",
+        "me",
+        rasp.Encoding.CATEGORICAL,
+    )
+    monkeypatch.setitem(rasp.DEFAULT_ANNOTATORS, "size", lambda expr: len(expr.children))
+    assert flag.annotations["size"] == 1
+    with pytest.raises(ProgramError, match="all programs share 'tokens'"):
+        rasp.tokens.annotations = {"name": "mine"}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kleene.compiling.alta.stream import Stream
+from kleene.compiling.alta.stream import Stream, wider
 from kleene.compiling.alta.units import SumBit
 from kleene.errors import CompileError
 from kleene.machines.transformer.layer import RELU_NOISE
@@ -174,7 +174,7 @@ def check_steps(
     shown = f"from {variable.values[first]:.4g} to {variable.values[first + most - 1]:.4g}" if most else "none of them"
     raise CompileError(
         f"{np.dtype(dtype).name} cannot tell the {len(variable.values)} declared values of {name!r} apart: at most "
-        f"{most} in a row, {shown}. Declare fewer values, or compile for float32 or float64."
+        f"{most} in a row, {shown}. Declare fewer values{wider(dtype)}."
     )
 
 

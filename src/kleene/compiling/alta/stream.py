@@ -64,7 +64,7 @@ class Stream:
         if lost.size:
             raise CompileError(
                 f"{self.program.name}: {where} needs the whole number {lost[0]:g}, which {self.dtype.name} "
-                f"cannot hold exactly; compile for float32 or float64, or make the ranges of the variables smaller."
+                f"cannot hold exactly; make the ranges of the variables smaller{wider(self.dtype)}."
             )
         return rounded
 
@@ -107,9 +107,22 @@ def grid_values(name: str, variable: Numeric, dtype: np.dtype) -> np.ndarray:
     if len(gaps) and (np.abs(rounded - values).max() > gaps.min() / 8):
         raise CompileError(
             f"{np.dtype(dtype).name} cannot hold the declared values of {name!r} exactly enough to write them: the "
-            f"smallest gap is {gaps.min():.3g}, and sums are exact to {step:.3g}. Compile for float32 or float64."
+            f"smallest gap is {gaps.min():.3g}, and sums are exact to {step:.3g}. Declare fewer values"
+            f"{wider(dtype)}."
         )
     return rounded
+
+
+def wider(dtype: np.dtype) -> str:
+    """The end of an advice: number types that hold more than one that does not suffice.
+
+    >>> wider(np.dtype("float32")), wider(np.dtype("float64"))
+    (', or compile for float64', '')
+    """
+    known = ("float32", "float64")
+    name = np.dtype(dtype).name
+    types = known[known.index(name) + 1 :] if name in known else known
+    return f", or compile for {' or '.join(types)}" if types else ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -246,10 +246,13 @@ def undefined_error(layout: Layout, layer: int, row: int, position: int, head: i
     """The error for the use of a head that is undefined, or for a fault."""
     if reason == Reason.FAULT:
         problem = "a variable is set to a value outside its range, or to two at once; run the program to see which"
+        if layout.vocabulary is not None:
+            problem = "RASP has no value, because a function raises; evaluate the expression to see which and why"
         return WriteError(problem, program=layout.name, layer=layer, position=position, sequence=row)
     return UndefinedAttentionError(
-        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row
-    )
+        layout.name, layout.heads[head], Reason(reason), layer=layer, position=position, sequence=row,
+        rasp=layout.vocabulary is not None,
+    )  # fmt: skip
 
 
 def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.ndarray) -> None:

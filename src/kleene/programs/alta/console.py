@@ -62,7 +62,7 @@ def telling(outcome: Any) -> Telling:
     output = trace.labelled_output if entry is None else entry.show(outcome.input, trace.output)
     facts = {"output": output, "output_tokens": trace.output, "steps": trace.steps, "halted": trace.halted}
     answer = " ".join(map(str, output)) if isinstance(output, list) else str(output)
-    deed, remark = f"{'halted' if trace.halted else 'ran'} after {trace.steps} layers", ""
+    deed, remark = f"{'halted after' if trace.halted else 'ran'} {trace.steps} layer{'s' * (trace.steps != 1)}", ""
     if is_edited(outcome.subject):
         facts["edited"] = True
         remark = f"; its weights are not those that {outcome.subject.layout.name!r} was compiled to"

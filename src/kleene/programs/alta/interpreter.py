@@ -330,14 +330,17 @@ class Engine:
         if used.any():
             row, position, index = (int(i) for i in np.argwhere(used)[0])
             if index >= len(reasons):
+                target = faults[index - len(reasons)][0]
                 raise WriteError(
-                    f"{faults[index - len(reasons)][0]!r} is set to a value outside its range, or to two at once",
+                    f"{target!r} is set to a value outside its range, or to two at once"
+                    if self.program.vocabulary is None
+                    else f"RASP has no value for {target!r}: its function raises; evaluate the expression to see why",
                     program=self.program.name, layer=layer, position=position, sequence=int(rows[row]),
                 )  # fmt: skip
             head = list(reasons)[index]
             raise UndefinedAttentionError(
                 self.program.name, head, Reason(int(reasons[head][row, position])),
-                layer=layer, position=position, sequence=int(rows[row]),
+                layer=layer, position=position, sequence=int(rows[row]), rasp=self.program.vocabulary is not None,
             )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """RASP programs, written with Tracr's names: `from kleene.programs import rasp`, then `rasp.Select(rasp.tokens, …)`."""
 
+from kleene.programs.rasp.evaluating import DefaultRASPEvaluator as DefaultRASPEvaluator
+from kleene.programs.rasp.evaluating import RASPEvaluator as RASPEvaluator
 from kleene.programs.rasp.evaluating import evaluate as evaluate
 from kleene.programs.rasp.evaluating import evaluated as evaluated
 from kleene.programs.rasp.expressions import ConstantSOp as ConstantSOp
@@ -10,6 +12,7 @@ from kleene.programs.rasp.expressions import LinearSequenceMap as LinearSequence
 from kleene.programs.rasp.expressions import Map as Map
 from kleene.programs.rasp.expressions import SequenceMap as SequenceMap
 from kleene.programs.rasp.expressions import SOp as SOp
+from kleene.programs.rasp.expressions import SOpT as SOpT
 from kleene.programs.rasp.expressions import TokensType as TokensType
 from kleene.programs.rasp.expressions import categorical as categorical
 from kleene.programs.rasp.expressions import get_encoding as get_encoding
@@ -20,13 +23,20 @@ from kleene.programs.rasp.expressions import length as length
 from kleene.programs.rasp.expressions import numerical as numerical
 from kleene.programs.rasp.expressions import sop_not as sop_not
 from kleene.programs.rasp.expressions import tokens as tokens
+from kleene.programs.rasp.graph import DEFAULT_ANNOTATORS as DEFAULT_ANNOTATORS
+from kleene.programs.rasp.graph import VT as VT
+from kleene.programs.rasp.graph import Annotator as Annotator
 from kleene.programs.rasp.graph import Encoding as Encoding
 from kleene.programs.rasp.graph import NumericValue as NumericValue
 from kleene.programs.rasp.graph import RaspError as RaspError
 from kleene.programs.rasp.graph import RASPExpr as RASPExpr
+from kleene.programs.rasp.graph import RASPExprT as RASPExprT
 from kleene.programs.rasp.graph import SelectorValue as SelectorValue
+from kleene.programs.rasp.graph import T as T
 from kleene.programs.rasp.graph import Value as Value
 from kleene.programs.rasp.graph import annotate as annotate
+from kleene.programs.rasp.graph import default_encoding as default_encoding
+from kleene.programs.rasp.graph import default_name as default_name
 from kleene.programs.rasp.graph import parts_of as parts_of
 from kleene.programs.rasp.program import RaspProgram as RaspProgram
 from kleene.programs.rasp.selectors import Aggregate as Aggregate

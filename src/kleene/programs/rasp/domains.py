@@ -2,13 +2,13 @@
 
 An `Atom` is what an MLP reads: a variable, or the output of a head. A `ValueTable` gives the value of an s-op for every
 combination of the codes of its atoms, so maps of maps are one table and cost no layer. Every table also has its entries
-on a `Sample` of inputs, which holds every length, and so everything that follows from positions alone.
+on a sample of inputs (`sampling.py`), which holds every length, and so everything that follows from positions alone.
 """
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,9 @@ from kleene.programs.rasp.graph import RaspError, RASPExpr
 FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no value there
 MOST_VALUES = 4_000  # of one s-op
 FUSED, LARGEST = 1 << 12, 1 << 18  # combinations in a table of several maps; in any table
+SAME = 1e-12  # numbers whose difference is a smaller part of the greatest of them are one number for a head
+MOST_RANKED = 1_024  # values among which every pair is compared
+Twins = Mapping[int, tuple[Any, ...]]  # see `ValueTable`
 
 
 class DomainError(ProgramError):
@@ -28,50 +31,33 @@ class DomainError(ProgramError):
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """Inputs of every length: vocabulary indices (batch, position), and which positions are inside an input."""
+class Ranking:
+    """What a count counts, if its keys and queries are one s-op: that s-op, and what is selected, (query, key)."""
 
-    words: np.ndarray
-    inside: np.ndarray
+    table: "ValueTable"
+    chosen: np.ndarray
 
-    @staticmethod
-    def of(
-        vocabulary: int,
-        longest: int,
-        named: Sequence[int] = (),
-        *,
-        most: int = 2_048,
-        each: int = 48,
-        seed: int = 0,
-    ) -> "Sample":
-        """All inputs if they are few; otherwise random ones of every length, some with few words, or `named` ones."""
-        lengths = range(1, longest + 1)
-        if sum(vocabulary**n for n in lengths) <= most:
-            rows = [np.array(list(np.ndindex(*[vocabulary] * n))) for n in lengths]
-        else:
-            chance = np.random.default_rng(seed)
-            rows = [np.concatenate(_drawn(chance, vocabulary, n, each)) for n in lengths]
-            if 0 < len(named) < vocabulary:
-                rows = [np.concatenate([some, chance.choice(named, size=(each, some.shape[1]))]) for some in rows]
-        words = np.zeros((sum(map(len, rows)), longest), dtype=np.int64)
-        inside = np.zeros(words.shape, dtype=bool)
-        start = 0
-        for n, some in zip(lengths, rows):
-            words[start : start + len(some), :n] = some
-            inside[start : start + len(some), :n] = True
-            start += len(some)
-        return Sample(words, inside)
+    @cached_property
+    def apart(self) -> np.ndarray:
+        """The pairs of values whose counts differ in every input that has both, as those of ranks do.
 
+        One of them selects all that the other does, and one of the two values besides.
+        """
+        chosen, own = self.chosen, np.diagonal(self.chosen)
+        witness = (chosen & ~own[None, :]) | (own[:, None] & ~chosen.T)  # (more, less)
+        more = witness & self._holds_all.T
+        return more | more.T
 
-def _drawn(chance: np.random.Generator, vocabulary: int, n: int, each: int) -> list[np.ndarray]:
-    """Random words of one length: any symbols, two symbols, one symbol, no symbol twice if possible, sorted ones."""
-    anything = chance.integers(vocabulary, size=(each, n))
-    two = np.take_along_axis(chance.integers(vocabulary, size=(each, 2)), chance.integers(2, size=(each, n)), axis=1)
-    one = np.repeat(chance.integers(vocabulary, size=(4, 1)), n, axis=1)
-    found = [anything, two, one, np.sort(anything[:8], axis=1), -np.sort(-anything[:8], axis=1)]
-    if vocabulary >= n:
-        found.append(np.stack([chance.permutation(vocabulary)[:n] for _ in range(each)]))
-    return found
+    @property
+    def _holds_all(self) -> np.ndarray:
+        """Whether all that the first selects is selected by the second, (first, second)."""
+        sizes = self.chosen.sum(axis=1)
+        chain = self.chosen[np.argsort(sizes, kind="stable")]
+        if not (chain[:-1] & ~chain[1:]).any():  # as with < and the like: it is enough to compare sizes
+            return sizes[:, None] <= sizes[None, :]
+        if len(self.chosen) > MOST_RANKED:
+            return np.zeros(self.chosen.shape, dtype=bool)
+        return self.chosen.astype(np.float32) @ (~self.chosen).T.astype(np.float32) == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +75,8 @@ class Atom:
     seen: np.ndarray
     is_head: bool = False
     positional: bool = False  # whether it follows from the position and the length alone
+    distinct: bool = False  # whether every position has another code
+    ranking: Ranking | None = None  # what a count counts
     certain: bool = True  # whether a head is proven to be defined; if not, a run looks at it wherever it may matter
     guard: "Atom | None" = None
     without: frozenset[int] = frozenset()
@@ -104,7 +92,8 @@ class ValueTable:
     """The value of an s-op: for every combination of its atoms' codes an index into `values`, or FREE or FAULT.
 
     `loose`: a whole number among its values may be an int or a float, because means are floats and single values are
-    not, and a network holds both as the same number.
+    not, and a network holds both as the same number. `twins` has, for the index of a value, others that RASP may have
+    there and that the network holds as the same number too: floats that differ by rounding.
     """
 
     support: tuple[Atom, ...]
@@ -112,6 +101,7 @@ class ValueTable:
     values: tuple[Any, ...]
     inside: np.ndarray = field(repr=False)
     loose: bool = False
+    twins: Twins = field(default_factory=dict, repr=False)
 
     @cached_property
     def seen(self) -> np.ndarray:
@@ -164,48 +154,106 @@ def combined(
         joint = joint * len(table.values) + part[known]
     asked, places = np.unique(joint, return_inverse=True)
     results, values = np.empty(len(asked), dtype=np.int64), Interned(expr)
+    twins: dict[int, dict[Any, None]] = {}
     for at, index in enumerate(asked.tolist()):
-        arguments = _arguments(tables, index)
-        try:
-            results[at] = values.code(function(*arguments))
-        except RaspError:
-            results[at] = FAULT
-            continue
-        if any(table.loose for table in tables):
-            _refuse_typed(expr, function, tables, arguments, list(values.found)[results[at]])
+        which = _places(tables, index)
+        found, others = _result(expr, function, tables, which)
+        results[at] = FAULT if found is None else values.code(found[0])
+        if others:
+            twins.setdefault(int(results[at]), {}).update(dict.fromkeys(others))
     codes = np.where(faulty, FAULT, FREE)
     codes[known] = results[places.reshape(-1)]
     if not values.found and len(asked):
-        function(*_arguments(tables, int(asked[0])))  # it has no value for anything: let it say why
-    return ValueTable(support, codes, tuple(values.found.values()), inside, any(table.loose for table in tables))
+        function(*_arguments(tables, _places(tables, int(asked[0]))))  # no value for anything: let it say why
+    kept = {code: tuple(others) for code, others in twins.items()}
+    loose = any(table.loose for table in tables)
+    return ValueTable(support, codes, tuple(values.found.values()), inside, loose, kept)
 
 
-def _refuse_typed(
-    expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], arguments: list[Any], key: Any
-) -> None:
-    """Refuse a function that tells 1 from 1.0 where a network cannot."""
-    other = [float(x) if table.loose and type(x) is int else x for x, table in zip(arguments, tables)]
-    if all(type(x) is type(y) for x, y in zip(arguments, other)):
-        return
+def _result(
+    expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], which: Sequence[int]
+) -> tuple[tuple[Any] | None, list[Any]]:
+    """The function's value, in a tuple, or None where it has none; and values that differ from it by rounding.
+
+    Refuses a function that tells apart what a network holds as the same number. Where it raises for some of these, the
+    others decide, because RASP has no value there.
+    """
+    arguments = _arguments(tables, which)
+    found, used, others = _tried(function, arguments), arguments, []
+    for other in _alike(tables, which, arguments):
+        new = _tried(function, other)
+        if new is None or (found is not None and value_key(new[0]) == value_key(found[0])):
+            continue
+        if found is None:
+            found, used = new, other
+        elif is_rounded(found[0], new[0]):
+            others.append(new[0])
+        else:
+            shown = ", ".join(map(repr, used)), ", ".join(map(repr, other))
+            raise DomainError(
+                f"{expr.described} has another value for {shown[1]} than for {shown[0]}. {why_alike(used, other)}"
+            )
+    return found, others
+
+
+def _tried(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any] | None:
     try:
-        same = value_key(function(*other)) == key
+        return (function(*arguments),)
     except RaspError:
-        same = False
-    if not same:
-        shown = ", ".join(map(repr, arguments)), ", ".join(map(repr, other))
-        raise DomainError(
-            f"{expr.described} has another value for {shown[1]} than for {shown[0]}. An aggregate gives a float for a "
-            f"mean and an int for a single value, and a network holds both as the same number; apply float() first"
+        return None
+
+
+def _alike(tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Other arguments that a network cannot tell from these."""
+    if any(table.loose for table in tables):
+        floats = [as_float(x, table.loose) for x, table in zip(arguments, tables)]
+        if any(type(x) is not type(y) for x, y in zip(arguments, floats)):
+            yield floats
+    if any(table.twins for table in tables):
+        sets = [(x, *table.twins.get(at, ())) for x, table, at in zip(arguments, tables, which)]
+        yield from itertools.islice(itertools.product(*sets), 1, 100)
+
+
+def as_float(value: Any, loose: bool) -> Any:
+    """The value as it may also be: an int that can be a mean as a float."""
+    return float(value) if loose and type(value) is int else value
+
+
+def is_rounded(one: Any, other: Any) -> bool:
+    """Whether two values differ only by rounding: numbers, or numbers in tuples."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(is_rounded, one, other))
+    if value_key(one) == value_key(other):
+        return True
+    if not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
+        return False
+    return float in (type(one), type(other)) and abs(one - other) <= SAME * max(1.0, abs(one))
+
+
+def why_alike(arguments: Sequence[Any], other: Sequence[Any]) -> str:
+    """Why a network cannot tell two lists of arguments apart, and what to do."""
+    if all(x == y for x, y in zip(arguments, other)):
+        return (
+            "An aggregate gives a float for a mean and an int for a single value, and a network holds both as the same "
+            "number; apply float() first"
         )
+    return (
+        "They differ by rounding, and a network averages them as the same number; round() the numbers before the "
+        "aggregate, or compare with a margin"
+    )
 
 
-def _arguments(tables: Sequence[ValueTable], index: int) -> list[Any]:
-    """The values of the tables in the combination of that number."""
-    arguments = []
+def _places(tables: Sequence[ValueTable], index: int) -> list[int]:
+    """The value of each table in the combination of that number."""
+    places = []
     for table in reversed(tables):
         index, which = divmod(index, len(table.values))
-        arguments.append(table.values[which])
-    return arguments[::-1]
+        places.append(which)
+    return places[::-1]
+
+
+def _arguments(tables: Sequence[ValueTable], which: Sequence[int]) -> list[Any]:
+    return [table.values[at] for table, at in zip(tables, which)]
 
 
 class Interned:
@@ -234,37 +282,3 @@ class Interned:
                 f"max_length, or map its inputs to fewer values first"
             )
         return self._codes.setdefault(key, len(self._codes))
-
-
-def means(expr: RASPExpr, numbers: Sequence[float], most: int) -> list[float]:
-    """Every mean of one to `most` of the numbers; a DomainError if they are too many."""
-    odd = next((number for number in numbers if not _is_fraction(number)), None)
-    if odd is not None:
-        raise DomainError(
-            f"{expr.described} takes means of {len(numbers)} numbers, and {odd!r} is no fraction with a denominator of "
-            f"up to a million; round it first"
-        )
-    exact = [Fraction(number).limit_denominator(10**6) for number in numbers]
-    scale = math.lcm(*(number.denominator for number in exact))
-    steps = np.unique([int(number * scale) for number in exact])
-    found: set[Fraction] = set()
-    sums = np.zeros(1, dtype=np.int64)
-    for count in range(1, most + 1):
-        sums = np.unique(np.add.outer(sums, steps))
-        if len(sums) > 4 * MOST_VALUES:
-            break
-        found.update(Fraction(total, count * scale) for total in sums.tolist())
-        if len(found) > MOST_VALUES:
-            break
-    if len(found) > MOST_VALUES or len(sums) > 4 * MOST_VALUES:
-        raise DomainError(
-            f"{expr.described} takes means of up to {most} of {len(numbers)} numbers, which are more than "
-            f"{MOST_VALUES:,} values. Use a smaller vocabulary or max_length, or map its inputs to fewer values first"
-        )
-    return sorted(float(mean) for mean in found)
-
-
-def _is_fraction(number: float) -> bool:
-    if not math.isfinite(number):
-        return False
-    return abs(float(Fraction(number).limit_denominator(10**6)) - number) <= 1e-12 * max(1.0, abs(number))

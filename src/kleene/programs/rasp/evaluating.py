@@ -1,5 +1,6 @@
 """What a RASP expression means on an input: RASP's own semantics in plain Python, with no network in sight."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,22 @@ def evaluate(expr: RASPExpr, xs: Sequence[Any], causal: bool = False) -> list:
     [1, 2, 3]
     """
     return evaluated(expr, xs, causal)[expr]
+
+
+class RASPEvaluator(ABC):
+    """What gives values to expressions; Tracr's name, for code that brings its own."""
+
+    @abstractmethod
+    def evaluate(self, expr: RASPExpr, xs: Sequence[Any]) -> list:
+        """The value of the expression on an input."""
+
+
+class DefaultRASPEvaluator(RASPEvaluator):
+    """RASP's own evaluation, which `evaluate` is."""
+
+    def evaluate(self, expr: RASPExpr, xs: Sequence[Any]) -> list:
+        """The value of the expression on an input."""
+        return evaluate(expr, xs)
 
 
 def evaluated(expr: RASPExpr, xs: Sequence[Any], causal: bool = False) -> dict[RASPExpr, list]:

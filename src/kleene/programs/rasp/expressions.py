@@ -7,7 +7,6 @@ its value. Operators make maps, with constants and between s-ops: `length - indi
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from kleene.errors import ProgramError
@@ -83,11 +82,6 @@ class SOp(RASPExpr):
             f"{self.described} is neither true nor false: it has a value at every position. Use & | ~ between s-ops, "
             f"`is` to ask whether two are the same expression"
         )
-
-    @property
-    def annotations(self) -> Mapping[str, Any]:
-        """The name, the encoding, and whatever `annotated` added."""
-        return MappingProxyType({"encoding": Encoding.CATEGORICAL, **super().annotations})
 
 
 class TokensType(SOp):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from types import FrameType, MappingProxyType
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from kleene.traces.markup import html_table
 Value = bool | int | float | str | tuple | None
 NumericValue = int | float
 SelectorValue = list[list[bool]]
+VT = TypeVar("VT", bound=Value)
+RASPExprT = TypeVar("RASPExprT", bound="RASPExpr")
+T = TypeVar("T")
 
 _HERE = tuple(os.path.join(os.path.dirname(__file__), name) for name in ("graph.py", "expressions.py", "selectors.py"))
 _ids = count(1)
@@ -37,6 +40,12 @@ class Encoding(Enum):
     NUMERICAL = "numerical"
 
 
+class Annotator(Protocol):
+    """What gives an expression a default annotation."""
+
+    def __call__(self, expr: "RASPExpr", /) -> Any: ...
+
+
 class RASPExpr:
     """A RASP expression. Calling it on a sequence evaluates it.
 
@@ -51,6 +60,10 @@ class RASPExpr:
         self.unique_id = next(_ids)
         self.place = _place()
         self._notes: dict[str, Any] = {}
+
+    def __class_getitem__(cls, item: Any) -> type:
+        """The class itself: `Aggregate[int]` says to a reader, as in Tracr's programs, what the values are."""
+        return cls
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__:
@@ -83,8 +96,15 @@ class RASPExpr:
 
     @property
     def annotations(self) -> Mapping[str, Any]:
-        """The name, for s-ops the encoding, and whatever `annotated` added."""
-        return MappingProxyType({"name": self._default_name, **self._notes})
+        """The defaults, which are the name and the encoding, and whatever `annotated` added."""
+        return MappingProxyType({key: default(self) for key, default in DEFAULT_ANNOTATORS.items()} | self._notes)
+
+    @annotations.setter
+    def annotations(self, annotations: Mapping[str, Any]) -> None:
+        if self._shared:
+            raise ProgramError(f"all programs share {self.name!r}; annotate a copy: {self.name}.annotated(…)")
+        self._notes.clear()
+        self._notes.update(annotations)
 
     @property
     def given_annotations(self) -> Mapping[str, Any]:
@@ -122,6 +142,19 @@ class RASPExpr:
 
     def _repr_html_(self) -> str:
         return html_table([("name", "expression"), *definitions(self).items()])
+
+
+def default_name(expr: RASPExpr) -> str:
+    """The name of an expression that was given none: that of its class, such as "select"."""
+    return expr._default_name
+
+
+def default_encoding(expr: RASPExpr) -> Encoding:
+    """How the values of an expression are held if nothing says otherwise: as categories."""
+    return Encoding.CATEGORICAL
+
+
+DEFAULT_ANNOTATORS: dict[str, Annotator] = {"name": default_name, "encoding": default_encoding}  # others may be added
 
 
 def called(expr: RASPExpr, *arguments: str) -> str:

@@ -33,7 +33,17 @@ from kleene.programs.alta.variables import (
     set_var,
     var,
 )
-from kleene.programs.rasp.domains import FAULT, FREE, FUSED, Atom, Interned, Sample, ValueTable, combinations, combined
+from kleene.programs.rasp.domains import (
+    FAULT,
+    FREE,
+    FUSED,
+    Atom,
+    DomainError,
+    Interned,
+    ValueTable,
+    combinations,
+    combined,
+)
 from kleene.programs.rasp.expressions import (
     ConstantSOp,
     Full,
@@ -43,10 +53,10 @@ from kleene.programs.rasp.expressions import (
     SequenceMap,
     SOp,
     TokensType,
-    is_numerical,
 )
-from kleene.programs.rasp.graph import RaspError, RASPExpr, parts_of
+from kleene.programs.rasp.graph import RaspError, RASPExpr, parts_of, values_on
 from kleene.programs.rasp.readings import Reading, reading_of
+from kleene.programs.rasp.sampling import Sample
 from kleene.programs.rasp.selections import Selection, selection_of
 from kleene.programs.rasp.selectors import Aggregate, Comparison, Select, Selector, SelectorWidth
 from kleene.programs.rasp.tables import STEP, TableFunction, TableWrite, Tabulated, cases_of, faults_of
@@ -66,7 +76,17 @@ def lowered(
     >>> program.max_layers, program.run("abca").output
     (2, ['a', 'c', 'b', 'a'])
     """
-    return Lowering(expr, tuple(vocabulary), max_length, causal, name or expr.name).program()
+    given = (expr, tuple(vocabulary), max_length, causal, name or expr.name)
+    careful = Lowering(*given)
+    try:
+        return careful.program()
+    except DomainError as error:
+        if not careful.cautious:
+            raise
+        try:  # the means that no input of the sample takes may be what was too much
+            return Lowering(*given, trusting=True).program()
+        except ProgramError:
+            raise error from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +98,8 @@ class Lowering:
     max_length: int
     causal: bool
     name: str
+    trusting: bool = False  # see `reading_of`
+    cautious: list[Aggregate] = field(default_factory=list)  # what averages though no input of the sample needs it
     variables: dict[str, Variable] = field(default_factory=dict)
     heads: dict[str, Head] = field(default_factory=dict)
     writes: list[TableWrite] = field(default_factory=list)
@@ -92,6 +114,7 @@ class Lowering:
         for part in parts_of(self.expr):
             if isinstance(part, SOp):
                 self.tables[part] = self.table(part)
+        self._refuse_valueless()
         return self._assembled(self.category(self.tables[self.expr], self.expr.name))
 
     def _assembled(self, output: Atom) -> Program:
@@ -112,6 +135,13 @@ class Lowering:
         )  # fmt: skip
         meanings = {name: values for name, values in self.meanings.items() if name in kept or name in self.heads}
         return replace(program, vocabulary=PrefixedVocabulary(self.vocabulary, self.max_length), meanings=meanings)
+
+    def _refuse_valueless(self) -> None:
+        """Let RASP say why it has no value, if it has none on any input of the sample."""
+        faulty = [(table.seen == FAULT).any(axis=1) for table in self.tables.values()]
+        if np.logical_or.reduce(faulty).all():
+            first = self.sample.words[0][self.sample.inside[0]]
+            values_on(self.expr, [self.vocabulary[word] for word in first], self.causal)
 
     def _kept(self, output: str) -> set[str]:
         """The variables that something reads."""
@@ -167,24 +197,28 @@ class Lowering:
             return self._aggregate(part)
         raise ProgramError(f"{part.described} cannot be compiled: a {type(part).__name__} is not known here")
 
-    def _identity(self, atom: Atom, values: Sequence[Any], *, loose: bool = False) -> ValueTable:
+    def _identity(self, atom: Atom, values: Sequence[Any]) -> ValueTable:
         """The table of an atom whose code 0 is the start, and code i + 1 the i-th value."""
-        return ValueTable((atom,), np.array([FREE, *range(len(values))]), tuple(values), self.inside, loose)
+        return ValueTable((atom,), np.array([FREE, *range(len(values))]), tuple(values), self.inside)
 
     @property
     def indices(self) -> ValueTable:
         return self._identity(self._indices(), range(self.max_length))
 
     def _fused(self, part: SOp, function: Callable[..., Any], tables: list[ValueTable]) -> ValueTable:
-        """The table of a function; inputs that together would make it large are written to variables first."""
-        while combinations(tables) > FUSED:
+        """The table of a function; inputs that together would make it large are written to variables first.
+
+        A table that is no larger than that of one input is never too large, because the input's is there already.
+        """
+        while combinations(tables) > max(FUSED, *(combinations([table]) for table in tables)):
             sizes = [combinations([t]) if len(t.support) > 1 or len(t.values) + 1 < t.codes.size else 0 for t in tables]
             largest = int(np.argmax(sizes))
             if not sizes[largest]:
                 break
             table = tables[largest]
             atom = self.category(table, part.children[largest].name)
-            tables[largest] = self._identity(atom, table.values, loose=table.loose)
+            held = self._identity(atom, table.values)
+            tables[largest] = replace(held, loose=table.loose, twins=table.twins)
         return combined(part, function, tables, self.inside)
 
     def _constant(self, part: ConstantSOp) -> ValueTable:
@@ -221,7 +255,8 @@ class Lowering:
         if name not in self.atoms:
             self.variables[name] = variable
             self.meanings[name] = (None, *values)
-            self.atoms[name] = Atom(name, len(values) + 1, 0, seen, positional=name == "indices")
+            is_place = name == "indices"
+            self.atoms[name] = Atom(name, len(values) + 1, 0, seen, positional=is_place, distinct=is_place)
         return self.atoms[name]
 
     def category(self, table: ValueTable, label: str) -> Atom:
@@ -329,7 +364,10 @@ class Lowering:
             name = self.head(selection, flag, numeric_var(1 / (n + 1) for n in counts), f"{label}_count", start=True)
             places = {n: code for code, n in enumerate(counts)}
             seen = np.vectorize(lambda n: places.get(n, 0), otypes=[np.int64])(selection.counts)
-            atom = Atom(name, len(counts), self.layers[name], seen, is_head=True, positional=selection.positional)
+            atom = Atom(
+                name, len(counts), self.layers[name], seen, is_head=True, positional=selection.positional,
+                ranking=selection.ranking,
+            )  # fmt: skip
             self._made[selection] = self._shared(atom), counts
         return self._made[selection]
 
@@ -346,8 +384,9 @@ class Lowering:
 
     def _aggregate(self, part: Aggregate) -> ValueTable:
         selection, values = self.selection(part.selector), self.tables[part.sop]
-        numeric = is_numerical(part) or is_numerical(part.sop)
-        reading = reading_of(part, selection, values, self.max_length, numeric=numeric)
+        reading = reading_of(part, selection, values, self.max_length, trusting=self.trusting)
+        if reading.cautious:
+            self.cautious.append(part)
         name = self._reader(part, selection, values, reading)
         guard, without = self._guard(part, selection) if reading.guarded else (None, frozenset())
         head = Atom(
@@ -359,10 +398,11 @@ class Lowering:
         results = tuple(reading.results)
         codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
         if guard is None:
-            return _compact(ValueTable((head,), codes, results, self.inside, reading.loose))
+            return _compact(part, ValueTable((head,), codes, results, self.inside, reading.loose, reading.twins))
         codes = np.repeat(codes[:, None], guard.size, axis=1)
         codes[:, list(without)] = len(results)
-        return _compact(ValueTable((head, guard), codes, (*results, part.default), self.inside, reading.loose))
+        results = (*results, part.default)
+        return _compact(part, ValueTable((head, guard), codes, results, self.inside, reading.loose, reading.twins))
 
     def _guard(self, part: Aggregate, selection: Selection) -> tuple[Atom, frozenset[int]]:
         """What says that nothing is selected, and by which codes: the query itself if it can, otherwise a count."""
@@ -390,12 +430,13 @@ def _started(values: tuple[Any, ...], at: int) -> Any:
     return values[at]
 
 
-def _compact(table: ValueTable) -> ValueTable:
+def _compact(part: Aggregate, table: ValueTable) -> ValueTable:
     """The same table without values that no entry has, and each value once."""
     used = [at for at in range(len(table.values)) if (table.codes == at).any()]
-    interned = Interned(RASPExpr())
+    interned = Interned(part)
     places = {at: interned.code(table.values[at]) for at in used}
     codes = table.codes.copy()
     for at, place in places.items():
         codes[table.codes == at] = place
-    return replace(table, codes=codes, values=tuple(interned.found.values()))
+    twins = {place: table.twins[at] for at, place in places.items() if at in table.twins}
+    return replace(table, codes=codes, values=tuple(interned.found.values()), twins=twins)

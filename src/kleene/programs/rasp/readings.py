@@ -3,15 +3,20 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from kleene.programs.rasp.domains import DomainError, ValueTable, means
-from kleene.programs.rasp.selections import Selection, possible_pairs
+from kleene.notation.words import value_key
+from kleene.programs.rasp.averages import Group, grouped, means
+from kleene.programs.rasp.domains import DomainError, Twins, ValueTable
+from kleene.programs.rasp.selections import Selection
 from kleene.programs.rasp.selectors import Aggregate
+from kleene.programs.rasp.separation import selects_equal
 from kleene.traces.channels import nearest
+
+NARROW = 2.0**-18  # means that nobody may ever take are declared only if a float32 can well tell them apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,75 +35,110 @@ class Reading:
     numbers: Sequence[float] | None = None
     outputs: Sequence[float] = ()
     loose: bool = False  # see `ValueTable`
+    twins: Twins = field(default_factory=dict)  # see `ValueTable`; by index into `results`
     certain: bool = True  # whether it is proven that the head is defined where it is read
+    cautious: bool = False  # whether it averages although no input of the sample selects several positions
 
 
-def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: int, *, numeric: bool) -> Reading:
+def reading_of(part: Aggregate, selection: Selection, values: ValueTable, most: int, *, trusting: bool) -> Reading:
     """The simplest reading that is right on every input, or on some input ends with an error.
 
-    One position is read as a category. If several are selected, numbers are averaged, whether the s-op is `numeric` or
-    not, as RASP says. Values that are no numbers must then be equal, and are averaged as numbers of their own.
+    One position is read as a category, if it is proven to be one. If several may be selected, numbers are averaged, as
+    RASP says. Values that are no numbers must then be equal, and are averaged as numbers of their own. If there are too
+    many means, and no input of the sample selects several, one position is read, and the run on an input that selects
+    two is an error. A `trusting` reading does so from the start.
     """
-    counts = selection.counts[values.inside]
     guarded = not selection.never_empty
     if selection.selects_one(most):
         return _category(selection, values, guarded)
-    several = bool((counts > 1).any())
-    if not numeric and not several:
-        return replace(_category(selection, values, guarded), certain=False)
-    endless = next((value for value in values.values if _is_number(value) and not math.isfinite(value)), None)
-    if endless is not None:
-        raise DomainError(f"{part.described} may take means of numbers of which one is {endless!r}; a network cannot")
-    numbers = numbers_of(values.values)
-    if selects_equal(selection, values):
-        return _numbers(selection, values, guarded, numbers, sorted(set(numbers)))
-    own = [number for number, value in zip(numbers, values.values) if _is_number(value)]
+    several = bool((selection.counts[values.inside] > 1).any())
+    uncertain = replace(_category(selection, values, guarded), certain=False)
+    if trusting and not several:
+        return uncertain
     try:
-        outputs = means(part, own, max(selection.possible_counts(most))) if own else []
+        reading = _averaging(part, selection, values, guarded, most)
     except DomainError:
         if several:
             raise
-        return replace(_category(selection, values, guarded), certain=False)
-    reading = _numbers(selection, values, guarded, numbers, sorted({*outputs, *numbers}))
+        return uncertain
+    if not several and _is_narrow(reading.outputs):
+        return uncertain
+    return replace(reading, cautious=not several)
+
+
+def _is_narrow(outputs: Sequence[float]) -> bool:
+    gaps = np.diff(np.array(outputs))
+    return bool(len(gaps)) and gaps.min() < NARROW * max(map(abs, outputs))
+
+
+def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarded: bool, most: int) -> Reading:
+    """A reading that averages numbers."""
+    endless = next((value for value in values.values if _is_number(value) and not _is_finite(value)), None)
+    if endless is not None:
+        raise DomainError(f"{part.described} may take means of numbers of which one is {endless!r}; a network cannot")
+    own = [
+        float(x) for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)
+    ]
+    if selects_equal(selection.keys, selection.chosen, values):
+        return _numbers(selection, values, guarded, grouped(own))
+    groups = means(part, own, max(selection.possible_counts(most))) if own else []
+    reading = _numbers(selection, values, guarded, groups)
     return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
 
 
-def numbers_of(values: Sequence[Any]) -> list[float]:
-    """A number for each value: itself, or for what is no number one that is greater than every mean.
+def numbers_of(values: Sequence[Any], groups: Sequence[Group]) -> list[float]:
+    """A number for each value: that of its group, or for what is no number one that is greater than every mean.
 
-    >>> numbers_of(["a", 2, None, 0.5])
+    >>> numbers_of(["a", 2, None, 0.5], [(0.5,), (2.0,)])
     [3.0, 2.0, 4.0, 0.5]
     """
-    greater = itertools.count(int(max((abs(value) for value in values if _is_number(value)), default=0)) + 1)
-    return [float(value) if _is_number(value) else float(next(greater)) for value in values]
+    held = tuple(group[0] for group in groups)
+    greater = itertools.count(int(max(map(abs, held), default=0)) + 1)
+    return [held[int(nearest(held, value))] if _is_number(value) else float(next(greater)) for value in values]
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float))
 
 
-def selects_equal(selection: Selection, values: ValueTable) -> bool:
-    """Whether it is certain that all positions that a query selects have the same value."""
-    pairs = possible_pairs(selection.keys, values)
-    if pairs is None:
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
         return False
-    together = np.zeros((len(selection.keys.values), len(values.values)), dtype=np.float32)
-    together[pairs] = 1
-    return bool(((selection.chosen.astype(np.float32) @ together > 0).sum(axis=1) <= 1).all())
 
 
 def _category(selection: Selection, values: ValueTable, guarded: bool) -> Reading:
     first = selection.seen.argmax(axis=2)
     read = np.take_along_axis(values.seen, first, axis=1)
     seen = np.where(selection.counts > 0, read + 1, 0)
-    return Reading([Reading.NOWHERE, *values.values], seen, guarded, loose=values.loose)
+    twins = {at + 1: others for at, others in values.twins.items()}
+    return Reading([Reading.NOWHERE, *values.values], seen, guarded, loose=values.loose, twins=twins)
 
 
-def _numbers(
-    selection: Selection, values: ValueTable, guarded: bool, numbers: Sequence[float], outputs: Sequence[float]
-) -> Reading:
+def _numbers(selection: Selection, values: ValueTable, guarded: bool, groups: Sequence[Group]) -> Reading:
+    numbers = numbers_of(values.values, groups)
     held = np.array([*numbers, 0.0])[np.where(values.seen >= 0, values.seen, len(numbers))]
-    total = np.einsum("bqk,bk->bq", selection.seen.astype(np.float64), held)
+    total = np.stack([rows @ row for rows, row in zip(selection.seen, held)])
+    outputs = sorted({*(group[0] for group in groups), *numbers})
     seen = nearest(tuple(outputs), total / np.maximum(selection.counts, 1))
-    own = dict(zip(numbers, values.values))
-    return Reading([own.get(output, output) for output in outputs], seen, guarded, numbers, outputs, values.loose)
+    meant = _meanings(values, numbers, groups)
+    results = [meant[output][0] for output in outputs]
+    twins = {at: tuple(meant[output][1:]) for at, output in enumerate(outputs) if len(meant[output]) > 1}
+    return Reading(results, seen, guarded, numbers, outputs, values.loose, twins)
+
+
+def _meanings(values: ValueTable, numbers: Sequence[float], groups: Sequence[Group]) -> dict[float, list[Any]]:
+    """For each number of the head what RASP may have there: the value that stands for it, then its twins."""
+    found: dict[float, dict[Any, Any]] = {}
+    for at, (number, value) in enumerate(zip(numbers, values.values)):
+        for x in (value, *values.twins.get(at, ())):
+            found.setdefault(number, {}).setdefault(value_key(x), x)
+    truths = [value for value in values.values if isinstance(value, bool)]
+    mixed = any(_is_number(value) for value in values.values if not isinstance(value, bool))
+    for group in groups:
+        meant = found.setdefault(group[0], {})
+        for x in group:
+            if not any(float(truth) == x for truth in truths) or mixed:
+                meant.setdefault(x, x)
+    return {number: sorted(meant.values(), key=lambda x: x != number) for number, meant in found.items()}

@@ -12,9 +12,14 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.domains import LARGEST, Atom, DomainError, ValueTable, combinations, combined, joined_support
-from kleene.programs.rasp.graph import RaspError, RASPExpr
+from kleene.programs.rasp.domains import Atom, DomainError, Ranking, ValueTable, combined
+from kleene.programs.rasp.graph import RASPExpr
+from kleene.programs.rasp.predicates import chosen_pairs
 from kleene.programs.rasp.selectors import ConstantSelector, Select, Selector, SelectorAnd, SelectorNot, SelectorOr
+from kleene.programs.rasp.separation import most_positions, possible_pairs
+
+MOST_PAIRS = 1 << 22  # of values that a selector compares
+MOST_ENTRIES = 1 << 27  # pairs of positions in all inputs of the sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +31,16 @@ class Selection:
     queries: ValueTable
     chosen: np.ndarray
     seen: np.ndarray
+    causal: bool = False
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """What a count of it ranks: its keys, if they are its queries too and every position sees all others."""
+        mine, theirs = self.keys, self.queries
+        is_same = mine.support == theirs.support and mine.values == theirs.values
+        if self.causal or not is_same or not np.array_equal(mine.codes, theirs.codes):
+            return None
+        return Ranking(mine, self.chosen)
 
     @property
     def positional(self) -> bool:
@@ -81,28 +96,11 @@ class Selection:
         """All numbers of positions that can be selected."""
         if self.positional:
             return set(np.unique(self.counts[self.keys.inside]).tolist()) or {0}
-        return set(range(int(self.never_empty), self._most(most) + 1))
-
-    def _most(self, most: int) -> int:
-        """How many can be selected: no more than there are keys to choose from, if no two positions share one."""
-        own = [code for code in self.keys.codes.reshape(-1).tolist() if code >= 0]
-        is_place = [atom.name for atom in self.keys.support] == ["indices"] and len(set(own)) == len(own)
-        return min(most, int(self.chosen.sum(axis=1).max(initial=0))) if is_place else most
+        return set(range(int(self.never_empty), most_positions(self.keys, self.chosen, most) + 1))
 
     def selects_one(self, most: int) -> bool:
         """Whether it is certain that nobody selects two positions."""
         return max(self.possible_counts(most)) <= 1
-
-
-def possible_pairs(one: ValueTable, other: ValueTable) -> tuple[np.ndarray, np.ndarray] | None:
-    """The pairs of values that two s-ops can have at the same position; None if there are too many to list."""
-    if combinations([one, other]) > LARGEST:
-        return None
-    support = joined_support([one, other])
-    codes = np.broadcast_arrays(one.aligned(support), other.aligned(support))
-    known = (codes[0] >= 0) & (codes[1] >= 0)
-    pairs = np.unique(codes[0][known] * len(other.values) + codes[1][known])
-    return pairs // len(other.values), pairs % len(other.values)
 
 
 def selection_of(
@@ -116,11 +114,7 @@ def selection_of(
     combine = _leaves_of(selector, tables, indices, leaves)
     keys, places = _joint(selector, [leaf.keys for leaf in leaves])
     queries, rows = _joint(selector, [leaf.queries for leaf in leaves])
-    if len(keys.values) * len(queries.values) > 1 << 22:
-        raise DomainError(
-            f"{selector.described} compares {len(queries.values):,} queries with {len(keys.values):,} keys; "
-            f"use a smaller vocabulary or max_length, or map them to fewer values first"
-        )
+    _refuse_many(selector, keys, queries)
     parts = [leaf.chosen[np.ix_(row, place)] for leaf, row, place in zip(leaves, rows, places)]
     chosen = combine(iter(parts))
     inside = keys.inside
@@ -128,7 +122,7 @@ def selection_of(
     seen = seen & inside[:, :, None] & inside[:, None, :]
     if causal:
         seen = seen & np.tri(inside.shape[1], dtype=bool)
-    return Selection(selector.name, keys, queries, chosen, seen)
+    return Selection(selector.name, keys, queries, chosen, seen, causal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,34 +155,22 @@ def _leaves_of(
 
 
 def _select(selector: Select, keys: ValueTable, queries: ValueTable) -> _Leaf:
-    if len(keys.values) * len(queries.values) > LARGEST:
+    _refuse_many(selector, keys, queries)
+    return _Leaf(keys, queries, chosen_pairs(selector, keys, queries))
+
+
+def _refuse_many(selector: Selector, keys: ValueTable, queries: ValueTable) -> None:
+    if len(keys.values) * len(queries.values) > MOST_PAIRS:
         raise DomainError(
             f"{selector.described} compares {len(queries.values):,} queries with {len(keys.values):,} keys; "
             f"use a smaller vocabulary or max_length, or map them to fewer values first"
         )
-
-    chosen = [[_holds(selector, key, query) for key in keys.values] for query in queries.values]
-    for q, query in enumerate(queries.values if keys.loose or queries.loose else ()):
-        for k, key in enumerate(keys.values):
-            other = _as_float(key, keys.loose), _as_float(query, queries.loose)
-            if _holds(selector, *other) != chosen[q][k]:
-                raise DomainError(
-                    f"{selector.described} answers otherwise for {other[0]!r}, {other[1]!r} than for {key!r}, "
-                    f"{query!r}. An aggregate gives a float for a mean and an int for a single value, and a network "
-                    f"holds both as the same number; apply float() first"
-                )
-    return _Leaf(keys, queries, np.array(chosen, dtype=bool).reshape(len(queries.values), len(keys.values)))
-
-
-def _holds(selector: Select, key: Any, query: Any) -> bool:
-    try:
-        return selector.holds(key, query)
-    except RaspError:
-        return False  # RASP itself gives no value to an input on which these two meet
-
-
-def _as_float(value: Any, loose: bool) -> Any:
-    return float(value) if loose and type(value) is int else value
+    rows, longest = keys.inside.shape
+    if rows * longest**2 > MOST_ENTRIES:
+        raise DomainError(
+            f"{selector.described} compares {longest:,} positions with each other at every length, which is more than "
+            f"Kleene looks through; use a smaller max_length"
+        )
 
 
 def _constant(selector: ConstantSelector, indices: ValueTable) -> _Leaf:
@@ -206,7 +188,7 @@ def _joint(selector: Selector, tables: Sequence[ValueTable]) -> tuple[ValueTable
     different = list(dict.fromkeys(tables))
     if len(different) == 1:
         return tables[0], [np.arange(len(tables[0].values))] * len(tables)
-    indexed = [replace(table, values=tuple(range(len(table.values)))) for table in different]
+    indexed = [replace(table, values=tuple(range(len(table.values))), loose=False, twins={}) for table in different]
     joint = combined(selector, lambda *codes: codes, indexed, tables[0].inside)
     columns = np.array(joint.values, dtype=np.int64).reshape(-1, len(different))
     return joint, [columns[:, different.index(table)] for table in tables]

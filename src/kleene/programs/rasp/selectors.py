@@ -6,14 +6,19 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from kleene.errors import ProgramError
 from kleene.programs.rasp.expressions import Full, SOp
 from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import function_text
 
-Predicate = Callable[[Any, Any], bool]  # (key, query) -> whether the query selects the key
+
+@runtime_checkable
+class Predicate(Protocol):
+    """Whether a query selects a key: any function of both values, such as a `Comparison`."""
+
+    def __call__(self, key: Any, query: Any, /) -> bool: ...
 
 
 class Comparison(Enum):
