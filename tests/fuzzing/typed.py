@@ -40,6 +40,7 @@ USES = {
     "nram.safetensors": f"{NETWORK}\nrun F 1 2 0 --steps 3\nrun F 1 1 --steps 1 --trace",
     "circuit.safetensors": f"{NETWORK}\nrun F 1 3 2 0",
     "ntm.safetensors": NETWORK,
+    "neural_gpu.safetensors": NETWORK,
     "rules.safetensors": "load F\nrun F 1",
     "checkpoint.safetensors": "load F\nload F\nrun F 1",
     "automaton.json": AUTOMATON,
