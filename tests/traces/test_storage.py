@@ -121,6 +121,7 @@ def spoiled(**changes) -> dict:
         (spoiled(data={"code": [[1, 2], [3]], "tenth": [[0, 0], [0, 0]]}), "inhomogeneous"),
         (spoiled(data={"code": [[1, 2], [3, 4]], "tenth": [[0.0, 0.0]]}), r"'tenth' is float64 of shape \(1, 2\)"),
         (spoiled(data={"code": [1, 2], "tenth": [0.0, 0.0]}), "its axes are step, position"),
+        (spoiled(axes=["step", 7]), r"its axes are \['step', 7\], and names were expected"),
         (spoiled(data={"code": [], "tenth": []}, axes=["step"]), r"its data has the shape \(0,\)"),
         (spoiled(data={"code": [[10**30]], "tenth": [[0.0]]}), "does not hold a trace"),
         (spoiled(data={"code": [["one"]], "tenth": [[0.0]]}), "'one'"),

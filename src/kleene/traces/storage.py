@@ -98,6 +98,8 @@ def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> dict[str, Any
     if header.get("format") != FORMAT:
         raise ValueError(f"the format is {header.get('format')!r}, expected {FORMAT!r}")
     channels, axes = tuple(_channel(c) for c in header["channels"]), tuple(header["axes"])
+    if not all(isinstance(axis, str) for axis in axes):
+        raise ValueError(f"its axes are {header['axes']!r}, and names were expected")
     _check(channels, data, axes)
     output = header["output_name"]
     if output is not None and output not in data:
