@@ -18,6 +18,7 @@ from kleene.traces.windows import window_lines
 
 MOST_LINES, AT_END = 60, 12  # lines that are shown, and how many of them at the end
 MOST_TRIED = 100  # steps that are taken one by one to find where a run breaks off
+BEGINNING = 20  # steps that are shown of a longer run than lines are
 AFTER = 3  # steps that are shown of a run that does not halt, beside one for each position
 LONGEST = 44  # letters of an expression
 
@@ -65,8 +66,10 @@ def _first_steps(program: Any, kind: Kind) -> Callable[[Any, int], Trace]:
 def _trace_lines(program: Any, kind: Kind, entered: Any, trace: Trace, width: int) -> list[str]:
     """The trace as its kind tells it, as a table, or where that is large as blocks of a folded one."""
     telling = Outcome("", kind, program, None, entered, trace, 0.0).telling
-    if telling.lines is not None:
+    if telling.lines is not None and trace.steps <= MOST_LINES:
         return telling.lines(width, None)
+    if telling.lines is not None:
+        return [*telling.lines(width, range(BEGINNING)), f"… and {trace.steps + 1 - BEGINNING:,} steps more"]
     channels = tuple(channel for channel in trace.channels if channel.name not in telling.hidden)
     plain = as_text(replace(trace, channels=channels)).splitlines()
     if len(plain) <= MOST_LINES // 2 and max(map(len, plain)) <= width:
