@@ -59,7 +59,7 @@ def agreement(file: str, score: str) -> str:
 
 def ways(file: str) -> str:
     """Interchange accuracy and strictness of the best network of each program, by way of teaching."""
-    rows = json.loads((HERE / f"{file}.json").read_text())["rows"]
+    rows = [row for row in json.loads((HERE / f"{file}.json").read_text())["rows"] if "best" in row]
     programs = list(dict.fromkeys(row["subject"] for row in rows))
     head = ["way", *(f"{name}, {what}" for name in programs for what in ("inside", "outside"))]
     found: dict[str, list[str]] = {}

@@ -128,9 +128,9 @@ def peaks() -> Numbers:
     return {"ours": f"largest weight of the reading head on Flip3rd: {told}"}
 
 
-def errors(task: str) -> Numbers:
+def errors(task: str, variant: str = "-stated") -> Numbers:
     """Errors of an NRAM by kind of hint, in %; ours is a mean over seeds, with how many of them generalise."""
-    content = stored(f"figure-12-{task}-stated")
+    content = stored(f"figure-12-{task}{variant}")
     counts = {row["hints"]: (row["generalised"], row["seeds"]) for row in content["settings"]}
     ours = (f"{k} {v:.1f} ({counts[k][0]} of {counts[k][1]} generalise)" for k, v in content["errors"].items())
     paper = (f"{k} {v:.1f}" for k, v in content["paper"].items())
@@ -283,8 +283,8 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-9d": partial(heads, "figure-9d-flip_3rd"),
     "traces-figure-9e": not_yet,
     "traces-figure-12": all_errors,
-    "traces-figure-13": partial(errors, "swap"),
-    "traces-figure-14": partial(errors, "increment"),
+    "traces-figure-13": partial(errors, "swap", ""),
+    "traces-figure-14": partial(errors, "increment", ""),
     "traces-figure-15": partial(errors, "permute"),
     "traces-figure-16": partial(errors, "list_k"),
     "traces-figure-17": partial(errors, "merge"),

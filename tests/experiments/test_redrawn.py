@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,14 @@ def test_numbers_are_of_claims_and_have_ours(generate):
     known = generate.numbers_of_claims.NUMBERS
     assert set(known) <= set(claims())
     assert all(claims()[name].ours for name in known)
+
+
+def test_the_numbers_of_a_figure_are_those_of_the_experiment_that_its_claim_names(generate):
+    numbers_of = generate.numbers_of_claims.NUMBERS
+    shown = {name: numbers_of[name] for name in claims() if name.startswith("traces-figure-1") and name in numbers_of}
+    assert {"traces-figure-13", "traces-figure-17"} <= shown.keys()
+    for name, numbers in shown.items():
+        experiment = claims()[name].experiment
+        if isinstance(numbers, partial) and experiment.startswith("nram-"):
+            task, variant = (*numbers.args, "-stated")[:2]
+            assert experiment == f"nram-{task}{variant}"

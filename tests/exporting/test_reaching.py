@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.exporting.reaching import Reached
 from kleene.exporting.sources import program_source
 from kleene.programs import alta, rasp
 from kleene.programs.alta.library import addition, scan, subleq
@@ -103,3 +104,14 @@ def test_a_function_without_a_file_is_shown_by_its_rules():
     program = alta.program_spec({"x": alta.input_var(2)}, {}, names["flip"], "x", 2, max_layers=1, name="flip")
     text = program_source(program)
     assert text.endswith("x := f(x)   where always")
+
+
+def test_a_variable_around_that_is_bound_later_is_left_out():
+    def step(z):
+        z["x"] = later + 1
+
+    reached = Reached()
+    reached.add(step)
+    assert "later =" not in reached.text
+    later = 3
+    assert later

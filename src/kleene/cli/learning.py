@@ -24,8 +24,8 @@ def teach(
             help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (ntm, neural_gpu); swap, "
             "increment, permute, list_k, merge, permute_noise, circuit:FILE.nram (nram, neural_gpu); dfa:NAME or "
             "dfa:REGEX (rnn, lstm); text:FILE (lstm); parity_relative or another transformer program of the library "
-            "(transformer, mlp, encoder, plain); rasp:NAME (plain); tm:NAME (transformer); scan:length or another "
-            "split (seq2seq); "
+            "or rasp:NAME (transformer, mlp, encoder, plain); tm:NAME (transformer); scan:length or another split "
+            "(seq2seq); "
             "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
         ),
     ],

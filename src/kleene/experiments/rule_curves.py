@@ -64,7 +64,8 @@ def _last(values: dict[str, Any], corpora: int) -> dict[str, Any]:
     for name, (measure, token) in measures.items():
         means = _values(values[measure], token)[-1].reshape(corpora, -1).mean(axis=1)
         over = _plain(interval_over(means)) if corpora > 1 else None
-        found[name] = {"mean": round(float(means.mean()), 5), "corpora": _plain(means), "over_corpora": over}
+        (mean,) = _plain(means.mean(keepdims=True))
+        found[name] = {"mean": mean, "corpora": _plain(means), "over_corpora": over}
     return found
 
 
@@ -75,7 +76,7 @@ def _plain(array: np.ndarray) -> list[Any]:
 
 def _summary(kind: str, last: dict[str, Any]) -> str:
     """The last test of a condition in one line."""
-    mean = {name: estimate["mean"] for name, estimate in last.items()}
+    mean = {name: np.nan if estimate["mean"] is None else estimate["mean"] for name, estimate in last.items()}
     return (
         f"{kind}: P(ω) {mean['omega_in']:.2f}, with random scaffolds {mean['omega_out']:.2f}, there by α "
         f"{mean['omega_by_alpha_out']:.2f} and by the scaffold {mean['omega_by_scaffold_out']:.4f}; "

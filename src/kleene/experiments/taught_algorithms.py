@@ -58,13 +58,20 @@ class TaughtAlgorithms:
         options: dict[str, Any] = {} if self.longest is None else {"longest": self.longest}
         options |= {"seeds": self.seeds, "iterations": self.iterations, "again": False}
         rows = teach_subjects(networks, subjects=self.subjects, on_row=tell, **options)
-        looks = {name: likeness(networks, name) for name in self.subjects}
+        looks = {name: likeness(networks, name) for name in whole_subjects(rows)}
         content = described(self, []) | {"rows": rows, "realism": {name: one.as_json() for name, one in looks.items()}}
         content |= {"seconds": round(time.process_time() - begun, 1)}
         content["summary"] = summary(rows)
         keep(content, folder)
-        looks[self.subjects[0]].draw(folder / f"{self.name}.svg")
+        for name in [*looks][:1]:
+            looks[name].draw(folder / f"{self.name}.svg")
         return content
+
+
+def whole_subjects(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The subjects that every way of teaching made a network of."""
+    failed = {row["subject"] for row in rows if "best" not in row}
+    return [name for name in dict.fromkeys(row["subject"] for row in rows) if name not in failed]
 
 
 def likeness(folder: Path, name: str) -> Realism:

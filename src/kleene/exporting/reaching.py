@@ -5,6 +5,7 @@ What the user's files define is followed. What comes from elsewhere, such as Num
 """
 
 import ast
+import contextlib
 import dis
 import functools
 import inspect
@@ -80,7 +81,7 @@ class Reached:
 
     def _follow_around(self, function: FunctionType) -> None:
         """The variables of the function around: plain values are told, functions are followed."""
-        around = inspect.getclosurevars(function).nonlocals
+        around = dict(_filled_cells(function))
         told = [f"{name} = {_cut(repr(value))}" for name, value in around.items() if _is_plain(value)]
         if told:
             self._values[f"# in {function_text(function)}: {', '.join(told)}"] = None
@@ -222,6 +223,13 @@ def _file_of(thing: Any) -> str:
         return inspect.getfile(thing)
     except TypeError:  # of Python itself
         return "<frozen>"
+
+
+def _filled_cells(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The variables of the function around that have a value; one that is bound later has none yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        with contextlib.suppress(ValueError):
+            yield name, cell.cell_contents
 
 
 def _is_plain(value: Any) -> bool:

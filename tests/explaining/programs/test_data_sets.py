@@ -95,3 +95,8 @@ def test_inputs_are_fewer_where_their_runs_are_long_and_stay_where_all_are_taken
     assert all({sum(word) for word in words} >= {0, n} for n, words in enumerate(at_most, start=1))
     assert affordable(long, "length<=5", 1_000, work=1) == 1_000
     assert affordable(source("parity_sum_modulo"), "length<=40", 1_000) == 1_000
+
+
+def test_where_inputs_are_few_there_are_words_with_ones_and_without():
+    found = inputs_of(source("parity_absolute"), "length=30", samples=1, seed=0, fewer=True)
+    assert {sum(word) for word in found} == {0, 30}

@@ -262,11 +262,12 @@ def _with_every_count(
 ) -> list[list[int]]:
     """Bits with every number of ones that the condition allows, each number about as often as any other.
 
-    If `fewer`, only `samples` of these numbers, the least and the greatest among them.
+    If `fewer`, only `samples` of these numbers, two or more, the least and the greatest among them.
     """
     rows = [front + [1] * ones + [0] * (length - ones) for ones in range(length + 1)]
     rows = [row for row in rows if condition.counts(row)]
     if fewer and samples < len(rows):
+        samples = max(samples, 2)
         rows = [rows[at * (len(rows) - 1) // max(1, samples - 1)] for at in range(samples)]
     found: dict[tuple[int, ...], None] = {}
     for row in itertools.islice(itertools.cycle(rows), max(samples, len(rows))):
