@@ -371,3 +371,15 @@ def test_numbers_without_end_have_no_mean_in_a_network():
     endless = rasp.Aggregate(EVERYTHING, rasp.Map(lambda x: float("inf") if x == "a" else 1.0, rasp.tokens))
     with pytest.raises(ProgramError, match="inf"):
         kleene.compile(endless, vocab="ab", max_length=3)
+
+
+def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
+    pair = rasp.Map(lambda x: (x, "a"), rasp.Aggregate(EVERYTHING, rasp.tokens))
+    written = rasp.SequenceMap(lambda t, i: str(t[0]) + str(i), pair, rasp.indices)
+    with pytest.raises(ProgramError, match=r"another value for .* apply float\(\) first"):
+        kleene.compile(written, vocab=[0, 1, 2], max_length=2)
+    whole = rasp.Select(pair, rasp.tokens, lambda key, query: isinstance(key[0], int))
+    with pytest.raises(ProgramError, match=r"answers otherwise for .* apply float\(\) first"):
+        kleene.compile(rasp.Aggregate(whole, rasp.tokens), vocab=[0, 1, 2], max_length=2)
+    doubled = rasp.Map(lambda t: 2 * t[0], pair)
+    assert kleene.compile(doubled, vocab=[0, 1, 2], max_length=2).run([0, 1]).output == doubled([0, 1]) == [1.0, 1.0]

@@ -207,7 +207,7 @@ def _alike(tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequen
     """Other arguments that a network cannot tell from these."""
     if any(table.loose for table in tables):
         floats = [as_float(x, table.loose) for x, table in zip(arguments, tables)]
-        if any(type(x) is not type(y) for x, y in zip(arguments, floats)):
+        if any(x is not y for x, y in zip(arguments, floats)):
             yield floats
     if any(table.twins for table in tables):
         sets = [(x, *table.twins.get(at, ())) for x, table, at in zip(arguments, tables, which)]
@@ -215,7 +215,14 @@ def _alike(tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequen
 
 
 def as_float(value: Any, loose: bool) -> Any:
-    """The value as it may also be: an int that can be a mean as a float."""
+    """The value as it may also be: an int that can be a mean as a float, in a tuple too; the same object if it is none.
+
+    >>> as_float((1, "a", (2, 0.5)), True)
+    (1.0, 'a', (2.0, 0.5))
+    """
+    if loose and isinstance(value, tuple):
+        parts = tuple(as_float(part, loose) for part in value)
+        return parts if any(x is not y for x, y in zip(value, parts)) else value
     return float(value) if loose and type(value) is int else value
 
 
