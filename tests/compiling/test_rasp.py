@@ -383,3 +383,13 @@ def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
         kleene.compile(rasp.Aggregate(whole, rasp.tokens), vocab=[0, 1, 2], max_length=2)
     doubled = rasp.Map(lambda t: 2 * t[0], pair)
     assert kleene.compile(doubled, vocab=[0, 1, 2], max_length=2).run([0, 1]).output == doubled([0, 1]) == [1.0, 1.0]
+
+
+def test_texts_beside_numbers_that_leave_no_room_for_them_are_refused():
+    same = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)
+    read = rasp.Aggregate(same, rasp.tokens).named("own")
+    for vast in (2**53, -(2**53), 2**53 - 1):
+        with pytest.raises(ProgramError, match=r"the Aggregate 'own' .* what is no number"):
+            kleene.compile(read, vocab=["a", vast], max_length=2)
+    network = kleene.compile(read, vocab=["a", 1000], max_length=2)
+    assert network.run(["a", 1000]).output == read(["a", 1000]) == ["a", 1000]

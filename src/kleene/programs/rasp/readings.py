@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kleene.notation.words import value_key
-from kleene.programs.rasp.averages import Group, grouped, means
+from kleene.programs.rasp.averages import EXACT, Group, grouped, means
 from kleene.programs.rasp.domains import DomainError, Twins, ValueTable
 from kleene.programs.rasp.selections import Selection
 from kleene.programs.rasp.selectors import Aggregate
@@ -79,6 +79,12 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
     own = [
         float(x) for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)
     ]
+    others = sum(not _is_number(value) for value in values.values)
+    if own and others and max(map(abs, own)) + others >= EXACT:  # see `numbers_of`
+        raise DomainError(
+            f"{part.described} may select {max(own, key=abs):g} or what is no number; a network reads both as numbers, "
+            f"of which floats hold all only below {EXACT:,}. Use smaller numbers, or map them to texts first"
+        )
     if selects_equal(selection.keys, selection.chosen, values):
         return _numbers(selection, values, guarded, grouped(own))
     groups = means(part, own, max(selection.possible_counts(most))) if own else []
