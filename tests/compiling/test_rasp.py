@@ -393,3 +393,18 @@ def test_texts_beside_numbers_that_leave_no_room_for_them_are_refused():
             kleene.compile(read, vocab=["a", vast], max_length=2)
     network = kleene.compile(read, vocab=["a", 1000], max_length=2)
     assert network.run(["a", 1000]).output == read(["a", 1000]) == ["a", 1000]
+
+
+@pytest.mark.parametrize("meant", [{1: True, 2: 1, 3: 0.5}, {1: True, 2: 2, 3: 0}, {1: False, 2: -1.0, 3: 1}])
+def test_a_truth_value_and_a_mean_that_equals_it_are_refused(meant):
+    mixed = rasp.Aggregate(EVERYTHING, rasp.Map(meant.get, rasp.tokens)).named("mixed")
+    with pytest.raises(ProgramError, match=r"the Aggregate 'mixed' .* may give (True or .* 1|False or .* 0), which"):
+        kleene.compile(mixed, vocab=[1, 2, 3], max_length=2)
+
+
+@pytest.mark.parametrize("meant", [{1: True, 2: False, 3: True}, {1: True, 2: 2, 3: 0.5}, {1: True, 2: 3, 3: 5}])
+def test_truth_values_that_no_mean_equals_stay_truth_values(meant):
+    mixed = rasp.Aggregate(EVERYTHING, rasp.Map(meant.get, rasp.tokens))
+    network = kleene.compile(mixed, vocab=[1, 2, 3], max_length=2)
+    for xs in [[1], [2], [3], [1, 1], [1, 2], [2, 3]]:
+        assert list(map(repr, network.run(xs).output)) == list(map(repr, mixed(xs))), xs
