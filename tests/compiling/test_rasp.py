@@ -371,3 +371,40 @@ def test_numbers_without_end_have_no_mean_in_a_network():
     endless = rasp.Aggregate(EVERYTHING, rasp.Map(lambda x: float("inf") if x == "a" else 1.0, rasp.tokens))
     with pytest.raises(ProgramError, match="inf"):
         kleene.compile(endless, vocab="ab", max_length=3)
+
+
+def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
+    pair = rasp.Map(lambda x: (x, "a"), rasp.Aggregate(EVERYTHING, rasp.tokens))
+    written = rasp.SequenceMap(lambda t, i: str(t[0]) + str(i), pair, rasp.indices)
+    with pytest.raises(ProgramError, match=r"another value for .* apply float\(\) first"):
+        kleene.compile(written, vocab=[0, 1, 2], max_length=2)
+    whole = rasp.Select(pair, rasp.tokens, lambda key, query: isinstance(key[0], int))
+    with pytest.raises(ProgramError, match=r"answers otherwise for .* apply float\(\) first"):
+        kleene.compile(rasp.Aggregate(whole, rasp.tokens), vocab=[0, 1, 2], max_length=2)
+    doubled = rasp.Map(lambda t: 2 * t[0], pair)
+    assert kleene.compile(doubled, vocab=[0, 1, 2], max_length=2).run([0, 1]).output == doubled([0, 1]) == [1.0, 1.0]
+
+
+def test_texts_beside_numbers_that_leave_no_room_for_them_are_refused():
+    same = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)
+    read = rasp.Aggregate(same, rasp.tokens).named("own")
+    for vast in (2**53, -(2**53), 2**53 - 1):
+        with pytest.raises(ProgramError, match=r"the Aggregate 'own' .* what is no number"):
+            kleene.compile(read, vocab=["a", vast], max_length=2)
+    network = kleene.compile(read, vocab=["a", 1000], max_length=2)
+    assert network.run(["a", 1000]).output == read(["a", 1000]) == ["a", 1000]
+
+
+@pytest.mark.parametrize("meant", [{1: True, 2: 1, 3: 0.5}, {1: True, 2: 2, 3: 0}, {1: False, 2: -1.0, 3: 1}])
+def test_a_truth_value_and_a_mean_that_equals_it_are_refused(meant):
+    mixed = rasp.Aggregate(EVERYTHING, rasp.Map(meant.get, rasp.tokens)).named("mixed")
+    with pytest.raises(ProgramError, match=r"the Aggregate 'mixed' .* may give (True or .* 1|False or .* 0), which"):
+        kleene.compile(mixed, vocab=[1, 2, 3], max_length=2)
+
+
+@pytest.mark.parametrize("meant", [{1: True, 2: False, 3: True}, {1: True, 2: 2, 3: 0.5}, {1: True, 2: 3, 3: 5}])
+def test_truth_values_that_no_mean_equals_stay_truth_values(meant):
+    mixed = rasp.Aggregate(EVERYTHING, rasp.Map(meant.get, rasp.tokens))
+    network = kleene.compile(mixed, vocab=[1, 2, 3], max_length=2)
+    for xs in [[1], [2], [3], [1, 1], [1, 2], [2, 3]]:
+        assert list(map(repr, network.run(xs).output)) == list(map(repr, mixed(xs))), xs

@@ -1,5 +1,6 @@
 """The means that a head declares: those that RASP can give, rounded as RASP rounds them, near ones together."""
 
+from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
 from kleene.programs import rasp
-from kleene.programs.rasp.averages import grouped, means
+from kleene.programs.rasp.averages import _means, grouped, means
 
 MEAN = rasp.Aggregate(rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE), rasp.tokens).named("average")
 
@@ -52,3 +53,8 @@ def test_sums_that_are_many_only_by_rounding_are_counted_as_fractions():
 def test_huge_and_tiny_numbers_have_means():
     assert means(MEAN, [1e300, 3e300], 2) == [(1e300,), (2e300,), (3e300,)]
     assert len(means(MEAN, [5e-324, 1.0], 2)) == 3  # a number that is nothing beside the other is 0 for a head
+
+
+@pytest.mark.parametrize("numbers", [(0.1, 2**0.5, 3**0.5), (0, 1, 4_001)])
+def test_means_are_no_longer_collected_when_they_are_far_too_many(numbers):
+    assert _means([Fraction(x) for x in numbers], 160) is None

@@ -17,6 +17,7 @@ from kleene.programs.rasp.graph import RASPExpr
 Group = tuple[float, ...]  # numbers that differ by rounding; the first, which is the shortest to write, stands for all
 
 MOST_SUMS = 4 * MOST_VALUES
+MOST_FLOATS = 64 * MOST_VALUES  # means before they are grouped; few of them differ only by rounding
 EXACT = 1 << 53  # floats hold whole numbers up to here
 
 
@@ -66,7 +67,7 @@ def _near(number: float) -> Fraction | None:
 
 
 def _means(numbers: Sequence[Fraction | None], most: int) -> set[float] | None:
-    """Every mean of one to `most` of the numbers, rounded once; None if there are too many sums."""
+    """Every mean of one to `most` of the numbers, rounded once; None if there are too many sums or means."""
     exact = [number for number in numbers if number is not None]
     scale = math.lcm(*(number.denominator for number in exact))
     steps = sorted({int(number * scale) for number in exact})
@@ -81,6 +82,8 @@ def _means(numbers: Sequence[Fraction | None], most: int) -> set[float] | None:
             found.update((sums / (count * scale)).tolist())
         else:
             found.update(total / (count * scale) for total in sums.tolist())
+        if len(found) > MOST_FLOATS:
+            return None
     return found
 
 
@@ -92,4 +95,6 @@ def _large_means(steps: Sequence[int], scale: int, most: int) -> set[float] | No
             return None
         sums = {total + step for total in sums for step in steps}
         found.update(total / (count * scale) for total in sums)
+        if len(found) > MOST_FLOATS:
+            return None
     return found

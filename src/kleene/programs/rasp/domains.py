@@ -22,6 +22,7 @@ FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no 
 MOST_VALUES = 4_000  # of one s-op
 FUSED, LARGEST = 1 << 12, 1 << 18  # combinations in a table of several maps; in any table
 SAME = 1e-12  # numbers whose difference is a smaller part of the greatest of them are one number for a head
+MOST_ALIKE = 100  # lists of arguments that a network cannot tell apart
 MOST_RANKED = 1_024  # values among which every pair is compared
 Twins = Mapping[int, tuple[Any, ...]]  # see `ValueTable`
 
@@ -180,7 +181,7 @@ def _result(
     """
     arguments = _arguments(tables, which)
     found, used, others = _tried(function, arguments), arguments, []
-    for other in _alike(tables, which, arguments):
+    for other in _alike(expr, tables, which, arguments):
         new = _tried(function, other)
         if new is None or (found is not None and value_key(new[0]) == value_key(found[0])):
             continue
@@ -203,19 +204,33 @@ def _tried(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any]
         return None
 
 
-def _alike(tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Other arguments that a network cannot tell from these."""
+def _alike(
+    expr: RASPExpr, tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequence[Any]
+) -> Iterator[Sequence[Any]]:
+    """Other arguments that a network cannot tell from these; refuses too many."""
     if any(table.loose for table in tables):
         floats = [as_float(x, table.loose) for x, table in zip(arguments, tables)]
-        if any(type(x) is not type(y) for x, y in zip(arguments, floats)):
+        if any(x is not y for x, y in zip(arguments, floats)):
             yield floats
     if any(table.twins for table in tables):
         sets = [(x, *table.twins.get(at, ())) for x, table, at in zip(arguments, tables, which)]
-        yield from itertools.islice(itertools.product(*sets), 1, 100)
+        if (count := math.prod(map(len, sets))) > MOST_ALIKE:
+            raise DomainError(
+                f"{expr.described} has {count:,} lists of arguments that differ from {', '.join(map(repr, arguments))} "
+                f"only by rounding; the most that are compared is {MOST_ALIKE:,}. round() the numbers first"
+            )
+        yield from itertools.islice(itertools.product(*sets), 1, None)
 
 
 def as_float(value: Any, loose: bool) -> Any:
-    """The value as it may also be: an int that can be a mean as a float."""
+    """The value as it may also be: an int that can be a mean as a float, in a tuple too; the same object if it is none.
+
+    >>> as_float((1, "a", (2, 0.5)), True)
+    (1.0, 'a', (2.0, 0.5))
+    """
+    if loose and isinstance(value, tuple):
+        parts = tuple(as_float(part, loose) for part in value)
+        return parts if any(x is not y for x, y in zip(value, parts)) else value
     return float(value) if loose and type(value) is int else value
 
 

@@ -110,7 +110,8 @@ def _with_alike(table: ValueTable, *, typed: bool) -> tuple[list[Any], np.ndarra
     values, places = list(table.values), list(range(len(table.values)))
     for at, value in enumerate(table.values):
         others = [*table.twins.get(at, ())]
-        others += [as_float(value, True)] if typed and table.loose and type(value) is int else []
+        other = as_float(value, typed and table.loose)
+        others += [other] if other is not value else []
         values += others
         places += [at] * len(others)
     return values, np.array(places, dtype=np.int64)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kleene.notation.words import value_key
-from kleene.programs.rasp.averages import Group, grouped, means
-from kleene.programs.rasp.domains import DomainError, Twins, ValueTable
+from kleene.programs.rasp.averages import EXACT, Group, grouped, means
+from kleene.programs.rasp.domains import DomainError, Twins, ValueTable, is_rounded
 from kleene.programs.rasp.selections import Selection
 from kleene.programs.rasp.selectors import Aggregate
 from kleene.programs.rasp.separation import selects_equal
@@ -79,11 +79,34 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
     own = [
         float(x) for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)
     ]
+    others = sum(not _is_number(value) for value in values.values)
+    if own and others and max(map(abs, own)) + others >= EXACT:  # see `numbers_of`
+        raise DomainError(
+            f"{part.described} may select {max(own, key=abs):g} or what is no number; a network reads both as numbers, "
+            f"of which floats hold all only below {EXACT:,}. Use smaller numbers, or map them to texts first"
+        )
     if selects_equal(selection.keys, selection.chosen, values):
+        _refuse_truths_as_numbers(part, values, 1)
         return _numbers(selection, values, guarded, grouped(own))
-    groups = means(part, own, max(selection.possible_counts(most))) if own else []
+    largest = max(selection.possible_counts(most))
+    groups = means(part, own, largest) if own else []
+    _refuse_truths_as_numbers(part, values, largest)
     reading = _numbers(selection, values, guarded, groups)
     return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
+
+
+def _refuse_truths_as_numbers(part: Aggregate, values: ValueTable, most: int) -> None:
+    """Refuse if RASP may give a truth value and an equal number, which is a mean of up to `most` of the others."""
+    known = [x for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)]
+    if all(isinstance(x, bool) for x in known):
+        return  # only equal ones have a mean of 0 or 1, and that is the truth value
+    for truth in (x for x in known if isinstance(x, bool)):
+        others = [float(x) for x in known if x is not truth]
+        if any(is_rounded(float(truth), x) for group in means(part, others, most) for x in group):
+            raise DomainError(
+                f"{part.described} may give {truth!r} or the number {int(truth)}, which a network reads as the same "
+                f"number; apply float() to what it selects"
+            )
 
 
 def numbers_of(values: Sequence[Any], groups: Sequence[Group]) -> list[float]:
