@@ -10,7 +10,7 @@ from kleene.errors import InputError
 from kleene.machines.neural_gpu import NeuralGPU
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import memory_task, memory_tasks
-from kleene.tasks.sequences import TASKS
+from kleene.tasks.sequences import TASKS, VARIANTS
 from kleene.teaching.lesson import Setting
 from kleene.teaching.neural_gpus import neural_gpu_lesson, places_of
 
@@ -118,6 +118,12 @@ def test_a_circuit_of_ones_own_is_taught():
 def test_what_cannot_be_taught_is_refused(options, complaint):
     with pytest.raises(InputError, match=complaint):
         neural_gpu_lesson("increment", **options)
+
+
+@pytest.mark.parametrize("variant", ["online", "online_walks"])
+def test_a_task_that_is_answered_while_it_is_read_is_refused(variant):
+    with pytest.raises(InputError, match="dyck_words: this reading is answered while the word is read"):
+        neural_gpu_lesson(VARIANTS["dyck_words"][variant])
 
 
 def test_every_option_decides_the_result():

@@ -21,7 +21,7 @@ from kleene.errors import InputError
 from kleene.machines.neural_gpu import NeuralGPU
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import CircuitTask, MemoryTask, memory_task
-from kleene.tasks.sequences import TASKS, SequenceTask
+from kleene.tasks.sequences import TASKS, OnlineDyckWords, SequenceTask
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, TaskOf, Trainable, UpToTwice
 from kleene.teaching.optimisers import clipped_adamax
 from kleene.traces import Trace
@@ -218,6 +218,11 @@ def neural_gpu_lesson(
     if hidden < 1:
         raise InputError(f"hidden is {hidden}; give 1 or more")
     places = places_of(task)
+    if isinstance(places.task, OnlineDyckWords):
+        raise InputError(
+            f"{places.task.name}: this reading is answered while the word is read, and a Neural GPU answers after its "
+            f"last step; teach it to an NTM, or give a reading that answers after the word"
+        )
     least, first, last, usual = places.lengths
     shortest, longest, lengths = shortest or first, longest or last, tuple(lengths or usual)
     batch, rate, name = batch or places.batch, rate or 0.48 / hidden, places.task.name
