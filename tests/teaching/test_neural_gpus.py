@@ -113,6 +113,14 @@ def test_a_circuit_of_ones_own_is_taught():
         ({"saturation": -1.0}, "saturation 0 or more"),
         ({"samples": 0}, "samples 1 or more"),
         ({"hidden": 0}, "hidden is 0; give 1 or more"),
+        ({"shortest": 0}, "taught at lengths 0 to"),
+        ({"longest": 0}, "to 0 and tested"),
+        ({"lengths": ()}, "lengths is empty; give one or more"),
+        ({"batch": 0}, "batch is 0.*1 or more"),
+        ({"tests": 0}, "tests 0 .*1 or more"),
+        ({"rate": 0.0}, "rate 0.0; .*the rate is above 0"),
+        ({"rate": -1.0}, "rate -1.0; .*the rate is above 0"),
+        ({"rate": float("nan")}, "rate nan; .*the rate is above 0"),
     ],
 )
 def test_what_cannot_be_taught_is_refused(options, complaint):

@@ -224,8 +224,16 @@ def neural_gpu_lesson(
             f"last step; teach it to an NTM, or give a reading that answers after the word"
         )
     least, first, last, usual = places.lengths
-    shortest, longest, lengths = shortest or first, longest or last, tuple(lengths or usual)
-    batch, rate, name = batch or places.batch, rate or 0.48 / hidden, places.task.name
+    shortest, longest = first if shortest is None else shortest, last if longest is None else longest
+    lengths = usual if lengths is None else tuple(lengths)
+    batch, rate = places.batch if batch is None else batch, 0.48 / hidden if rate is None else rate
+    name = places.task.name
+    if min(batch, tests) < 1 or not 0 < rate < float("inf"):
+        raise InputError(
+            f"batch is {batch}, tests {tests} and rate {rate}; batch and tests are 1 or more, and the rate is above 0"
+        )
+    if not lengths:
+        raise InputError(f"lengths is empty; give one or more at which {name} is tested")
     if not least <= shortest <= longest or min(lengths) < least:
         raise InputError(
             f"{name} is taught at lengths {shortest} to {longest} and tested at {', '.join(map(str, lengths))}; "
