@@ -141,6 +141,13 @@ def test_every_option_decides_the_result():
     assert facts["learning_rate"] == pytest.approx(0.005)
 
 
+def test_readings_of_a_task_with_one_name_have_different_facts():
+    pairs, walks = (neural_gpu_lesson(VARIANTS["dyck_words"][name]).facts() for name in ("pairs", "walks"))
+    assert pairs == neural_gpu_lesson("dyck_words").facts()
+    assert "reading" not in pairs
+    assert walks != pairs
+
+
 @pytest.mark.slow
 def test_reversing_is_learned_and_generalises_to_twice_the_length():
     taught = kleene.teach("reverse", machine="neural_gpu", hidden=24, seeds=4, iterations=1000, test_every=100)

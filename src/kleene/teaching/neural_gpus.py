@@ -21,7 +21,7 @@ from kleene.errors import InputError
 from kleene.machines.neural_gpu import NeuralGPU
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import CircuitTask, MemoryTask, memory_task
-from kleene.tasks.sequences import TASKS, OnlineDyckWords, SequenceTask
+from kleene.tasks.sequences import TASKS, OnlineDyckWords, SequenceTask, own_reading
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, TaskOf, Trainable, UpToTwice
 from kleene.teaching.optimisers import clipped_adamax
 from kleene.traces import Trace
@@ -250,6 +250,8 @@ def neural_gpu_lesson(
     config |= {"shortest": shortest, "longest": longest, "lengths": list(lengths), "tests": tests}
     if isinstance(places.task, CircuitTask):
         config["circuit"] = places.task.circuit.text
+    if isinstance(places.task, SequenceTask):
+        config |= own_reading(places.task)
     own = {"places": places, "saturation": saturation, "samples": samples}
     return Lesson(
         InPlaceTask(places.task, name, shortest, longest, lengths, **own),
