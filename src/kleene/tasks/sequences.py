@@ -388,7 +388,7 @@ def sequence_task(name: str, variant: str | None = None) -> SequenceTask:
 
 
 def own_reading(task: SequenceTask) -> dict[str, Any]:
-    """The class and the fields of a task as plain values, where it is not the task of `TASKS` of its name; else nothing.
+    """The class and the fields of a task as plain values; nothing for the task of `TASKS` of its name.
 
     Lessons state it, so that a checkpoint of one reading is not taken for one of another with the same name.
 
