@@ -72,11 +72,13 @@ def rows_of(file: Path, *, quick: bool = False) -> Iterator[Row]:
     """The rows of a benchmark as they come, from a process of its own: its memory and its threads are its own."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as problems:
         command = [sys.executable, "-c", CHILD, str(file), "quick" if quick else "full"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=problems, text=True, encoding="utf-8")
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=problems, text=True, encoding="utf-8", errors="replace"
+        )
         assert process.stdout is not None
         try:
             for line in process.stdout:
-                yield json.loads(line)
+                yield _row(line)
         except BaseException:  # the reader left, or Ctrl-C
             process.terminate()
             raise
@@ -87,6 +89,16 @@ def rows_of(file: Path, *, quick: bool = False) -> Iterator[Row]:
             problems.seek(0)
             lines = [line.strip() for line in problems if line.strip()]
             raise BenchmarkError(lines[-1] if lines else f"it ended with exit status {status}")
+
+
+def _row(line: str) -> Row:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):  # what a process that the benchmark started has printed
+        raise BenchmarkError(f"it printed {line.strip()[:80]!r}, and a row is a line of JSON, made by `measured`")
+    return row
 
 
 def tell_rows(file: str, *, quick: bool = False) -> None:

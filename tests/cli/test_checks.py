@@ -128,6 +128,14 @@ def test_a_benchmark_is_printed_as_a_table_or_as_json(run, here, monkeypatch):
     assert ["tiny", "counting", "25", "s", "–", "–", "CPU", "slow;"] in [line.split()[:8] for line in printed]
 
 
+def test_a_table_is_printed_even_if_there_is_nothing_to_plot(run, here, monkeypatch):
+    monkeypatch.setattr(benchmarking, "__file__", str(here / "src/kleene/benchmarking.py"))
+    found = run("bench", "tiny", "--plot", "costs.svg")
+    assert "counting" in found.out
+    assert "there is nothing to plot" in found.err
+    assert found.status == 2
+
+
 def test_without_a_name_all_benchmarks_are_run_and_one_that_fails_is_named(run, here, monkeypatch):
     monkeypatch.setattr(benchmarking, "__file__", str(here / "src/kleene/benchmarking.py"))
     Path("benchmarks/bench_alta.py").write_text("def measure(quick):\n    raise RuntimeError('no weights')\n")

@@ -55,6 +55,15 @@ def test_a_benchmark_that_fails_keeps_its_rows_and_the_others_go_on(files):
     ]
 
 
+@pytest.mark.parametrize("printed", [b"warning: slow", b"3", b"\xff"])
+def test_a_line_that_is_no_row_fails_its_benchmark_and_the_others_go_on(files, printed):
+    files["broken"].write_text(f"import os\n{FIRST}    os.write(1, {printed + bytes([10])!r})\n")
+    found = bench(files)
+    assert found.failures.keys() == {"broken"}
+    assert f"it printed {printed.decode(errors='replace')!r}, and a row is" in found.failures["broken"]
+    assert len(found.rows["first"]) == len(found.rows["broken"]) == 5
+
+
 def test_every_record_has_the_same_keys_and_says_why_it_has_no_peer(files):
     found = bench({"first": files["first"]})
     keys = {"benchmark", "what", "ours", "unit", "peer", "peer_name", "ratio", "device"}

@@ -168,3 +168,14 @@ def test_a_cell_of_an_experiment_that_was_set_aside_is_an_error(tmp_path, monkey
     plan = Plan.grid(lesson("dfa:tomita_1", hidden=4, batch=4), seeds=2, iterations=3)
     with pytest.raises(KleeneError, match="broken on purpose"):
         swept_plans([plan], tmp_path / "s")
+
+
+def test_a_piece_whose_cells_were_set_aside_is_an_error_while_other_pieces_are_left(tmp_path, monkeypatch):
+    def broken(plan, **options):
+        raise ValueError("broken on purpose")
+
+    monkeypatch.setattr(worker.loop, "teach", broken)
+    plan = Plan.grid(lesson("dfa:tomita_1", hidden=4, batch=4), seeds=2, iterations=3)
+    with pytest.raises(KleeneError, match="broken on purpose") as found:
+        swept_plans([plan], tmp_path / "s", piece="1/2")
+    assert "the same command goes on" not in str(found.value)

@@ -10,7 +10,7 @@ from kleene.errors import InputError
 from kleene.machines.neural_gpu import NeuralGPU
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import memory_task, memory_tasks
-from kleene.tasks.sequences import TASKS
+from kleene.tasks.sequences import TASKS, VARIANTS
 from kleene.teaching.lesson import Setting
 from kleene.teaching.neural_gpus import neural_gpu_lesson, places_of
 
@@ -113,6 +113,14 @@ def test_a_circuit_of_ones_own_is_taught():
         ({"saturation": -1.0}, "saturation 0 or more"),
         ({"samples": 0}, "samples 1 or more"),
         ({"hidden": 0}, "hidden is 0; give 1 or more"),
+        ({"shortest": 0}, "taught at lengths 0 to"),
+        ({"longest": 0}, "to 0 and tested"),
+        ({"lengths": ()}, "lengths is empty; give one or more"),
+        ({"batch": 0}, "batch is 0.*1 or more"),
+        ({"tests": 0}, "tests 0 .*1 or more"),
+        ({"rate": 0.0}, "rate 0.0; .*the rate is above 0"),
+        ({"rate": -1.0}, "rate -1.0; .*the rate is above 0"),
+        ({"rate": float("nan")}, "rate nan; .*the rate is above 0"),
     ],
 )
 def test_what_cannot_be_taught_is_refused(options, complaint):
@@ -120,11 +128,24 @@ def test_what_cannot_be_taught_is_refused(options, complaint):
         neural_gpu_lesson("increment", **options)
 
 
+@pytest.mark.parametrize("variant", ["online", "online_walks"])
+def test_a_task_that_is_answered_while_it_is_read_is_refused(variant):
+    with pytest.raises(InputError, match="dyck_words: this reading is answered while the word is read"):
+        neural_gpu_lesson(VARIANTS["dyck_words"][variant])
+
+
 def test_every_option_decides_the_result():
     facts = neural_gpu_lesson("merge").facts()
     for option in ({"samples": 10_000}, {"dropout": 0.0}, {"saturation": 0.0}, {"hidden": 48}, {"longest": 20}):
         assert neural_gpu_lesson("merge", **option).facts() != facts
     assert facts["learning_rate"] == pytest.approx(0.005)
+
+
+def test_readings_of_a_task_with_one_name_have_different_facts():
+    pairs, walks = (neural_gpu_lesson(VARIANTS["dyck_words"][name]).facts() for name in ("pairs", "walks"))
+    assert pairs == neural_gpu_lesson("dyck_words").facts()
+    assert "reading" not in pairs
+    assert walks != pairs
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
 """The NTM's lesson: its loss is equation 8, hints of no weight change nothing, and hints teach Copy."""
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.tasks.sequences import TASKS
+from kleene.tasks.sequences import TASKS, VARIANTS
 from kleene.teaching.hints import draw_chances, reveal
 from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach
@@ -160,6 +162,14 @@ def test_bad_lessons_are_refused_in_words():
         ntm_lesson("copy", kinds=("none", "circuit"))
     with pytest.raises(InputError, match="batches of 0 words"):
         ntm_lesson("copy", batch=0)
+
+
+def test_readings_of_a_task_with_one_name_have_different_facts():
+    facts = [ntm_lesson(task).facts() for task in VARIANTS["dyck_words"].values()]
+    assert all(one != other for n, one in enumerate(facts) for other in facts[:n])
+    assert json.loads(json.dumps(facts)) == facts
+    assert all("reading" not in ntm_lesson(task).facts() for task in TASKS.values())
+    assert "reading" not in ntm_lesson("dyck_words", variant="walks").facts()  # stored with its variant's name
 
 
 def test_lessons_take_the_papers_numbers():

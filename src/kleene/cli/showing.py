@@ -53,11 +53,6 @@ def bench(
     files = benchmarking.chosen(names or [])
     with _rows_shown(len(files), not as_json and sys.stderr.isatty()) as watch:
         found = run_benchmarks(files, quick=quick, watch=watch, kept=output)
-    if plot is not None:
-        from kleene.pictures.plots import cost_curves
-
-        rows = [row for of_one in found.rows.values() for row in of_one]
-        cost_curves(rows, plot, title=f"kleene bench {' '.join(files)}")
     if as_json:
         print_json(found.as_json())
     else:
@@ -66,6 +61,11 @@ def bench(
         tell(f"kleene: the benchmark {name} failed: {why}")
     if found.stopped:
         tell("kleene: stopped; this was measured before")
+    if plot is not None:  # last, because there may be nothing to draw
+        from kleene.pictures.plots import cost_curves
+
+        rows = [row for of_one in found.rows.values() for row in of_one]
+        cost_curves(rows, plot, title=f"kleene bench {' '.join(files)}")
     if found.stopped or found.failures:
         raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 

@@ -265,11 +265,12 @@ def swept_plans(
     if not swept.finished and (stopping.is_asked() or (piece, minutes) == (None, None)):
         raise stopping.Stopped
     if not swept.finished:
-        left = sum(cell.name not in swept.rows for cell in wanted)
-        next_step = "the same command goes on" if left else "run the other pieces with the same folder"
-        raise UnfinishedError(f"{swept.done:,} of {len(cells):,} cells are done, kept in {kept.path}; {next_step}")
+        left = any(cell.name not in swept.rows and cell.name not in swept.aside for cell in wanted)
+        if left or not any(cell.name in swept.aside for cell in wanted):
+            next_step = "the same command goes on" if left else "run the other pieces with the same folder"
+            raise UnfinishedError(f"{swept.done:,} of {len(cells):,} cells are done, kept in {kept.path}; {next_step}")
     if swept.aside:
-        raise KleeneError("\n".join(swept.lines()[1:]))
+        raise KleeneError("\n".join(swept.lines()[1 : 1 + len(swept.aside)]))
     return [TeachingReport(p, packing.progress_of([swept.rows[c.name] for c in g])) for p, g in zip(plans, by_plan)]
 
 

@@ -10,8 +10,9 @@ what was read one step later, so symbol j of the answer is read one step before 
 this delay none of 8 machines learned to copy from weak hints (λ = 0.1); with these all 8 did.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import equinox as eqx
@@ -384,3 +385,17 @@ def sequence_task(name: str, variant: str | None = None) -> SequenceTask:
         there = f"it is one of {', '.join(known)}" if known else "the task has none"
         raise InputError(f"{name}: variant is {variant!r}; {there}")
     return known[variant]
+
+
+def own_reading(task: SequenceTask) -> dict[str, Any]:
+    """The class and the fields of a task as plain values; nothing for the task of `TASKS` of its name.
+
+    Lessons state it, so that a checkpoint of one reading is not taken for one of another with the same name.
+
+    >>> own_reading(TASKS["dyck_words"]), own_reading(VARIANTS["dyck_words"]["walks"])["reading"]["walks"]
+    ({}, True)
+    """
+    if task == TASKS.get(task.name):
+        return {}
+    found = {"class": type(task).__qualname__} | {field.name: getattr(task, field.name) for field in fields(task)}
+    return {"reading": json.loads(json.dumps(found, default=lambda value: getattr(value, "__qualname__", repr(value))))}

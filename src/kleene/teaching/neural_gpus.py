@@ -21,7 +21,7 @@ from kleene.errors import InputError
 from kleene.machines.neural_gpu import NeuralGPU
 from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import CircuitTask, MemoryTask, memory_task
-from kleene.tasks.sequences import TASKS, SequenceTask
+from kleene.tasks.sequences import TASKS, OnlineDyckWords, SequenceTask, own_reading
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, TaskOf, Trainable, UpToTwice
 from kleene.teaching.optimisers import clipped_adamax
 from kleene.traces import Trace
@@ -218,9 +218,22 @@ def neural_gpu_lesson(
     if hidden < 1:
         raise InputError(f"hidden is {hidden}; give 1 or more")
     places = places_of(task)
+    if isinstance(places.task, OnlineDyckWords):
+        raise InputError(
+            f"{places.task.name}: this reading is answered while the word is read, and a Neural GPU answers after its "
+            f"last step; teach it to an NTM, or give a reading that answers after the word"
+        )
     least, first, last, usual = places.lengths
-    shortest, longest, lengths = shortest or first, longest or last, tuple(lengths or usual)
-    batch, rate, name = batch or places.batch, rate or 0.48 / hidden, places.task.name
+    shortest, longest = first if shortest is None else shortest, last if longest is None else longest
+    lengths = usual if lengths is None else tuple(lengths)
+    batch, rate = places.batch if batch is None else batch, 0.48 / hidden if rate is None else rate
+    name = places.task.name
+    if min(batch, tests) < 1 or not 0 < rate < float("inf"):
+        raise InputError(
+            f"batch is {batch}, tests {tests} and rate {rate}; batch and tests are 1 or more, and the rate is above 0"
+        )
+    if not lengths:
+        raise InputError(f"lengths is empty; give one or more at which {name} is tested")
     if not least <= shortest <= longest or min(lengths) < least:
         raise InputError(
             f"{name} is taught at lengths {shortest} to {longest} and tested at {', '.join(map(str, lengths))}; "
@@ -237,6 +250,8 @@ def neural_gpu_lesson(
     config |= {"shortest": shortest, "longest": longest, "lengths": list(lengths), "tests": tests}
     if isinstance(places.task, CircuitTask):
         config["circuit"] = places.task.circuit.text
+    if isinstance(places.task, SequenceTask):
+        config |= own_reading(places.task)
     own = {"places": places, "saturation": saturation, "samples": samples}
     return Lesson(
         InPlaceTask(places.task, name, shortest, longest, lengths, **own),

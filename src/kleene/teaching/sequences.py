@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ntm.ntm import NTM, TapeDecoder
-from kleene.tasks.sequences import SequenceExamples, SequenceTask, sequence_task
+from kleene.tasks.sequences import SequenceExamples, SequenceTask, own_reading, sequence_task
 from kleene.teaching.hints import ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, TaskOf, Trainable, UpToTwice
 from kleene.traces import Trace
@@ -169,7 +169,7 @@ def ntm_lesson(
         "tests": tests,
         "learning_rate": rate,
         "clip": clip,
-    } | ({} if variant is None else {"variant": variant})
+    } | (own_reading(task) if variant is None else {"variant": variant})
     return Lesson(
         TapeTask(task, task.name, task.shortest, longest, lengths),
         machine,
