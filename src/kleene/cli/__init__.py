@@ -11,6 +11,7 @@ import typer
 from kleene.cli import (
     checking,
     exercises,
+    explaining,
     exporting,
     groundtruth,
     judging,
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 for module in (
     programs,
+    explaining,
     exporting,
     watching,
     checking,
