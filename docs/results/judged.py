@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def read(path: Path) -> InteractionVerdicts | CircuitVerdicts:
     return (CircuitVerdicts if "kept" in stored else InteractionVerdicts).from_json(stored)
 
 
+@cache
 def content_of(name: str) -> Any:
     return read(HERE / f"{name}.json")
 

@@ -7,7 +7,7 @@ divergence that are computed here.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,8 @@ class MinimalPrograms:
     scans: tuple[tuple[str, str], ...]
     name: str = "minimal-programs"
     shows: str = "rules of minimal programs, and whether these generalise (ALTA, section 4)"
-
-    @property
-    def paper(self) -> dict[str, Any]:
-        return PAPER
-
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        return ()
+    plans: tuple[Plan, ...] = ()  # none: see `run`
+    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
 
     def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
         """The result, which the folder holds as `minimal-programs.json` and `.svg`."""

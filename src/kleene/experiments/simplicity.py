@@ -10,7 +10,7 @@ orders are compared. What networks did that were taught end to end is added wher
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +51,8 @@ class SimplicityBias:
     programs: tuple[str, ...]
     name: str = "simplicity-bias"
     shows: str = "rules against layers of the library's programs (ALTA, section 4.1)"
-
-    @property
-    def paper(self) -> dict[str, Any]:
-        return PAPER
-
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        return ()
+    plans: tuple[Plan, ...] = ()  # none: see `run`
+    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
 
     def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
         """The result, which the folder holds as `simplicity-bias.json` and `.svg`."""

@@ -8,7 +8,7 @@ weights, and the effects of components, of compiled, hidden and taught networks 
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,8 @@ class TaughtAlgorithms:
     longest: int | None = None  # tokens of a word, in place of the subject's own
     name: str = "taught-algorithms"
     shows: str = "interchange accuracy by way of teaching, and how much networks of known algorithm look trained"
-
-    @property
-    def paper(self) -> dict[str, Any]:
-        return PAPER
-
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        return ()
+    plans: tuple[Plan, ...] = ()  # none: see `run`
+    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
 
     def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
         """The result, which the folder holds as `taught-algorithms.json` and `.svg`; networks that are there stay."""

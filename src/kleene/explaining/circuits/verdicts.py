@@ -8,6 +8,7 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.ranking import Interval, interval, spearman
+from kleene.explaining.interactions.verdicts import markdown_table
 from kleene.notation.graphs import aligned
 from kleene.traces.markup import html_notes, html_table
 
@@ -207,9 +208,4 @@ class CircuitVerdicts:
 
     def markdown(self) -> dict[str, str]:
         """The printed tables in Markdown, by their titles."""
-        return {title: _markdown(rows) for title, rows in self.tables().items()}
-
-
-def _markdown(rows: list[list[str]]) -> str:
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
+        return {title: markdown_table(rows) for title, rows in self.tables().items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.ranking import Interval
+from kleene.notation.graphs import aligned
 from kleene.traces.markup import html_notes, html_table
 
 # What a network's function is taken to be: membership in the language, or the output itself.
@@ -123,7 +124,7 @@ class InteractionVerdicts:
 
     def __str__(self) -> str:
         tables = self.tables() if self.verdicts else {}
-        return "\n\n".join([*(f"{title}\n{_aligned(rows)}" for title, rows in tables.items()), *self.notes()])
+        return "\n\n".join([*(f"{title}\n{aligned(rows)}" for title, rows in tables.items()), *self.notes()])
 
     def __repr__(self) -> str:
         return f"<InteractionVerdicts on {len(self.measures)} measures, {len(self.families)} families of networks>"
@@ -188,11 +189,6 @@ def joined(parts: Sequence[InteractionVerdicts]) -> InteractionVerdicts:
         common | ({"by_family": own} if any(own.values()) else {}),
         {family: share for part in parts for family, share in part.unsure.items()},
     )
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
 def markdown_table(rows: list[list[str]]) -> str:
