@@ -127,6 +127,12 @@ def keep_compiled_programs(folder: Path | None = None, most_bytes: int = MOST_BY
     return path
 
 
+def private_folder(name: str) -> Path | None:
+    """A folder of Kleene's cache that only this user can write to, made if need be; None if there is none."""
+    folder = cache_folder()
+    return folder / name if folder is not None and _is_private(folder / name) else None
+
+
 def keep_compiled_programs_unless_jax_came_first() -> None:
     """Keep compiled programs, unless jax was imported first: its settings then belong to the user's own program."""
     if not _JAX_CAME_FIRST:

@@ -96,12 +96,11 @@ class TapeMachine(Trainable):
         machine: NTM = model.machine
         cells, unroll = (self.cells, self.unroll) if training else (self.test_cells, 1)
         asked = examples.inputs.write if "value" in examples.hints else None
-        entries = machine.project(jax.nn.one_hot(examples.inputs.symbols, self.task.inputs, axis=1))
-        recorded = machine.record(entries, cells=cells, asked=asked, unroll=unroll)
+        recorded = machine.record(examples.inputs.symbols, cells=cells, asked=asked, unroll=unroll)
         found = {"read": recorded.log_heads[:, 0], "write": recorded.log_heads[:, 1]}
         if recorded.written is not None:
             found["value"] = jax.nn.log_softmax(model.decoder(recorded.written), axis=1)
-        return Record(machine.logits(recorded), found)
+        return Record(recorded.output, found)
 
     def trace(self, model: Pupil, word: Sequence[int]) -> Trace:
         """The machine's trace on a word; `task.program(word)` is the program's."""

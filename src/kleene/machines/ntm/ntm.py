@@ -19,7 +19,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Start, run
+from kleene.machines.ntm import fused
 from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, stepped
+from kleene.machines.ntm.building import usable_kernel
 from kleene.machines.protocol import Shown, Size
 from kleene.machines.weights import Format, arrays_of
 from kleene.notation.console import Telling
@@ -33,7 +35,7 @@ PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key is not coun
 class Recorded(NamedTuple):
     """The part of a trace that losses need; every array begins with the step."""
 
-    hidden: Float[Array, "step hidden ..."]  # the controller's last layer
+    output: Float[Array, "step outputs ..."]  # logits
     log_heads: Float[Array, "step 2 cells ..."]
     written: Float[Array, "step width ..."] | None  # the cell asked for, after the write
 
@@ -42,8 +44,7 @@ class NTM(Shown, eqx.Module):
     """A ∂NCM whose entries are symbols projected by `project`. Its weights do not depend on the number of cells.
 
     >>> machine = NTM.random(3, width=4, hidden=(6, 5), key=jax.random.key(0))
-    >>> projected = machine.project(jax.nn.one_hot(jnp.array([0, 1, 2]), 3))
-    >>> machine.record(projected, cells=8).log_heads.shape
+    >>> machine.record(jnp.array([0, 1, 2]), cells=8).log_heads.shape
     (3, 2, 8)
     """
 
@@ -133,14 +134,9 @@ class NTM(Shown, eqx.Module):
         """The vector read, and the memory after the step."""
         return stepped(command, memory)
 
-    def logits(self, recorded: Recorded) -> Float[Array, "step outputs ..."]:
-        """The logits of all steps at once."""
-        logits = jnp.einsum("oh,th...->to...", self.output_weights, recorded.hidden)
-        return logits + _column(self.output_bias, recorded.hidden.ndim - 2)
-
     def record(
         self,
-        projected: Float[Array, "step first ..."],
+        symbols: Int[Array, "step ..."],
         *,
         cells: int,
         asked: Int[Array, "step ..."] | None = None,
@@ -148,18 +144,27 @@ class NTM(Shown, eqx.Module):
     ) -> Recorded:
         """The part of a run that losses need. The tape of every step is left out, because it would dominate training.
 
-        `asked` is a cell for every step; its content after that step's write is recorded too.
+        `asked` is a cell for every step; its content after that step's write is recorded too. On an NVIDIA GPU a batch
+        runs in one kernel (`fused`), where there is a compiler for it.
         """
+        kernel = usable_kernel(self, cells, len(symbols)) if symbols.ndim == 2 and _are_single(self) else None
+        if kernel is not None:
+            found = fused.record(kernel, self, symbols, asked)
+            return Recorded(found.output, found.log_heads, None if asked is None else found.written)
 
-        def step(before: Start, now) -> tuple[Start, Recorded]:
+        def step(before: Start, now) -> tuple[Start, tuple[Array, Array, Array | None]]:
             entry, cell = now
             hidden = self.controller(before.feedback, entry)
             read, memory = self.process(self.command(hidden), before.memory)
             written = None if cell is None else _cell(memory.tape, cell)
-            return Start(read, (), memory), Recorded(hidden, memory.log_heads, written)
+            return Start(read, (), memory), (hidden, memory.log_heads, written)
 
-        start = self.start(cells, *projected.shape[2:])
-        return jax.lax.scan(step, start, (projected, asked), unroll=unroll)[1]
+        start = self.start(cells, *symbols.shape[1:])
+        entries = self.project(jax.nn.one_hot(symbols, self.symbols, axis=1))
+        hidden, log_heads, written = jax.lax.scan(step, start, (entries, asked), unroll=unroll)[1]
+        # The logits of all steps at once.
+        output = jnp.einsum("oh,th...->to...", self.output_weights, hidden) + _column(self.output_bias, symbols.ndim - 1)
+        return Recorded(output, log_heads, written)
 
     def run(self, symbols: Sequence[int], cells: int | None = None) -> Trace:
         """The run on these symbols, with channels `input`, `read`, `write`, `output` and `tape`.
@@ -350,6 +355,10 @@ def commands_of(width: int) -> int:
 
 def _column(bias: Array, batch: int) -> Array:
     return bias.reshape(-1, *[1] * batch)
+
+
+def _are_single(machine: NTM) -> bool:
+    return all(array.dtype == jnp.float32 for array in jax.tree.leaves(machine))
 
 
 def _cell(tape: Tape, cell: Int[Array, "..."]) -> Float[Array, "width ..."]:

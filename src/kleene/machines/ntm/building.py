@@ -1,0 +1,147 @@
+"""Building the NTM's kernel (`kernel.cu`) for the sizes of one machine, the first time that these sizes are run.
+
+It takes a CUDA compiler (`nvcc` on the PATH, or in `$CUDA_HOME`) a few seconds. The library is kept in Kleene's cache
+folder, under a digest of everything that decides what is in it. `KLEENE_KERNEL=off` leaves the kernel out.
+"""
+
+import ctypes
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.ffi
+
+from kleene.caching import private_folder
+from kleene.errors import KleeneWarning
+
+SOURCE = Path(__file__).with_name("kernel.cu")
+EMULATION = Path(__file__).with_name("emulated.h")
+CALLS = ("Forward", "ForwardKept", "Backward")
+MOST_CELLS = 96
+MOST_WARPS = 32  # of a block
+
+
+@dataclass(frozen=True)
+class KernelSizes:
+    """The sizes that a kernel is built for. `steps` are those of runs with a gradient; others may have any number.
+
+    A block has `warps` warps, and a multiprocessor has room for `blocks` blocks at least.
+    """
+
+    cells: int
+    width: int
+    symbols: int
+    first: int
+    hidden: int
+    outputs: int
+    steps: int
+    warps: int
+    blocks: int
+
+    @classmethod
+    def of(cls, machine: Any, cells: int, steps: int) -> "KernelSizes":
+        """The sizes of a machine with this tape, with as many warps as keep the tape in registers."""
+        first, hidden = len(machine.first_bias), len(machine.second_bias)
+        own = 2 if max(first, hidden) > 64 else 3  # cells of a warp, as measured on an H200
+        warps = min(MOST_WARPS, max(8, -(-cells // own)))
+        sizes = (cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps)
+        return cls(*sizes, warps, blocks=max(1, 16 // warps))
+
+    @property
+    def macros(self) -> list[str]:
+        return [f"-D{name.upper()}={value}" for name, value in asdict(self).items()]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was built, by the names under which XLA calls it."""
+
+    sizes: KernelSizes
+    forward: str
+    forward_kept: str
+    backward: str
+
+
+def compiler() -> str | None:
+    """The path of the CUDA compiler, or None."""
+    homes = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
+    places = [str(Path(home) / "bin") for home in homes if home]
+    return shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join([*places, "/usr/local/cuda/bin"]))
+
+
+def is_off() -> bool:
+    return os.environ.get("KLEENE_KERNEL", "").lower() == "off"
+
+
+def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
+    """The kernel for this machine where it can run: on one GPU of NVIDIA's, with a compiler, on at most 96 cells.
+
+    XLA cannot split a foreign call over devices, so machines with several GPUs run without it.
+    """
+    devices = jax.local_devices()
+    if is_off() or len(devices) != 1 or devices[0].platform != "gpu" or not 0 < cells <= MOST_CELLS:
+        return None
+    capability = str(getattr(devices[0], "compute_capability", "")).replace(".", "")
+    nvcc = compiler()
+    if nvcc is None or not capability.isdecimal():
+        return None
+    command = (nvcc, "-O3", "-std=c++17", "-w", f"-arch=sm_{capability}", "-shared", "-Xcompiler", "-fPIC")
+    return _built(KernelSizes.of(machine, cells, steps), command, "CUDA")
+
+
+def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
+    """The same kernel for a CPU, built by a C++ compiler: slow, and there for tests. None without a compiler."""
+    gcc = shutil.which("g++")
+    if gcc is None:
+        return None
+    flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-x", "c++")
+    return _built(sizes, (gcc, *flags), "cpu")
+
+
+@functools.cache
+def _built(sizes: KernelSizes, command: Sequence[str], platform: str) -> Kernel | None:
+    """The registered kernel; None, with a warning, if it cannot be built."""
+    try:
+        file = _library(sizes, command)
+        library = ctypes.cdll.LoadLibrary(str(file))
+    except (OSError, subprocess.SubprocessError) as error:
+        told = getattr(error, "stderr", None) or str(error)
+        lines = "\n".join(told.strip().splitlines()[-5:])
+        warnings.warn(
+            f"the NTM's kernel could not be built, so training runs without it, several times slower. "
+            f"KLEENE_KERNEL=off hides this. The compiler said:\n{lines}",
+            KleeneWarning,
+            stacklevel=2,
+        )
+        return None
+    if not library.fits():
+        return None
+    names = [f"kleene_ntm_{file.stem}_{call}" for call in CALLS]
+    for name, call in zip(names, CALLS):
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, call)), platform=platform)
+    return Kernel(sizes, *names)
+
+
+def _library(sizes: KernelSizes, command: Sequence[str]) -> Path:
+    """The file of the library, from the cache or built now."""
+    whole = [*command, f"-I{jax.ffi.include_dir()}", *sizes.macros, str(SOURCE)]
+    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True).stdout
+    sources = [file.read_text() for file in (SOURCE, EMULATION)]
+    told = "\n".join([*whole, version, jax.__version__, *sources])
+    folder = private_folder("kernels") or Path(tempfile.mkdtemp(prefix="kleene-kernel-"))
+    file = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.so"
+    if not file.exists():
+        part = Path(tempfile.mkdtemp(dir=folder)) / file.name  # moved into place whole, so that no process loads half
+        subprocess.run([*whole, "-o", str(part)], capture_output=True, text=True, check=True)
+        part.replace(file)
+        part.parent.rmdir()
+    return file

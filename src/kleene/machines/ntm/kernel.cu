@@ -1,0 +1,669 @@
+// All steps of many runs of an NTM in one CUDA kernel, forward and backward, as calls of XLA's foreign function interface.
+//
+// A block runs 32 examples of one seed, and each lane of a warp is one example. So every load and store is of 32 neighbouring
+// numbers, and no lane ever needs another. The warps share the work: each has a few units of every layer and a few neighbouring cells
+// of the tape, which stay in its registers for the whole run. What crosses cells (the sums of a softmax, the vector that is read, the cells at
+// the edges) crosses warps through shared memory, and so do the layers' values. All weights of the seed lie in shared memory.
+//
+// The sizes are macros, set when the file is built (`building.py`): CELLS, WIDTH, SYMBOLS, FIRST, HIDDEN, OUTPUTS and WARPS. The equations are those
+// of `addressing.py`; names are the same. Arrays are batch last: [seed, step, row, batch] for what `fused.py` returns, and
+// [seed, row, step, batch] for what only gradients need, so that a product over steps and batch gives the gradient of a layer.
+
+#include <cstdint>
+#include <string>
+
+#include "xla/ffi/api/ffi.h"
+
+namespace ffi = xla::ffi;
+
+#ifdef EMULATED
+#include "emulated.h"
+#else
+#include <cuda_runtime.h>
+#define SHARED_MEMORY(name) extern __shared__ float name[]
+using StreamContext = ffi::PlatformStream<cudaStream_t>;
+
+inline int shared_limit() {
+  int device = 0, bytes = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return bytes;
+}
+
+template <typename Kernel, typename... Arguments>
+ffi::Error launched(cudaStream_t stream, Kernel kernel, int blocks, int threads, int bytes, Arguments... arguments) {
+  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error == cudaSuccess) {
+    kernel<<<blocks, threads, bytes, stream>>>(arguments...);
+    error = cudaGetLastError();
+  }
+  if (error == cudaSuccess) return ffi::Error::Success();
+  return ffi::Error::Internal(std::string("the NTM's kernel was not launched: ") + cudaGetErrorString(error));
+}
+#endif
+
+constexpr int LANES = 32;
+constexpr int HEADS = 2;     // the reading head, then the writing head
+constexpr int PER_HEAD = 6;  // strength, gate, sharpening, and the shifts by -1, 0 and +1
+constexpr int COMMANDS = 4 * WIDTH + HEADS * PER_HEAD;
+constexpr int ROWS = COMMANDS + OUTPUTS;  // of the last layer: the command and the logits
+constexpr int ERASE = 2 * WIDTH + HEADS * PER_HEAD;
+constexpr int ADD = ERASE + WIDTH;
+constexpr int OWN = (CELLS + WARPS - 1) / WARPS;  // the cells of a warp
+constexpr int OWNERS = (CELLS + OWN - 1) / OWN;   // the warps that have cells
+constexpr float SMALL = 1e-6f, TINY = 1e-16f, EMPTY = 1e-3f, NOTHING = -1e30f;
+
+// The units of a layer that one warp has, padded so that their weights are read as vectors of four.
+__host__ __device__ constexpr int per_warp(int units) { return (units + WARPS - 1) / WARPS; }
+__host__ __device__ constexpr int padded(int units) { return (per_warp(units) + 3) / 4 * 4; }
+__host__ __device__ constexpr int row(int units) { return WARPS * padded(units); }
+constexpr int whole(int numbers) { return (numbers + 3) / 4 * 4; }
+
+// Where the weights of a seed lie in shared memory, in the order in which `fused.py` packs them.
+constexpr int ENTRY = 0;
+constexpr int READ = ENTRY + whole(FIRST * SYMBOLS);
+constexpr int SECOND = READ + WIDTH * row(FIRST);
+constexpr int SECOND_BIAS = SECOND + FIRST * row(HIDDEN);
+constexpr int LAST = SECOND_BIAS + row(HIDDEN);
+constexpr int LAST_BIAS = LAST + HIDDEN * row(ROWS);
+constexpr int FIRST_READ = LAST_BIAS + row(ROWS);
+constexpr int FORWARD_WEIGHTS = FIRST_READ + whole(WIDTH);
+
+constexpr int LAST_BACK = 0;
+constexpr int SECOND_BACK = LAST_BACK + ROWS * row(HIDDEN);
+constexpr int READ_BACK = SECOND_BACK + HIDDEN * row(FIRST);
+constexpr int BACKWARD_WEIGHTS = READ_BACK + whole(FIRST * WIDTH);
+
+__device__ float tanh_of(float x) { return 1.f - __fdividef(2.f, __expf(2.f * x) + 1.f); }
+__device__ float sigmoid(float x) { return __fdividef(1.f, 1.f + __expf(-x)); }
+__device__ float softplus(float x) { return x > 15.f ? x : __logf(1.f + __expf(x)); }
+
+// A thread's place: its block, which is one run of 32 examples, its warp, and its lane, which is one example.
+struct Place {
+  int64_t run = blockIdx.x;
+  int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+
+  // The index of an entry of an array [run, step, rows, lane], and of one [run, rows, step, lane].
+  __device__ int64_t by_step(int steps, int step, int rows, int r) const { return ((run * steps + step) * rows + r) * LANES + lane; }
+  __device__ int64_t by_row(int step, int rows, int r) const { return ((run * rows + r) * STEPS + step) * LANES + lane; }
+  __device__ int cell(int own) const { return warp * OWN + own; }
+  // Numbers in shared memory: one for each lane, or one for each warp and lane.
+  __device__ int at(int r) const { return r * LANES + lane; }
+  __device__ int of(int r, int from) const { return (r * WARPS + from) * LANES + lane; }
+};
+
+__device__ void copy_weights(float* into, const float* from, int64_t count) {
+  auto* target = reinterpret_cast<float4*>(into);
+  const auto* source = reinterpret_cast<const float4*>(from);
+  for (int i = threadIdx.x; i < count / 4; i += WARPS * LANES) target[i] = source[i];
+}
+
+// Adds to a warp's units of a layer the products of their weights and the inputs.
+template <int INPUTS, int UNITS>
+__device__ void add_products(float (&sums)[padded(UNITS)], const float* weights, const float* inputs, const Place& at) {
+  const auto* rows = reinterpret_cast<const float4*>(weights + at.warp * padded(UNITS));
+#pragma unroll 5
+  for (int k = 0; k < INPUTS; k++) {
+    const float input = inputs[at.at(k)];
+#pragma unroll
+    for (int j = 0; j < padded(UNITS) / 4; j++) {
+      const float4 four = rows[k * (row(UNITS) / 4) + j];
+      sums[4 * j] += four.x * input;
+      sums[4 * j + 1] += four.y * input;
+      sums[4 * j + 2] += four.z * input;
+      sums[4 * j + 3] += four.w * input;
+    }
+  }
+}
+
+// What a head's part of the command says.
+struct Said {
+  float strength, length, gate, sharpening, shift[3];
+
+  __device__ Said(const float* command, int head, const Place& at) {
+    float square = SMALL;
+#pragma unroll
+    for (int k = 0; k < WIDTH; k++) {
+      const float key = command[at.at(head * WIDTH + k)];
+      square += key * key;
+    }
+    length = sqrtf(square);
+    const int from = 2 * WIDTH + head * PER_HEAD;
+    strength = softplus(command[at.at(from)]) / length;
+    gate = sigmoid(command[at.at(from + 1)]);
+    sharpening = 1.f + softplus(command[at.at(from + 2)]);
+    const float a = command[at.at(from + 3)], b = command[at.at(from + 4)], c = command[at.at(from + 5)];
+    const float most = fmaxf(a, fmaxf(b, c));
+    shift[0] = __expf(a - most), shift[1] = __expf(b - most), shift[2] = __expf(c - most);
+    const float whole = 1.f / (shift[0] + shift[1] + shift[2]);
+    shift[0] *= whole, shift[1] *= whole, shift[2] *= whole;
+  }
+};
+
+// The logarithm of a sum of exponentials over all cells: each warp offers those of its own cells, and after a barrier collects.
+__device__ void offer_exponents(const float (&powers)[OWN], float* most, float* sums, int head, const Place& at) {
+  float highest = NOTHING, sum = 0.f;
+#pragma unroll
+  for (int i = 0; i < OWN; i++) highest = fmaxf(highest, powers[i]);
+#pragma unroll
+  for (int i = 0; i < OWN; i++) sum += __expf(powers[i] - highest);
+  most[at.of(head, at.warp)] = highest;
+  sums[at.of(head, at.warp)] = at.warp < OWNERS ? sum : 0.f;
+}
+
+__device__ float log_of_sum(const float* most, const float* sums, int head, const Place& at) {
+  float highest = NOTHING, sum = 0.f;
+#pragma unroll
+  for (int w = 0; w < OWNERS; w++) highest = fmaxf(highest, most[at.of(head, w)]);
+#pragma unroll
+  for (int w = 0; w < OWNERS; w++) sum += sums[at.of(head, w)] * __expf(most[at.of(head, w)] - highest);
+  return highest + __logf(sum);
+}
+
+__device__ float total(const float* parts, int r, const Place& at) {
+  float sum = 0.f;
+#pragma unroll
+  for (int w = 0; w < OWNERS; w++) sum += parts[at.of(r, w)];
+  return sum;
+}
+
+// The first and the last cell of each warp, so that its neighbours on the ring can see them.
+__device__ void offer_edges(const float (&values)[OWN], float* edges, int head, const Place& at) {
+  float last = values[0];
+#pragma unroll
+  for (int i = 1; i < OWN; i++) last = at.cell(i) < CELLS ? values[i] : last;
+  edges[at.of(2 * head, at.warp)] = values[0];
+  edges[at.of(2 * head + 1, at.warp)] = last;
+}
+
+// The cells on both sides of a warp's own. A slot past the end of the tape holds what lies to the right of the last cell.
+struct Neighbours {
+  float left, right;
+
+  __device__ Neighbours(float (&values)[OWN], const float* edges, int head, const Place& at) {
+    right = edges[at.of(2 * head, at.warp + 1 < OWNERS ? at.warp + 1 : 0)];
+    left = edges[at.of(2 * head + 1, at.warp > 0 ? at.warp - 1 : OWNERS - 1)];
+#pragma unroll
+    for (int i = 1; i < OWN; i++) values[i] = at.cell(i) < CELLS ? values[i] : right;
+  }
+  __device__ float before(const float (&values)[OWN], int i) const { return i > 0 ? values[i - 1] : left; }
+  __device__ float after(const float (&values)[OWN], int i) const { return i + 1 < OWN ? values[i + 1] : right; }
+};
+
+struct Outputs {
+  float *logits, *log_heads, *written;
+};
+
+// What the backward kernel needs of the forward one.
+struct Kept {
+  float *first, *hidden, *commands, *reads, *tape, *content;
+};
+
+template <bool KEEP>
+__global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
+    run_forward(const float* weights, const int* symbols, const int* asked, Outputs out, Kept kept, int groups, int steps) {
+  SHARED_MEMORY(shared);
+  float* first = shared + FORWARD_WEIGHTS;        // [FIRST]
+  float* hidden = first + FIRST * LANES;          // [HIDDEN]
+  float* command = hidden + HIDDEN * LANES;       // [COMMANDS]
+  float* read = command + COMMANDS * LANES;       // [WIDTH]
+  float* most = read + WIDTH * LANES;             // [HEADS, WARPS]
+  float* sums = most + HEADS * WARPS * LANES;     // [HEADS, WARPS]
+  float* edges = sums + HEADS * WARPS * LANES;    // [HEADS, 2, WARPS]
+  float* parts = edges + 2 * HEADS * WARPS * LANES;  // [WIDTH, WARPS]
+  const Place at;
+
+  copy_weights(shared, weights + at.run / groups * FORWARD_WEIGHTS, FORWARD_WEIGHTS);
+  __syncthreads();
+  float tape[OWN][WIDTH], heads[HEADS][OWN];
+#pragma unroll
+  for (int i = 0; i < OWN; i++) {
+    heads[0][i] = heads[1][i] = at.cell(i) == 0 ? 1.f : 0.f;
+#pragma unroll
+    for (int k = 0; k < WIDTH; k++) tape[i][k] = EMPTY;
+  }
+  for (int k = at.warp; k < WIDTH; k += WARPS) read[at.at(k)] = shared[FIRST_READ + k];
+  __syncthreads();
+
+  for (int t = 0; t < steps; t++) {
+    {  // the first layer
+      constexpr int UNITS = per_warp(FIRST);
+      const int symbol = symbols[at.by_step(steps, t, 1, 0)];
+      float sum[padded(FIRST)];
+#pragma unroll
+      for (int j = 0; j < padded(FIRST); j++) {
+        const int unit = at.warp * UNITS + j;
+        sum[j] = j < UNITS && unit < FIRST ? shared[ENTRY + unit * SYMBOLS + symbol] : 0.f;
+      }
+      add_products<WIDTH, FIRST>(sum, shared + READ, read, at);
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) {
+        const int unit = at.warp * UNITS + j;
+        if (unit < FIRST) {
+          const float value = tanh_of(sum[j]);
+          first[at.at(unit)] = value;
+          if (KEEP) kept.first[at.by_row(t, FIRST, unit)] = value;
+        }
+      }
+      if (KEEP)
+        for (int k = at.warp; k < WIDTH; k += WARPS) kept.reads[at.by_row(t, WIDTH, k)] = read[at.at(k)];
+    }
+    __syncthreads();
+    {  // the second layer
+      constexpr int UNITS = per_warp(HIDDEN);
+      float sum[padded(HIDDEN)];
+#pragma unroll
+      for (int j = 0; j < padded(HIDDEN); j++) sum[j] = shared[SECOND_BIAS + at.warp * padded(HIDDEN) + j];
+      add_products<FIRST, HIDDEN>(sum, shared + SECOND, first, at);
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) {
+        const int unit = at.warp * UNITS + j;
+        if (unit < HIDDEN) {
+          const float value = tanh_of(sum[j]);
+          hidden[at.at(unit)] = value;
+          if (KEEP) kept.hidden[at.by_row(t, HIDDEN, unit)] = value;
+        }
+      }
+    }
+    __syncthreads();
+    {  // the command, and the logits
+      constexpr int UNITS = per_warp(ROWS);
+      float sum[padded(ROWS)];
+#pragma unroll
+      for (int j = 0; j < padded(ROWS); j++) sum[j] = shared[LAST_BIAS + at.warp * padded(ROWS) + j];
+      add_products<HIDDEN, ROWS>(sum, shared + LAST, hidden, at);
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) {
+        const int unit = at.warp * UNITS + j;
+        if (unit < COMMANDS) {
+          const float value = unit < ERASE ? sum[j] : tanh_of(sum[j]);
+          command[at.at(unit)] = value;
+          if (KEEP) kept.commands[at.by_row(t, COMMANDS, unit)] = value;
+        } else if (unit < ROWS) {
+          out.logits[at.by_step(steps, t, OUTPUTS, unit - COMMANDS)] = sum[j];
+        }
+      }
+    }
+    __syncthreads();
+    const Said said[HEADS] = {Said(command, 0, at), Said(command, 1, at)};
+    float gated[HEADS][OWN];  // first the similarity, then the content, then the gated head
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+      float square = SMALL, similar[HEADS] = {0.f, 0.f};
+#pragma unroll
+      for (int k = 0; k < WIDTH; k++) {
+        square += tape[i][k] * tape[i][k];
+        similar[0] += command[at.at(k)] * tape[i][k];
+        similar[1] += command[at.at(WIDTH + k)] * tape[i][k];
+        if (KEEP && at.cell(i) < CELLS) kept.tape[at.by_step(steps, t, WIDTH * CELLS, k * CELLS + at.cell(i))] = tape[i][k];
+      }
+      const float over = rsqrtf(square);
+      gated[0][i] = at.cell(i) < CELLS ? similar[0] * said[0].strength * over : NOTHING;
+      gated[1][i] = at.cell(i) < CELLS ? similar[1] * said[1].strength * over : NOTHING;
+    }
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) offer_exponents(gated[h], most, sums, h, at);
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+      const float log_sum = log_of_sum(most, sums, h, at);
+      if (KEEP && at.warp == h) kept.content[at.by_step(steps, t, HEADS, h)] = log_sum;
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        const float content = __expf(gated[h][i] - log_sum);
+        gated[h][i] = heads[h][i] + said[h].gate * (content - heads[h][i]);
+      }
+      offer_edges(gated[h], edges, h, at);
+    }
+    __syncthreads();
+    float powers[HEADS][OWN];
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+      const Neighbours beside(gated[h], edges, h, at);
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        const float shifted = said[h].shift[0] * beside.after(gated[h], i) + said[h].shift[1] * gated[h][i] +
+                              said[h].shift[2] * beside.before(gated[h], i);
+        powers[h][i] = at.cell(i) < CELLS ? said[h].sharpening * __logf(shifted + TINY) : NOTHING;
+      }
+      offer_exponents(powers[h], most, sums, h, at);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+      const float log_sum = log_of_sum(most, sums, h, at);
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        heads[h][i] = __expf(powers[h][i] - log_sum);
+        if (at.cell(i) < CELLS)
+          out.log_heads[at.by_step(steps, t, HEADS * CELLS, h * CELLS + at.cell(i))] = powers[h][i] - log_sum;
+      }
+    }
+    float seen[WIDTH] = {};
+    const int cell = asked[at.by_step(steps, t, 1, 0)];
+#pragma unroll
+    for (int k = 0; k < WIDTH; k++) {
+      const float erase = command[at.at(ERASE + k)], add = command[at.at(ADD + k)];
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        seen[k] += heads[0][i] * tape[i][k];
+        tape[i][k] += heads[1][i] * (add - erase * tape[i][k]);
+        if (at.cell(i) == cell && cell < CELLS) out.written[at.by_step(steps, t, WIDTH, k)] = tape[i][k];
+      }
+      parts[at.of(k, at.warp)] = seen[k];
+      if (at.warp == 0 && (cell < 0 || cell >= CELLS)) out.written[at.by_step(steps, t, WIDTH, k)] = 0.f;
+    }
+    __syncthreads();
+    for (int k = at.warp; k < WIDTH; k += WARPS) read[at.at(k)] = total(parts, k, at);
+    __syncthreads();
+  }
+}
+
+struct Cotangents {
+  const float *logits, *log_heads, *written;
+};
+
+struct Gradients {
+  float *first, *hidden, *rows, *read;  // before the activations of each layer, and with respect to the first read
+};
+
+// What the scalars of the backward kernel are, for each head and warp.
+enum { SUM, SHARPENING, SHIFT, GATE = SHIFT + 3, CONTENT, SCALARS };
+
+// The gradient of a head's part of the command, from what all warps have offered.
+__device__ void give_command(float* d_rows, const float* command, const float* parts, const float* scalars, const Said& said, int head,
+                             const Place& at) {
+  const int base = 2 * WIDTH + head * PER_HEAD;
+  float d_keys[WIDTH], d_strength = 0.f, d_shift[3], mean = 0.f;
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++) {
+    d_keys[k] = total(parts, head * WIDTH + k, at);
+    d_strength += d_keys[k] * command[at.at(head * WIDTH + k)];
+  }
+  const float along = d_strength / (said.length * said.length);
+#pragma unroll
+  for (int k = 0; k < WIDTH; k++)
+    d_rows[at.at(head * WIDTH + k)] = said.strength * (d_keys[k] - along * command[at.at(head * WIDTH + k)]);
+  d_rows[at.at(base)] = d_strength / said.length * sigmoid(command[at.at(base)]);
+  d_rows[at.at(base + 1)] = total(scalars, head * SCALARS + GATE, at) * said.gate * (1.f - said.gate);
+  d_rows[at.at(base + 2)] = total(scalars, head * SCALARS + SHARPENING, at) * sigmoid(command[at.at(base + 2)]);
+#pragma unroll
+  for (int s = 0; s < 3; s++) {
+    d_shift[s] = total(scalars, head * SCALARS + SHIFT + s, at);
+    mean += said.shift[s] * d_shift[s];
+  }
+#pragma unroll
+  for (int s = 0; s < 3; s++) d_rows[at.at(base + 3 + s)] = said.shift[s] * (d_shift[s] - mean);
+}
+
+__global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float* weights, const int* asked, const float* log_heads,
+                                                                    Kept kept, Cotangents from, Gradients to, int groups) {
+  SHARED_MEMORY(shared);
+  float* d_first = shared + BACKWARD_WEIGHTS;      // [FIRST]
+  float* d_hidden = d_first + FIRST * LANES;       // [HIDDEN]
+  float* d_rows = d_hidden + HIDDEN * LANES;       // [ROWS]
+  float* command = d_rows + ROWS * LANES;          // [COMMANDS]
+  float* d_read = command + COMMANDS * LANES;      // [WIDTH]
+  float* parts = d_read + WIDTH * LANES;           // [2 * WIDTH, WARPS]: of erase and add, then of the keys
+  float* scalars = parts + 2 * WIDTH * WARPS * LANES;  // [HEADS, SCALARS, WARPS]
+  float* edges = scalars + HEADS * SCALARS * WARPS * LANES;  // [HEADS, 2, WARPS], twice
+  float* d_edges = edges + 2 * HEADS * WARPS * LANES;
+  const Place at;
+
+  copy_weights(shared, weights + at.run / groups * BACKWARD_WEIGHTS, BACKWARD_WEIGHTS);
+  float d_tape[OWN][WIDTH] = {}, d_heads[HEADS][OWN] = {}, heads[HEADS][OWN];
+#pragma unroll
+  for (int h = 0; h < HEADS; h++)
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+      heads[h][i] = at.cell(i) < CELLS ? __expf(log_heads[at.by_step(STEPS, STEPS - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
+  for (int k = at.warp; k < WIDTH; k += WARPS) d_read[at.at(k)] = 0.f;
+  for (int c = at.warp; c < COMMANDS; c += WARPS) command[at.at(c)] = kept.commands[at.by_row(STEPS - 1, COMMANDS, c)];
+  __syncthreads();
+
+  for (int t = STEPS - 1; t >= 0; t--) {
+    const Said said[HEADS] = {Said(command, 0, at), Said(command, 1, at)};
+    float before[HEADS][OWN], content[HEADS][OWN], similar[HEADS][OWN] = {}, gated[HEADS][OWN], over[OWN], d_powers[HEADS][OWN];
+    // Both loops over the tape load it anew, because registers are scarcer than bandwidth.
+    const auto tape = [&](int i, int k) {
+      return at.cell(i) < CELLS ? kept.tape[at.by_step(STEPS, t, WIDTH * CELLS, k * CELLS + at.cell(i))] : 0.f;
+    };
+    {  // the write, the read, and the sums that the sharpened heads need
+      const int cell = asked[at.by_step(STEPS, t, 1, 0)];
+      float squares[OWN] = {}, writing[OWN] = {}, reading[OWN] = {};
+#pragma unroll
+      for (int k = 0; k < WIDTH; k++) {
+        const float erase = command[at.at(ERASE + k)], add = command[at.at(ADD + k)], read = d_read[at.at(k)];
+        const float keys[HEADS] = {command[at.at(k)], command[at.at(WIDTH + k)]};
+        const float asked_for = from.written[at.by_step(STEPS, t, WIDTH, k)];
+        float d_erase = 0.f, d_add = 0.f;
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+          const float number = tape(i, k), d = d_tape[i][k] + (at.cell(i) == cell && cell < CELLS ? asked_for : 0.f);
+          squares[i] += number * number;
+          similar[0][i] += keys[0] * number;
+          similar[1][i] += keys[1] * number;
+          writing[i] += d * (add - erase * number);
+          reading[i] += read * number;
+          d_add += heads[1][i] * d;
+          d_erase -= heads[1][i] * number * d;
+          d_tape[i][k] = d * (1.f - heads[1][i] * erase) + heads[0][i] * read;
+        }
+        parts[at.of(k, at.warp)] = d_erase;
+        parts[at.of(WIDTH + k, at.warp)] = d_add;
+      }
+#pragma unroll
+      for (int i = 0; i < OWN; i++) over[i] = rsqrtf(squares[i] + SMALL);
+#pragma unroll
+      for (int h = 0; h < HEADS; h++) {
+        const float log_sum = kept.content[at.by_step(STEPS, t, HEADS, h)];
+        float sum = 0.f;
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+          const bool is_cell = at.cell(i) < CELLS;
+          before[h][i] = at.cell(i) == 0 ? 1.f : 0.f;
+          if (t > 0) before[h][i] = is_cell ? __expf(log_heads[at.by_step(STEPS, t - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
+          similar[h][i] *= said[h].strength * over[i];
+          content[h][i] = is_cell ? __expf(similar[h][i] - log_sum) : 0.f;
+          gated[h][i] = before[h][i] + said[h].gate * (content[h][i] - before[h][i]);
+          const float d_log = is_cell ? from.log_heads[at.by_step(STEPS, t, HEADS * CELLS, h * CELLS + at.cell(i))] : 0.f;
+          d_powers[h][i] = d_log + (d_heads[h][i] + (h ? writing[i] : reading[i])) * heads[h][i];
+          sum += d_powers[h][i];
+        }
+        scalars[at.of(h * SCALARS + SUM, at.warp)] = sum;
+        offer_edges(gated[h], edges, h, at);
+      }
+    }
+    __syncthreads();
+    // Here and below, single warps turn what is summed into the gradient of the command.
+    for (int r = at.warp; r < 2 * WIDTH; r += WARPS) {
+      const float value = command[at.at(ERASE + r)];
+      d_rows[at.at(ERASE + r)] = total(parts, r, at) * (1.f - value * value);
+    }
+    for (int o = at.warp; o < OUTPUTS; o += WARPS) d_rows[at.at(COMMANDS + o)] = from.logits[at.by_step(STEPS, t, OUTPUTS, o)];
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+      const float sum = total(scalars, h * SCALARS + SUM, at);
+      const Neighbours beside(gated[h], edges, h, at);
+      float d_sharpening = 0.f, d_shift[3] = {};
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        const float after = beside.after(gated[h], i), here = gated[h][i], last = beside.before(gated[h], i);
+        const float shifted = said[h].shift[0] * after + said[h].shift[1] * here + said[h].shift[2] * last + TINY;
+        const float d = d_powers[h][i] - heads[h][i] * sum;
+        const float d_shifted = at.cell(i) < CELLS ? __fdividef(d * said[h].sharpening, shifted) : 0.f;
+        d_sharpening += at.cell(i) < CELLS ? d * __logf(shifted) : 0.f;
+        d_shift[0] += d_shifted * after, d_shift[1] += d_shifted * here, d_shift[2] += d_shifted * last;
+        d_powers[h][i] = d_shifted;
+      }
+      scalars[at.of(h * SCALARS + SHARPENING, at.warp)] = d_sharpening;
+#pragma unroll
+      for (int s = 0; s < 3; s++) scalars[at.of(h * SCALARS + SHIFT + s, at.warp)] = d_shift[s];
+      offer_edges(d_powers[h], d_edges, h, at);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < HEADS; h++) {
+      const Neighbours beside(d_powers[h], d_edges, h, at);
+      float d_gate = 0.f, sum = 0.f;
+      float d_gated[OWN];
+#pragma unroll
+      for (int i = 0; i < OWN; i++)
+        d_gated[i] = said[h].shift[0] * beside.before(d_powers[h], i) + said[h].shift[1] * d_powers[h][i] +
+                     said[h].shift[2] * beside.after(d_powers[h], i);
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        d_gate += d_gated[i] * (content[h][i] - before[h][i]);
+        d_heads[h][i] = at.cell(i) < CELLS ? (1.f - said[h].gate) * d_gated[i] : 0.f;
+        d_powers[h][i] = content[h][i] * said[h].gate * d_gated[i];
+        sum += d_powers[h][i];
+      }
+      scalars[at.of(h * SCALARS + GATE, at.warp)] = d_gate;
+      scalars[at.of(h * SCALARS + CONTENT, at.warp)] = sum;
+    }
+    __syncthreads();
+    {
+      float d_norms[OWN] = {};
+#pragma unroll
+      for (int h = 0; h < HEADS; h++) {
+        const float sum = total(scalars, h * SCALARS + CONTENT, at);
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+          d_powers[h][i] = (d_powers[h][i] - content[h][i] * sum) * over[i];
+          d_norms[i] += d_powers[h][i] * similar[h][i] * over[i];
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < WIDTH; k++) {
+        const float keys[HEADS] = {command[at.at(k)] * said[0].strength, command[at.at(WIDTH + k)] * said[1].strength};
+        float d_keys[HEADS] = {0.f, 0.f};
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+          const float number = tape(i, k);
+          d_keys[0] += d_powers[0][i] * number;
+          d_keys[1] += d_powers[1][i] * number;
+          d_tape[i][k] += keys[0] * d_powers[0][i] + keys[1] * d_powers[1][i] - number * d_norms[i];
+        }
+        parts[at.of(k, at.warp)] = d_keys[0];
+        parts[at.of(WIDTH + k, at.warp)] = d_keys[1];
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int h = 0; h < HEADS; h++)
+      if (at.warp == h) give_command(d_rows, command, parts, scalars, said[h], h, at);
+    __syncthreads();
+    {  // the last layer
+      constexpr int UNITS = per_warp(HIDDEN);
+      float sum[padded(HIDDEN)] = {};
+      add_products<ROWS, HIDDEN>(sum, shared + LAST_BACK, d_rows, at);
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) {
+        const int unit = at.warp * UNITS + j;
+        if (unit < HIDDEN) {
+          const float value = kept.hidden[at.by_row(t, HIDDEN, unit)];
+          d_hidden[at.at(unit)] = sum[j] * (1.f - value * value);
+          to.hidden[at.by_row(t, HIDDEN, unit)] = d_hidden[at.at(unit)];
+        }
+      }
+      for (int r = at.warp; r < ROWS; r += WARPS) to.rows[at.by_row(t, ROWS, r)] = d_rows[at.at(r)];
+      if (t > 0)
+        for (int c = at.warp; c < COMMANDS; c += WARPS) command[at.at(c)] = kept.commands[at.by_row(t - 1, COMMANDS, c)];
+    }
+    __syncthreads();
+    {  // the second layer
+      constexpr int UNITS = per_warp(FIRST);
+      float sum[padded(FIRST)] = {};
+      add_products<HIDDEN, FIRST>(sum, shared + SECOND_BACK, d_hidden, at);
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) {
+        const int unit = at.warp * UNITS + j;
+        if (unit < FIRST) {
+          const float value = kept.first[at.by_row(t, FIRST, unit)];
+          d_first[at.at(unit)] = sum[j] * (1.f - value * value);
+          to.first[at.by_row(t, FIRST, unit)] = d_first[at.at(unit)];
+        }
+      }
+    }
+    __syncthreads();
+    for (int k = at.warp; k < WIDTH; k += WARPS) {  // what was read in the step before
+      float sum = 0.f;
+#pragma unroll 5
+      for (int u = 0; u < FIRST; u++) sum += shared[READ_BACK + u * WIDTH + k] * d_first[at.at(u)];
+      d_read[at.at(k)] = sum;
+    }
+#pragma unroll
+    for (int h = 0; h < HEADS; h++)
+#pragma unroll
+      for (int i = 0; i < OWN; i++) heads[h][i] = before[h][i];
+    __syncthreads();
+  }
+  for (int k = at.warp; k < WIDTH; k += WARPS) to.read[(at.run * WIDTH + k) * LANES + at.lane] = d_read[at.at(k)];
+}
+
+constexpr int FORWARD_SHARED =
+    4 * (FORWARD_WEIGHTS + LANES * (FIRST + HIDDEN + COMMANDS + WIDTH + WARPS * (2 * HEADS + 2 * HEADS + WIDTH)));
+constexpr int BACKWARD_SHARED =
+    4 * (BACKWARD_WEIGHTS + LANES * (FIRST + HIDDEN + ROWS + COMMANDS + WIDTH + WARPS * (2 * WIDTH + HEADS * SCALARS + 4 * HEADS)));
+
+using Floats = ffi::Buffer<ffi::F32>;
+using Ints = ffi::Buffer<ffi::S32>;
+using Result = ffi::Result<Floats>;
+
+// The sizes of a call, from an array [seeds, groups, step, lane]; there may be any number of axes of seeds.
+struct Sizes {
+  int groups, steps, blocks;
+
+  explicit Sizes(const Ints& array) {
+    const auto sizes = array.dimensions();
+    groups = sizes[sizes.size() - 3], steps = sizes[sizes.size() - 2];
+    blocks = steps ? array.element_count() / (int64_t(steps) * LANES) : 0;
+  }
+};
+
+ffi::Error forward(cudaStream_t stream, Floats weights, Ints symbols, Ints asked, Result logits, Result log_heads, Result written) {
+  const Sizes sizes(symbols);
+  if (!sizes.blocks) return ffi::Error::Success();
+  const Outputs out{logits->typed_data(), log_heads->typed_data(), written->typed_data()};
+  return launched(stream, run_forward<false>, sizes.blocks, WARPS * LANES, FORWARD_SHARED, weights.typed_data(), symbols.typed_data(),
+                  asked.typed_data(), out, Kept{}, sizes.groups, sizes.steps);
+}
+
+ffi::Error forward_kept(cudaStream_t stream, Floats weights, Ints symbols, Ints asked, Result logits, Result log_heads, Result written,
+                        Result first, Result hidden, Result commands, Result reads, Result tape, Result content) {
+  const Sizes sizes(symbols);
+  if (!sizes.blocks) return ffi::Error::Success();
+  const Outputs out{logits->typed_data(), log_heads->typed_data(), written->typed_data()};
+  const Kept kept{first->typed_data(), hidden->typed_data(), commands->typed_data(),
+                  reads->typed_data(), tape->typed_data(), content->typed_data()};
+  return launched(stream, run_forward<true>, sizes.blocks, WARPS * LANES, FORWARD_SHARED, weights.typed_data(), symbols.typed_data(),
+                  asked.typed_data(), out, kept, sizes.groups, sizes.steps);
+}
+
+ffi::Error backward(cudaStream_t stream, Floats weights, Ints asked, Floats log_heads, Floats first, Floats hidden, Floats commands,
+                    Floats tape, Floats content, Floats d_logits, Floats d_log_heads, Floats d_written, Result d_first,
+                    Result d_hidden, Result d_rows, Result d_read) {
+  const Sizes sizes(asked);
+  if (!sizes.blocks) return ffi::Error::Success();
+  const Kept kept{first.typed_data(), hidden.typed_data(), commands.typed_data(), nullptr, tape.typed_data(), content.typed_data()};
+  const Cotangents from{d_logits.typed_data(), d_log_heads.typed_data(), d_written.typed_data()};
+  const Gradients to{d_first->typed_data(), d_hidden->typed_data(), d_rows->typed_data(), d_read->typed_data()};
+  return launched(stream, run_backward, sizes.blocks, WARPS * LANES, BACKWARD_SHARED, weights.typed_data(), asked.typed_data(),
+                  log_heads.typed_data(), kept, from, to, sizes.groups);
+}
+
+#define FORWARD ffi::Ffi::Bind().Ctx<StreamContext>().Arg<Floats>().Arg<Ints>().Arg<Ints>().Ret<Floats>().Ret<Floats>().Ret<Floats>()
+XLA_FFI_DEFINE_HANDLER_SYMBOL(Forward, forward, FORWARD, {ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    ForwardKept, forward_kept,
+    FORWARD.Ret<Floats>().Ret<Floats>().Ret<Floats>().Ret<Floats>().Ret<Floats>().Ret<Floats>(),
+    {ffi::Traits::kCmdBufferCompatible});
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    Backward, backward,
+    ffi::Ffi::Bind().Ctx<StreamContext>().Arg<Floats>().Arg<Ints>()
+        .Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>().Arg<Floats>()
+        .Ret<Floats>().Ret<Floats>().Ret<Floats>().Ret<Floats>(),
+    {ffi::Traits::kCmdBufferCompatible});
+
+// Whether both kernels fit into the shared memory of a multiprocessor.
+extern "C" int fits() { return shared_limit() >= (FORWARD_SHARED > BACKWARD_SHARED ? FORWARD_SHARED : BACKWARD_SHARED); }
