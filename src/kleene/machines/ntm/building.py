@@ -34,7 +34,7 @@ MOST_WARPS = 32  # of a block
 class KernelSizes:
     """The sizes that a kernel is built for. `steps` are those of runs with a gradient; others may have any number.
 
-    A block has `warps` warps, and a multiprocessor has room for `blocks` blocks at least.
+    A block has `warps` warps, and a multiprocessor has room for this many blocks of each kernel at least.
     """
 
     cells: int
@@ -45,7 +45,8 @@ class KernelSizes:
     outputs: int
     steps: int
     warps: int
-    blocks: int
+    forward_blocks: int
+    backward_blocks: int
 
     @classmethod
     def of(cls, machine: Any, cells: int, steps: int) -> "KernelSizes":
@@ -54,7 +55,8 @@ class KernelSizes:
         own = 2 if max(first, hidden) > 64 else 3  # cells of a warp, as measured on an H200
         warps = min(MOST_WARPS, max(8, -(-cells // own)))
         sizes = (cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps)
-        return cls(*sizes, warps, blocks=max(1, 16 // warps))
+        blocks = max(1, 16 // warps)
+        return cls(*sizes, warps, blocks, blocks)
 
     @property
     def macros(self) -> list[str]:
@@ -94,7 +96,7 @@ def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
     nvcc = compiler()
     if nvcc is None or not capability.isdecimal():
         return None
-    command = (nvcc, "-O3", "-std=c++17", "-w", f"-arch=sm_{capability}", "-shared", "-Xcompiler", "-fPIC")
+    command = (nvcc, "-O3", "--use_fast_math", "-std=c++17", "-w", f"-arch=sm_{capability}", "-shared", "-Xcompiler", "-fPIC")
     return _built(KernelSizes.of(machine, cells, steps), command, "CUDA")
 
 

@@ -12,6 +12,7 @@
 #define __host__
 #define __global__
 #define __launch_bounds__(...)
+#define ASSUME(condition)
 #define SHARED_MEMORY(name) float* name = emulated_shared.data()
 
 struct float4 {
@@ -38,6 +39,7 @@ struct xla::ffi::CtxDecoding<StreamContext> {
   static std::optional<Type> Decode(const XLA_FFI_Api*, XLA_FFI_ExecutionContext*, DiagnosticEngine&) { return 0; }
 };
 
+inline void prefetch(const float*) {}
 inline int shared_limit() { return 1 << 30; }
 
 template <typename Kernel, typename... Arguments>

@@ -21,7 +21,10 @@ namespace ffi = xla::ffi;
 #else
 #include <cuda_runtime.h>
 #define SHARED_MEMORY(name) extern __shared__ float name[]
+#define ASSUME(condition) __builtin_assume(condition)
 using StreamContext = ffi::PlatformStream<cudaStream_t>;
+
+__device__ void prefetch(const float* address) { asm volatile("prefetch.global.L2 [%0];" ::"l"(address)); }
 
 inline int shared_limit() {
   int device = 0, bytes = 0;
@@ -83,14 +86,23 @@ struct Place {
   int64_t run = blockIdx.x;
   int warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
 
+  __device__ Place() { ASSUME(warp >= 0 && warp < WARPS); }
+
   // The index of an entry of an array [run, step, rows, lane], and of one [run, rows, step, lane].
   __device__ int64_t by_step(int steps, int step, int rows, int r) const { return ((run * steps + step) * rows + r) * LANES + lane; }
   __device__ int64_t by_row(int step, int rows, int r) const { return ((run * rows + r) * STEPS + step) * LANES + lane; }
+  // Row j of those that this warp has of `rows`; it may be past the last.
+  __device__ int row_of(int rows, int j) const { return warp * per_warp(rows) + j; }
   __device__ int cell(int own) const { return warp * OWN + own; }
   // Numbers in shared memory: one for each lane, or one for each warp and lane.
   __device__ int at(int r) const { return r * LANES + lane; }
   __device__ int of(int r, int from) const { return (r * WARPS + from) * LANES + lane; }
 };
+
+// The rows of an array that this warp has.
+#define EACH_ROW(r, rows)                                              \
+  _Pragma("unroll") for (int own_ = 0; own_ < per_warp(rows); own_++) \
+    if (const int r = at.row_of(rows, own_); r < (rows))
 
 __device__ void copy_weights(float* into, const float* from, int64_t count) {
   auto* target = reinterpret_cast<float4*>(into);
@@ -200,7 +212,7 @@ struct Kept {
 };
 
 template <bool KEEP>
-__global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
+__global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
     run_forward(const float* weights, const int* symbols, const int* asked, Outputs out, Kept kept, int groups, int steps) {
   SHARED_MEMORY(shared);
   float* first = shared + FORWARD_WEIGHTS;        // [FIRST]
@@ -222,23 +234,22 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
 #pragma unroll
     for (int k = 0; k < WIDTH; k++) tape[i][k] = EMPTY;
   }
-  for (int k = at.warp; k < WIDTH; k += WARPS) read[at.at(k)] = shared[FIRST_READ + k];
+  EACH_ROW(k, WIDTH) read[at.at(k)] = shared[FIRST_READ + k];
   __syncthreads();
 
   for (int t = 0; t < steps; t++) {
     {  // the first layer
-      constexpr int UNITS = per_warp(FIRST);
       const int symbol = symbols[at.by_step(steps, t, 1, 0)];
       float sum[padded(FIRST)];
 #pragma unroll
       for (int j = 0; j < padded(FIRST); j++) {
-        const int unit = at.warp * UNITS + j;
-        sum[j] = j < UNITS && unit < FIRST ? shared[ENTRY + unit * SYMBOLS + symbol] : 0.f;
+        const int unit = at.row_of(FIRST, j);
+        sum[j] = j < per_warp(FIRST) && unit < FIRST ? shared[ENTRY + unit * SYMBOLS + symbol] : 0.f;
       }
       add_products<WIDTH, FIRST>(sum, shared + READ, read, at);
 #pragma unroll
-      for (int j = 0; j < UNITS; j++) {
-        const int unit = at.warp * UNITS + j;
+      for (int j = 0; j < per_warp(FIRST); j++) {
+        const int unit = at.row_of(FIRST, j);
         if (unit < FIRST) {
           const float value = tanh_of(sum[j]);
           first[at.at(unit)] = value;
@@ -246,18 +257,17 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
         }
       }
       if (KEEP)
-        for (int k = at.warp; k < WIDTH; k += WARPS) kept.reads[at.by_row(t, WIDTH, k)] = read[at.at(k)];
+        EACH_ROW(k, WIDTH) kept.reads[at.by_row(t, WIDTH, k)] = read[at.at(k)];
     }
     __syncthreads();
     {  // the second layer
-      constexpr int UNITS = per_warp(HIDDEN);
       float sum[padded(HIDDEN)];
 #pragma unroll
       for (int j = 0; j < padded(HIDDEN); j++) sum[j] = shared[SECOND_BIAS + at.warp * padded(HIDDEN) + j];
       add_products<FIRST, HIDDEN>(sum, shared + SECOND, first, at);
 #pragma unroll
-      for (int j = 0; j < UNITS; j++) {
-        const int unit = at.warp * UNITS + j;
+      for (int j = 0; j < per_warp(HIDDEN); j++) {
+        const int unit = at.row_of(HIDDEN, j);
         if (unit < HIDDEN) {
           const float value = tanh_of(sum[j]);
           hidden[at.at(unit)] = value;
@@ -267,14 +277,13 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
     }
     __syncthreads();
     {  // the command, and the logits
-      constexpr int UNITS = per_warp(ROWS);
       float sum[padded(ROWS)];
 #pragma unroll
       for (int j = 0; j < padded(ROWS); j++) sum[j] = shared[LAST_BIAS + at.warp * padded(ROWS) + j];
       add_products<HIDDEN, ROWS>(sum, shared + LAST, hidden, at);
 #pragma unroll
-      for (int j = 0; j < UNITS; j++) {
-        const int unit = at.warp * UNITS + j;
+      for (int j = 0; j < per_warp(ROWS); j++) {
+        const int unit = at.row_of(ROWS, j);
         if (unit < COMMANDS) {
           const float value = unit < ERASE ? sum[j] : tanh_of(sum[j]);
           command[at.at(unit)] = value;
@@ -354,7 +363,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
       if (at.warp == 0 && (cell < 0 || cell >= CELLS)) out.written[at.by_step(steps, t, WIDTH, k)] = 0.f;
     }
     __syncthreads();
-    for (int k = at.warp; k < WIDTH; k += WARPS) read[at.at(k)] = total(parts, k, at);
+    EACH_ROW(k, WIDTH) read[at.at(k)] = total(parts, k, at);
     __syncthreads();
   }
 }
@@ -396,7 +405,19 @@ __device__ void give_command(float* d_rows, const float* command, const float* p
   for (int s = 0; s < 3; s++) d_rows[at.at(base + 3 + s)] = said.shift[s] * (d_shift[s] - mean);
 }
 
-__global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float* weights, const int* asked, const float* log_heads,
+// Asks for what the next step of the backward kernel begins with, a row of 32 numbers for each lane.
+__device__ void prefetch_step(const float* tape, const float* log_heads, const float* d_log_heads, int step, const Place& at) {
+  for (int r = at.lane; r < WIDTH * OWN; r += LANES)
+    if (at.cell(r % OWN) < CELLS) prefetch(tape + at.by_step(STEPS, step, WIDTH * CELLS, r / OWN * CELLS + at.cell(r % OWN)) - at.lane);
+  for (int r = at.lane; r < HEADS * OWN; r += LANES)
+    if (at.cell(r % OWN) < CELLS) {
+      const int row = r / OWN * CELLS + at.cell(r % OWN);
+      prefetch(d_log_heads + at.by_step(STEPS, step, HEADS * CELLS, row) - at.lane);
+      if (step > 0) prefetch(log_heads + at.by_step(STEPS, step - 1, HEADS * CELLS, row) - at.lane);
+    }
+}
+
+__global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(const float* weights, const int* asked, const float* log_heads,
                                                                     Kept kept, Cotangents from, Gradients to, int groups) {
   SHARED_MEMORY(shared);
   float* d_first = shared + BACKWARD_WEIGHTS;      // [FIRST]
@@ -417,8 +438,8 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
 #pragma unroll
     for (int i = 0; i < OWN; i++)
       heads[h][i] = at.cell(i) < CELLS ? __expf(log_heads[at.by_step(STEPS, STEPS - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
-  for (int k = at.warp; k < WIDTH; k += WARPS) d_read[at.at(k)] = 0.f;
-  for (int c = at.warp; c < COMMANDS; c += WARPS) command[at.at(c)] = kept.commands[at.by_row(STEPS - 1, COMMANDS, c)];
+  EACH_ROW(k, WIDTH) d_read[at.at(k)] = 0.f;
+  EACH_ROW(c, COMMANDS) command[at.at(c)] = kept.commands[at.by_row(STEPS - 1, COMMANDS, c)];
   __syncthreads();
 
   for (int t = STEPS - 1; t >= 0; t--) {
@@ -430,7 +451,9 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
     };
     {  // the write, the read, and the sums that the sharpened heads need
       const int cell = asked[at.by_step(STEPS, t, 1, 0)];
-      float squares[OWN] = {}, writing[OWN] = {}, reading[OWN] = {};
+      float squares[OWN] = {}, writing[OWN] = {}, reading[OWN] = {}, is_asked[OWN];
+#pragma unroll
+      for (int i = 0; i < OWN; i++) is_asked[i] = at.cell(i) == cell && cell < CELLS ? 1.f : 0.f;
 #pragma unroll
       for (int k = 0; k < WIDTH; k++) {
         const float erase = command[at.at(ERASE + k)], add = command[at.at(ADD + k)], read = d_read[at.at(k)];
@@ -439,7 +462,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
         float d_erase = 0.f, d_add = 0.f;
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
-          const float number = tape(i, k), d = d_tape[i][k] + (at.cell(i) == cell && cell < CELLS ? asked_for : 0.f);
+          const float number = tape(i, k), d = d_tape[i][k] + is_asked[i] * asked_for;
           squares[i] += number * number;
           similar[0][i] += keys[0] * number;
           similar[1][i] += keys[1] * number;
@@ -476,11 +499,11 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
     }
     __syncthreads();
     // Here and below, single warps turn what is summed into the gradient of the command.
-    for (int r = at.warp; r < 2 * WIDTH; r += WARPS) {
+    EACH_ROW(r, 2 * WIDTH) {
       const float value = command[at.at(ERASE + r)];
       d_rows[at.at(ERASE + r)] = total(parts, r, at) * (1.f - value * value);
     }
-    for (int o = at.warp; o < OUTPUTS; o += WARPS) d_rows[at.at(COMMANDS + o)] = from.logits[at.by_step(STEPS, t, OUTPUTS, o)];
+    EACH_ROW(o, OUTPUTS) d_rows[at.at(COMMANDS + o)] = from.logits[at.by_step(STEPS, t, OUTPUTS, o)];
 #pragma unroll
     for (int h = 0; h < HEADS; h++) {
       const float sum = total(scalars, h * SCALARS + SUM, at);
@@ -554,39 +577,44 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
       if (at.warp == h) give_command(d_rows, command, parts, scalars, said[h], h, at);
     __syncthreads();
     {  // the last layer
-      constexpr int UNITS = per_warp(HIDDEN);
-      float sum[padded(HIDDEN)] = {};
+      if (t > 0) prefetch_step(kept.tape, log_heads, from.log_heads, t - 1, at);
+      float sum[padded(HIDDEN)] = {}, values[per_warp(HIDDEN)] = {};
+#pragma unroll
+      for (int j = 0; j < per_warp(HIDDEN); j++)
+        if (at.row_of(HIDDEN, j) < HIDDEN) values[j] = kept.hidden[at.by_row(t, HIDDEN, at.row_of(HIDDEN, j))];
       add_products<ROWS, HIDDEN>(sum, shared + LAST_BACK, d_rows, at);
 #pragma unroll
-      for (int j = 0; j < UNITS; j++) {
-        const int unit = at.warp * UNITS + j;
+      for (int j = 0; j < per_warp(HIDDEN); j++) {
+        const int unit = at.row_of(HIDDEN, j);
         if (unit < HIDDEN) {
-          const float value = kept.hidden[at.by_row(t, HIDDEN, unit)];
-          d_hidden[at.at(unit)] = sum[j] * (1.f - value * value);
-          to.hidden[at.by_row(t, HIDDEN, unit)] = d_hidden[at.at(unit)];
+          const float d = sum[j] * (1.f - values[j] * values[j]);
+          d_hidden[at.at(unit)] = d;
+          to.hidden[at.by_row(t, HIDDEN, unit)] = d;
         }
       }
-      for (int r = at.warp; r < ROWS; r += WARPS) to.rows[at.by_row(t, ROWS, r)] = d_rows[at.at(r)];
+      EACH_ROW(r, ROWS) to.rows[at.by_row(t, ROWS, r)] = d_rows[at.at(r)];
       if (t > 0)
-        for (int c = at.warp; c < COMMANDS; c += WARPS) command[at.at(c)] = kept.commands[at.by_row(t - 1, COMMANDS, c)];
+        EACH_ROW(c, COMMANDS) command[at.at(c)] = kept.commands[at.by_row(t - 1, COMMANDS, c)];
     }
     __syncthreads();
     {  // the second layer
-      constexpr int UNITS = per_warp(FIRST);
-      float sum[padded(FIRST)] = {};
+      float sum[padded(FIRST)] = {}, values[per_warp(FIRST)] = {};
+#pragma unroll
+      for (int j = 0; j < per_warp(FIRST); j++)
+        if (at.row_of(FIRST, j) < FIRST) values[j] = kept.first[at.by_row(t, FIRST, at.row_of(FIRST, j))];
       add_products<HIDDEN, FIRST>(sum, shared + SECOND_BACK, d_hidden, at);
 #pragma unroll
-      for (int j = 0; j < UNITS; j++) {
-        const int unit = at.warp * UNITS + j;
+      for (int j = 0; j < per_warp(FIRST); j++) {
+        const int unit = at.row_of(FIRST, j);
         if (unit < FIRST) {
-          const float value = kept.first[at.by_row(t, FIRST, unit)];
-          d_first[at.at(unit)] = sum[j] * (1.f - value * value);
-          to.first[at.by_row(t, FIRST, unit)] = d_first[at.at(unit)];
+          const float d = sum[j] * (1.f - values[j] * values[j]);
+          d_first[at.at(unit)] = d;
+          to.first[at.by_row(t, FIRST, unit)] = d;
         }
       }
     }
     __syncthreads();
-    for (int k = at.warp; k < WIDTH; k += WARPS) {  // what was read in the step before
+    EACH_ROW(k, WIDTH) {  // what was read in the step before
       float sum = 0.f;
 #pragma unroll 5
       for (int u = 0; u < FIRST; u++) sum += shared[READ_BACK + u * WIDTH + k] * d_first[at.at(u)];
@@ -598,7 +626,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) run_backward(const float
       for (int i = 0; i < OWN; i++) heads[h][i] = before[h][i];
     __syncthreads();
   }
-  for (int k = at.warp; k < WIDTH; k += WARPS) to.read[(at.run * WIDTH + k) * LANES + at.lane] = d_read[at.at(k)];
+  EACH_ROW(k, WIDTH) to.read[(at.run * WIDTH + k) * LANES + at.lane] = d_read[at.at(k)];
 }
 
 constexpr int FORWARD_SHARED =
