@@ -33,9 +33,9 @@ OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "
 
 # English: as `kleene reproduce english --full`, with tied weights, fewer words and units, and more dropout.
 KNOWN_WORDS = 10_000
-ENGLISH_SEEDS = 2
-ENGLISH = {"hidden": 256, "layers": 1, "dropout": 0.4, "tied": True, "rate": 20.0, "steady": 9, "decay": 0.5}
-ENGLISH |= {"epochs": 16, "batch": 20, "steps": 35}
+ENGLISH_SEEDS = 1
+ENGLISH = {"hidden": 256, "layers": 1, "dropout": 0.3, "tied": True, "rate": 20.0, "steady": 11, "decay": 0.5}
+ENGLISH |= {"epochs": 20, "batch": 40, "steps": 35}
 
 
 def grammar_words(count: int, *, seed: int) -> list[str]:
