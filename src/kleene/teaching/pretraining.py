@@ -107,18 +107,18 @@ def pretrain_english(
     return Path(path)
 
 
-def judged(model: LSTM, part: str = "valid") -> dict[str, float]:
-    """The perplexity of a language model on a part of wikitext-2, as it reads it and in all words of the training part.
+def judged(model: LSTM, whole: Corpus, **options: Any) -> dict[str, float]:
+    """The perplexity of a language model on held-out text, as it reads the text and in all words of the corpus.
 
     Models of different vocabularies cannot be compared by the former, because a word that a model does not know counts
-    as `<unk>`, which is easy to predict. For the latter, the words that are `<unk>` to the model share its probability
-    in proportion to their frequency in the training part.
+    as `<unk>`, which is easy to predict. For `in_all_words`, the words that are `<unk>` to the model share its
+    probability in proportion to their frequency in the training part. `options` are those of the lesson.
     """
-    whole, known = wikitext_2(part), Vocabulary(tuple(map(str, model.vocabulary)))
+    known = Vocabulary(tuple(map(str, model.vocabulary)))
     read = known.encode(whole.vocabulary.words)  # the model's id of each word
     corpus = Corpus(whole.name, known, read[whole.train], read[whole.held_out])
     sizes = {"hidden": int(model.decoder.shape[1]), "layers": len(model.layers)}
-    lesson = corpus_lesson(corpus, **sizes)
+    lesson = corpus_lesson(corpus, **(sizes | options))
     tested = jax.jit(lesson.test)(model, jax.random.key(0), Setting.without_hints())
     perplexity = float(tested["perplexity"])
     return {
@@ -150,7 +150,7 @@ def _pretrain_and_judge(asked: argparse.Namespace) -> None:
     path = pretrain_english(asked.file, corpus, on_test=_print_test, **limits, **options)
     model = unpack(path)
     facts = {"file": path.name, "bytes": path.stat().st_size, "words": len(model.vocabulary)} | ENGLISH | options
-    print(json.dumps(facts | {part: judged(model, part) for part in ("valid", "test")}), flush=True)
+    print(json.dumps(facts | {part: judged(model, wikitext_2(part)) for part in ("valid", "test")}), flush=True)
 
 
 def _arguments() -> argparse.Namespace:

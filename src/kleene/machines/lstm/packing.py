@@ -8,7 +8,6 @@ machine reads the same weights. Biases are stored whole, and a decoder that equa
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from kleene.errors import InputError, ModelFileError
@@ -51,20 +50,10 @@ def unpack(path: Any) -> LSTM:
         layers = len({name.split(".")[1] for name in whole if name.startswith("layers.")})
         still = np.zeros((layers, whole["decoder"].shape[1]), np.float32)
         axes = Axes(FORMAT, {})
-        weights = axes.bind(LSTM, whole | {f"{START}hidden": still, f"{START}cell": jnp.zeros_like(still)})
+        weights = axes.bind(LSTM, whole | {f"{START}hidden": still, f"{START}cell": still.copy()})
         return LSTM(**weights, vocabulary=read_vocabulary(header, axes["symbols"]))
     except BROKEN as error:
         raise ModelFileError(f"{str(path)!r} does not hold a whole packed LSTM ({error}); make it again") from None
-
-
-def packed_weights(array: np.ndarray) -> np.ndarray:
-    """The weights that a matrix has after it was packed and unpacked.
-
-    >>> packed_weights(np.array([[0.5, -1.0, 0.001], [0.0, 0.0, 0.0]])).round(3).tolist()
-    [[0.504, -1.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    found = _packed("", array)
-    return _unpacked(found[""], found[SCALE])
 
 
 def _packed(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
