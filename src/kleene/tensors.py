@@ -19,7 +19,7 @@ PYTORCH_LSTM = (
     "it has the weights of a PyTorch LSTM, without its words. Turn it into a model of Kleene with "
     "kleene.LSTM.from_torch({file}, vocabulary=WORDS).save(FILE)"
 )
-NAMES = FLOATS | {"I64": "int64", "I32": "int32", "U8": "uint8"}
+NAMES = FLOATS | {"I64": "int64", "I32": "int32", "I8": "int8", "U8": "uint8"}
 
 
 def write_tensors(path: Any, kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:

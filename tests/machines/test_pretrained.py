@@ -1,16 +1,19 @@
-"""The language model that ships with Kleene, and the text that it was taught on."""
+"""The language models that ship with Kleene, and the text that the one of the grammar was taught on."""
 
 from importlib.resources import files
+from itertools import islice
 
 import numpy as np
 import pytest
 
+from kleene.data import data_file
 from kleene.explaining import decompose_batch
-from kleene.machines.pretrained import grammar_model
+from kleene.machines.pretrained import english_model, grammar_model
 from kleene.tasks.grammar import sentences, vocabulary
 from kleene.tasks.lexicon import PEOPLE, nouns
-from kleene.tasks.text import UNKNOWN, unigram_perplexity
+from kleene.tasks.text import UNKNOWN, Vocabulary, unigram_perplexity, words_of
 from kleene.teaching.pretraining import grammar_corpus, grammar_words
+from tests.tasks.published import need
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +75,39 @@ def test_the_text_hides_some_words_of_open_classes_and_capitalises_half_of_the_s
     assert 0.45 < np.mean([word[0].isupper() for word in starts]) < 0.7  # names always are
     corpus = grammar_corpus(3000, 100)
     assert corpus.train.tolist() == corpus.vocabulary.encode(grammar_words(3000, seed=0)).tolist()
+
+
+def test_the_file_of_the_english_model_is_small_and_it_begins_with_the_most_frequent_words():
+    assert (files("kleene.machines.pretrained") / "english.safetensors").stat().st_size < 4_300_000
+    known = english_model().vocabulary
+    assert known[:8] == (UNKNOWN, "<eos>", "the", ",", ".", "of", "and", "in")
+    assert len(known) >= 10_000
+    assert {"The", "government", "she", "dogs", "sick", "@-@"} <= set(known)
+
+
+@pytest.mark.parametrize(
+    ("before", "likelier", "other"),
+    [
+        ("He was one of the", "most", "is"),
+        ("The game was released in", "the", "they"),
+        ("She did not want to", "be", "was"),
+        ("In the early 20th", "century", "them"),
+        ("The books on the table", "were", "it"),
+    ],
+)
+def test_the_english_model_expects_words_that_fit(before, likelier, other):
+    model = english_model()
+    logits = dict(zip(model.vocabulary, model.outputs(before.split())[-1]))
+    assert logits[likelier] > logits[other]
+
+
+def test_on_wikitext_2_the_english_model_is_far_better_than_the_frequencies_of_words():
+    need("wikitext-2")
+    words = list(islice(words_of(data_file("wikitext-2", "test.txt")), 3000))
+    model, known = english_model(), Vocabulary(tuple(map(str, english_model().vocabulary)))
+    codes = known.encode(words)
+    outputs = model.outputs(known.decode(codes))[:-1].astype(np.float64)
+    chances = outputs - np.logaddexp.reduce(outputs, axis=1, keepdims=True)
+    perplexity = np.exp(-chances[np.arange(len(codes)), codes].mean())
+    train = known.encode(words_of(data_file("wikitext-2", "train.txt")))
+    assert unigram_perplexity(train, codes, len(known)) > 3 * perplexity

@@ -181,3 +181,18 @@ def test_an_lstm_can_be_drawn_under_jit_and_is_the_same():
     drawn = jax.jit(lambda key: LSTM.random("ab", 3, 2, key=key))(jax.random.key(4))
     for one, other in zip(jax.tree.leaves(drawn), jax.tree.leaves(LSTM.random("ab", 3, 2, key=jax.random.key(4)))):
         assert np.asarray(one) == pytest.approx(np.asarray(other), abs=1e-6)
+
+
+def test_tied_weights_stay_equal_and_learn_by_the_gradients_of_both_places():
+    taught = made(NOISE, rate=2.0, settling=None, clip=100.0, tied=True)
+    plan = Plan.grid(taught, seeds=2, iterations=1, test_every=1)
+    before = taught.fresh(jax.random.split(jax.random.key(0))[0])
+    after = first_run(teach(plan)[1])
+    assert np.array_equal(after.embedding, after.decoder)
+    streams = NOISE[:168].reshape(3, 56).T
+    empty = Memory(*[jnp.zeros((3, 1, 5))] * 2)
+    slopes = jax.grad(lambda network: plain_loss(network, streams[:5], empty)[0])(before)
+    assert np.allclose(after.embedding, before.embedding - 2.0 * (slopes.embedding + slopes.decoder), atol=1e-6)
+    assert np.allclose(after.layers[0].bias, before.layers[0].bias - 2.0 * slopes.layers[0].bias, atol=1e-6)
+    assert "tied" in taught.config
+    assert "tied" not in made().config

@@ -132,7 +132,11 @@ def explain(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="An LSTM, a simple RNN or a TransformerLM in a file; one ships with Kleene.")
+        str | None,
+        typer.Option(
+            help="An LSTM, a simple RNN or a TransformerLM in a file, or one that ships with Kleene: english or "
+            "grammar. By default the one of these that knows more of the words."
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option(help="interdependence, or a plainer measure beside it: erasure or gradient.")

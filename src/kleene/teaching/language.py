@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -127,8 +128,9 @@ class TextTask(Task):
 class LanguageModel(Trainable):
     """An `LSTM` over the vocabulary, initialised as PyTorch's word_language_model is; dropout is for training only."""
 
-    def __init__(self, vocabulary: tuple[Any, ...], hidden: int, layers: int, dropout: float):
+    def __init__(self, vocabulary: tuple[Any, ...], hidden: int, layers: int, dropout: float, tied: bool = False):
         self.vocabulary, self.hidden, self.layers, self.dropout = vocabulary, hidden, layers, dropout
+        self.tied = tied
 
     def fresh(self, key: PRNGKeyArray) -> LSTM:
         first, second = jax.random.split(key)
@@ -139,7 +141,7 @@ class LanguageModel(Trainable):
             embedding=embedding,
             layers=network.layers,
             start=network.start,
-            decoder=decoder,
+            decoder=embedding if self.tied else decoder,
             decoder_bias=jnp.zeros(shape[1]),
             vocabulary=self.vocabulary,
         )
@@ -178,6 +180,7 @@ def language_lesson(
     decay: float = 0.25,
     clip: float = 0.25,
     dropout: float = 0.0,
+    tied: bool = False,
     epochs: int = 40,
     test_streams: int | None = None,
     probes: Mapping[str, Probe] | None = None,
@@ -189,7 +192,7 @@ def language_lesson(
     SGD with gradients clipped to the norm `clip`, as in PyTorch's word_language_model. The rate falls as
     1/√(1 + update/settling), or is constant where `settling` is None. With `steady`, the rate is instead constant for
     that many epochs, and multiplied by `decay` before each later epoch. None of this depends on the total number of
-    updates.
+    updates. With `tied`, the decoder is the embedding throughout (Press & Wolf 2017).
 
     A run *generalises* when its perplexity on the held-out text is below that of a unigram model. `probes` are
     measured at each test: functions of the network, a key and the index of the kind. A probe that measures several
@@ -209,16 +212,15 @@ def language_lesson(
     reading: dict[str, Any] = {"memory": (layers, hidden), "batch": batch, "steps": steps}
     task = TextTask(words, texts, tested, name=f"{name} lstm", test_streams=streams, probes=kept, **reading)
     training = {"learning_rate": rate, "steady": steady, "decay": decay, "clip": clip, "dropout": dropout}
+    training |= {"tied": True} if tied else {}
     del sizes["epochs"]  # belongs to the plan
     digest = hashlib.sha256(repr(words).encode()).hexdigest()[:16]
     content = {"vocabulary": [len(words), digest], "texts": task.digests, "probes": list(kept)}
     return Lesson(
         task,
-        LanguageModel(words, hidden, layers, dropout),
+        LanguageModel(words, hidden, layers, dropout, tied),
         criterion=below_unigrams,
-        optimiser=optax.chain(
-            optax.clip_by_global_norm(clip), optax.sgd(_rate(rate, settling, steady, decay, task.epoch))
-        ),
+        optimiser=_optimiser(_rate(rate, settling, steady, decay, task.epoch), clip, tied),
         batch=batch,
         iterations=epochs * task.epoch,
         seeds=1,  # a language model takes long
@@ -230,6 +232,28 @@ def corpus_lesson(corpus: Corpus, **options: Any) -> Lesson:
     """The lesson of one corpus."""
     named: dict[str, Any] = {"name": corpus.name} | options
     return language_lesson(corpus.vocabulary.words, corpus.train, corpus.held_out, **named)
+
+
+def _optimiser(rate: Any, clip: float, tied: bool) -> optax.GradientTransformation:
+    plain = optax.chain(optax.clip_by_global_norm(clip), optax.sgd(rate))
+    if not tied:
+        return plain
+    return optax.chain(optax.stateless(_in_embedding), plain, optax.stateless(_in_both))
+
+
+def _in_embedding(gradient: Any, _: Any) -> Any:
+    """The gradient of tied weights, all of it at the embedding, so that its norm counts once."""
+    both = gradient.embedding + gradient.decoder
+    return eqx.tree_at(_tied, gradient, (both, jnp.zeros_like(both)))
+
+
+def _in_both(update: Any, _: Any) -> Any:
+    """The embedding's update for the decoder too: two matrices that were equal stay equal, bit by bit."""
+    return eqx.tree_at(_tied, update, (update.embedding, update.embedding))
+
+
+def _tied(network: Any) -> tuple[Any, Any]:
+    return network.embedding, network.decoder
 
 
 def _rate(rate: float, settling: int | None, steady: int | None, decay: float, chunks: int) -> Any:

@@ -18,12 +18,12 @@ from kleene.explaining.words.explained import Explained
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
 from kleene.machines.ntm.ntm import NTM
-from kleene.machines.pretrained import grammar_model
+from kleene.machines.pretrained import english_model, grammar_model
 from kleene.machines.transformer_lm import TransformerLM
 from kleene.tasks.grammar import sentences
 from tests.command_line import assert_refused
 
-SENTENCE = "The curious sweep has sick gills"
+SENTENCE = "The blorgish sweep has sick zyzzyvas"
 CONLLU = "# a comment\n1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
 BROKEN = CONLLU + "\n1\tcats\t_\tNOUN\t_\t_\tabove\troot\t_\t_\n"
 
@@ -80,18 +80,39 @@ def test_the_matrix_is_that_of_interdependence_and_a_picture_is_written(run, mod
     found = run("explain", SENTENCE, "--json").json
     assert_matrix(found["matrix"], interdependence(model, SENTENCE))
     assert found["words"] == SENTENCE.split()
-    assert [found["words"][place] for place in found["unknown"]] == ["curious", "gills"]
-    assert {"The", "curious*", "sick", "* read as <unk>: curious, gills"} <= set(texts(found["file"]))
+    assert [found["words"][place] for place in found["unknown"]] == ["blorgish", "zyzzyvas"]
+    assert {"The", "blorgish*", "sick", "* read as <unk>: blorgish, zyzzyvas"} <= set(texts(found["file"]))
 
 
 def test_the_table_has_words_at_its_edges_and_says_what_was_read_as_unknown(run, model):
     result = run("explain", SENTENCE, "--plot", "di.png")
     lines = [line.split() for line in result.out.splitlines()]
-    assert lines[0] == ["The", "curious*", "sweep", "has", "sick", "gills*"]
+    assert lines[0] == ["The", "blorgish*", "sweep", "has", "sick", "zyzzyvas*"]
     values = interdependence(model, SENTENCE)
     assert lines[5][:3] == ["4", "sick", f"{values[4, 0]:.2f}"[1:]]
     assert lines[5][6] == "·"
-    assert result.out.splitlines()[-2:] == ["* read as <unk>: curious, gills", "wrote di.png"]
+    assert result.out.splitlines()[-2:] == ["* read as <unk>: blorgish, zyzzyvas", "wrote di.png"]
+
+
+def test_words_that_the_grammar_lacks_are_read_by_the_english_model_which_is_named(run):
+    sentence = "The government of the country was elected in April"
+    found = run("explain", sentence, "--json").json
+    assert (found["model"], found["unknown"]) == ("english", [])
+    assert_matrix(found["matrix"], interdependence(english_model(), sentence))
+    assert "model: english" in run("explain", sentence).out.splitlines()
+    assert "model: english" in texts("interdependence.svg")
+
+
+def test_words_that_both_shipped_models_know_are_read_by_that_of_the_grammar(run):
+    assert run("explain", "the man laughs", "--json").json["model"] == "grammar"
+    assert run("explain", "the man", "--after", "The government was elected .", "--json").json["model"] == "english"
+
+
+def test_a_shipped_model_is_chosen_by_its_name(run):
+    for name in ("grammar", "english"):
+        found = run("explain", "the government", "--model", name, "--json").json
+        assert (found["model"], found["unknown"]) == (name, [1] if name == "grammar" else [])
+    assert kleene.explain("english", "the man").facts["model"] == "english"
 
 
 def test_a_sentence_of_mostly_unknown_words_is_explained_with_a_warning_that_names_them(run):
@@ -160,30 +181,30 @@ def test_the_focus_is_given_by_words_or_positions_and_its_logits_add_up(run, mod
         assert row["by_all"] == pytest.approx(float(says[model.vocabulary.index(row["word"])]), rel=1e-3)
 
 
-@pytest.mark.parametrize("asked", ["1-2", "curious sweep", "1,2"])
+@pytest.mark.parametrize("asked", ["1-2", "blorgish sweep", "1,2"])
 def test_the_focus_may_be_a_span_or_a_phrase(run, model, asked):
     found = run("explain", SENTENCE, "--focus", asked, "--json").json["focus"]
     assert found["positions"] == [1, 2]
     expected = decompose(model, SENTENCE, {1, 2}).probabilities[-1]
     assert found["next"][0]["by_focus"] == pytest.approx(expected.max())
-    assert "going by: curious sweep" in run("explain", SENTENCE, "--focus", asked).out
+    assert "going by: blorgish sweep" in run("explain", SENTENCE, "--focus", asked).out
 
 
 def test_phrases_are_compared_instead_of_words(run, model):
-    asked = ("explain", SENTENCE, "--sets", "The curious sweep; 3; sick gills", "--heads", "3 3 4 0 6 4")
+    asked = ("explain", SENTENCE, "--sets", "The blorgish sweep; 3; sick zyzzyvas", "--heads", "3 3 4 0 6 4")
     found = run(*asked, "--json").json
     assert found["sets"] == [[0, 1, 2], [3], [4, 5]]
     assert_matrix(found["matrix"], interdependence(model, SENTENCE, sets=[(0, 1, 2), (3,), (4, 5)]))
-    assert {"The curious* sweep", "has", "sick gills*"} <= set(texts(found["file"]))
+    assert {"The blorgish* sweep", "has", "sick zyzzyvas*"} <= set(texts(found["file"]))
     lines = run(*asked).out.splitlines()
-    assert lines[0].split() == ["The", "curious*", "sweep", "has", "sick", "gills*"]
+    assert lines[0].split() == ["The", "blorgish*", "sweep", "has", "sick", "zyzzyvas*"]
     assert lines[2].split()[:3] == ["1", "has", f"{found['matrix'][1][0]:.2f}"[1:]]
-    assert "<th>sick gills*</th>" in kleene.explain(model, SENTENCE, sets=[range(4), "sick gills"])._repr_html_()
+    assert "<th>sick zyzzyvas*</th>" in kleene.explain(model, SENTENCE, sets=[range(4), "sick zyzzyvas"])._repr_html_()
 
 
 def test_sets_that_are_no_spans_are_labelled_with_dots(run):
     out = run("explain", SENTENCE, "--sets", "1,4; 2-3").out
-    assert out.splitlines()[1].startswith("0 curious* … sick")
+    assert out.splitlines()[1].startswith("0 blorgish* … sick")
 
 
 def test_the_conventions_of_the_decomposition_are_chosen_and_shown(run, model):
@@ -209,7 +230,7 @@ def test_a_sentence_is_read_after_a_text(run, model):
     first = found["focus"]["next"][0]
     assert first["by_focus"] == pytest.approx(decompose(model, SENTENCE, {4}, start=start).probabilities[-1].max())
     lines = run(*asked).out.splitlines()
-    assert "* read as <unk>: blorg, curious, gills" in lines
+    assert "* read as <unk>: blorg, blorgish, zyzzyvas" in lines
     assert "read before: The blorg* laughs ." in lines
     assert_matrix(found["matrix"], kleene.explain(model, SENTENCE, start=start).matrix)
     assert kleene.explain(model, SENTENCE, start=start).as_json()["start"] == "given"
@@ -320,13 +341,13 @@ def test_what_cannot_be_explained_is_refused(run, tmp_path, words, told):
 
 
 def test_an_explanation_shows_itself(model, run, tmp_path):
-    found = kleene.explain(model, SENTENCE, heads=[3, 3, 4, 0, 6, 4], focus="sick")
+    found = kleene.explain("grammar", SENTENCE, heads=[3, 3, 4, 0, 6, 4], focus="sick")
     assert repr(found) == f"Explained({SENTENCE!r}, 'interdependence')"
     typed = run("explain", SENTENCE, "--focus", "sick").out
     assert [line.rstrip() for line in str(found).splitlines()] == [line.rstrip() for line in typed.splitlines()[:-1]]
     assert json.loads(json.dumps(found.as_json()))["heads"] == [3, 3, 4, 0, 6, 4]
     assert found.draw(tmp_path / "found.svg") == tmp_path / "found.svg"
-    assert "curious*" in texts(tmp_path / "found.svg")
+    assert "blorgish*" in texts(tmp_path / "found.svg")
 
 
 def test_in_a_notebook_larger_numbers_are_darker_and_words_are_escaped():

@@ -11,6 +11,7 @@ import numpy as np
 
 from kleene.explaining.words.chosen import label
 from kleene.explaining.words.sentences import listed, unknown_warning
+from kleene.machines.pretrained import SHIPPED
 from kleene.pictures.pages import drawn_with_tables
 
 NUMBER = 4  # characters that a number takes in the table, with the space after it
@@ -79,12 +80,15 @@ class Explained:
 
     @property
     def notes(self) -> list[str]:
-        """Which words were read as `<unk>`, what was read before, and how parts are shared if not as in the papers."""
+        """The model if it ships with Kleene, which words it read as `<unk>`, what it had read before, and how parts
+        are shared if not as in the papers."""
         before, sharing = self.after or {"words": [], "unknown": []}, self.facts.get("sharing")
+        model = self.facts.get("model")
         unknown = [words["words"][place] for words in (before, vars(self)) for place in words["unknown"]]
         recent = _marked(before["words"], before["unknown"])[-RECENT:]
         left_out = "… " if len(recent) < len(before["words"]) else ""
         return [
+            *([f"model: {model}"] if model in SHIPPED else []),
             *([f"* read as <unk>: {listed(unknown)}"] if unknown else []),
             *([f"read before: {left_out}{' '.join(recent)}"] if recent else []),
             *([f"sharing: {sharing}"] if sharing else []),

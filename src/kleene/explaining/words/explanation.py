@@ -17,7 +17,7 @@ from kleene.explaining.words.sentences import Index, Sentence, read_sentences, s
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
 from kleene.explaining.words.starts import Start
 from kleene.limits import read_count
-from kleene.machines.pretrained import grammar_model
+from kleene.machines.pretrained import SHIPPED
 from kleene.machines.protocol import load
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 
@@ -46,7 +46,8 @@ def explain(
 ) -> Explained:
     """How much each pair of words of a sentence interacts in a network, and what the words in `focus` alone predict.
 
-    `model` is a network that `decompose` takes, the file of one, or None for the small one that ships with Kleene.
+    `model` is a network that `decompose` takes, the file of one, or the name of one that ships with Kleene, "grammar"
+    or "english". None is the one of these that knows more of the words, and "grammar" if both know all of them.
     `focus` has words or phrases that occur once, positions from 0, or spans such as "0-2"; `sets` has two or more such
     foci, which are compared instead of single words ("the chimney sweep; 4-5"). `sharing` is a `Sharing`, or its
     choices in words ("bias=shapley"). The network begins in `start`, and where it is after reading `after`. `heads` is
@@ -65,11 +66,12 @@ def explain(
     0 The chimney sweep                 · .31        .20
     1 has                             .31   ·        .54
     2 sick lungs                      .20 .54          ·
+    model: grammar
     """
     taken = {"at": at, "step": step, "layer": layer, "sets": sets}
     _check_method(named, method, **taken, sharing=sharing if focus is None else None)
     step, shared = _step(named, step), _sharing(named, sharing)
-    network, name = _network(model)
+    network, name = _shipped(sentence, after) if model is None else _network(model)
     about = _checked(network, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownWordsWarning)  # one warning at the end instead
@@ -171,12 +173,31 @@ def _before(
 
 
 def _network(model: Any) -> tuple[Any, str]:
-    """The network, and its name: its file, its class, or "grammar" for the one that ships."""
-    if model is None:
-        return grammar_model(), "grammar"
+    """The network, and its name: that of one that ships, its file, or its class."""
+    if isinstance(model, str) and model in SHIPPED:
+        return SHIPPED[model](), model
     if isinstance(model, str | Path):
         return _floating(load(model)), str(model)
     return model, type(model).__name__
+
+
+def _shipped(sentence: Any, after: Any) -> tuple[Any, str]:
+    """The model that ships with Kleene and knows more of the words, with its name; a later one must know more."""
+    best: tuple[int, Any, str] | None = None
+    for name, make in SHIPPED.items():
+        network = make()
+        missing = _missing(network.vocabulary, sentence) + (0 if after is None else _missing(network.vocabulary, after))
+        if best is None or missing < best[0]:
+            best = missing, network, name
+        if not missing:
+            break
+    assert best is not None
+    return best[1], best[2]
+
+
+def _missing(vocabulary: tuple[Any, ...], sentence: Any) -> int:
+    """How many words of a sentence are not in a vocabulary."""
+    return len(vocabulary_of(vocabulary).unknown(spelled_tokens(vocabulary, sentence)))
 
 
 @singledispatch
