@@ -1,16 +1,17 @@
 import json
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.experiments import pair_measures
+from kleene.experiments import pair_measures, word_pairs
 from kleene.experiments.controls import permuted, shuffled, untrained
 from kleene.experiments.english import English, on_grammar, words_known
 from kleene.experiments.pair_measures import MEASURES, PairCells, information, measured
 from kleene.experiments.reproduce import experiment
-from kleene.experiments.word_pairs import pair_values
+from kleene.experiments.word_pairs import pair_places, pair_values
 from kleene.explaining import interdependence
 from kleene.explaining.words.baselines import erasure, gradient_times_input, information_matrix, mutual_informations
 from kleene.machines.lstm.lstm import LSTM
@@ -123,6 +124,16 @@ def test_values_of_another_network_are_measured_again(taught, tmp_path):
     first = cells.values("one", "hidden", model, SENTENCES, 3)
     np.testing.assert_array_equal(first, cells.values("one", "hidden", model, SENTENCES, 3))
     assert not np.array_equal(first, cells.values("one", "hidden", permuted(model), SENTENCES, 3))
+
+
+def test_values_of_pairs_that_other_word_classes_choose_are_measured_again(taught, tmp_path, monkeypatch):
+    model, cells = LSTM.load(taught[1] / "few.safetensors"), PairCells(tmp_path / "pairs")
+    first = cells.values("one", "hidden", model, SENTENCES, 3)
+    relabelled = tuple(replace(one, classes=("PUNCT", *one.classes[1:])) for one in SENTENCES)
+    fewer = cells.values("one", "hidden", model, relabelled, 3)
+    assert len(fewer) == sum(len(pair_places(one, 3)[0]) for one in relabelled) < len(first)
+    monkeypatch.setattr(word_pairs, "OPEN_CLASSES", frozenset())  # closed words alone are left
+    assert len(cells.values("one", "hidden", model, relabelled, 3)) < len(fewer)
 
 
 def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path):
