@@ -148,6 +148,10 @@ def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path):
     ]
     assert found["perplexity"] == pytest.approx(content["perplexities"][0], rel=1e-3)
     assert not (tmp_path / "few.safetensors").exists()
+    assert (content["networks"], content["control_networks"]) == (2, 2)
+    assert (found["networks"], found["control_networks"], len(found["perplexities"])) == (1, 2, 1)
+    assert content["summary"][0].endswith("; 2 networks of each kind")
+    assert found["summary"][0].endswith("; 1 trained network, 2 of each other kind")
 
 
 def test_the_number_of_networks_can_be_chosen_and_is_told():
