@@ -59,7 +59,7 @@ def one_answer() -> Numbers:
 
 
 def whole_scan() -> Numbers:
-    found = {row["name"]: row["value"] for row in stored("scan-2-cores")}
+    found = {row["what"]: row["ours"] for row in stored("scan-2-cores")}
     right = (found[f"scan_shift_reduce: right in the {where}"] for where in ("interpreter", "network, float32"))
     return {"ours": "right in the interpreter {:,}, in the network {:,} of 20,910 commands".format(*right)}
 

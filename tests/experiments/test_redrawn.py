@@ -1,6 +1,7 @@
 """What docs/results shows is what its JSON files hold: tables of pages, numbers of claims, and pictures."""
 
 import importlib
+import json
 import subprocess
 import sys
 from functools import partial
@@ -8,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
+import kleene
+from kleene.benchmarking import benchmarks, measured
+from kleene.experiments.benched import Benched
 from kleene.experiments.claims import claims
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+BENCHMARKS = [
+    file
+    for ending in ("2-cores", "h200")
+    for file in sorted(RESULTS.glob(f"*-{ending}.json"))
+    if file.name != "sweeps-h200.json"  # sweeps of a script, timed
+]
 NAMES = [
     "figure-4",
     "figure-6",
@@ -61,6 +71,22 @@ def test_every_table_has_its_place_on_a_page_and_what_is_typed_over_is_found(gen
         spoiled = tables.TABLE.sub(lambda found: f"{found[1]}| 1 |\n{found[3]}", page)
         assert tables.filled(spoiled, generate.TABLES) == page
         assert ("<!-- table: " in page) == (spoiled != page)
+
+
+@pytest.mark.parametrize("file", BENCHMARKS, ids=lambda file: file.stem)
+def test_a_stored_benchmark_has_the_form_that_kleene_bench_writes(file, tmp_path):
+    names = {"what": "name", "ours": "value"}
+    records, rows = json.loads(file.read_text()), {}
+    for record in records:
+        row = {names.get(key, key): value for key, value in record.items() if value is not None and key != "ratio"}
+        rows.setdefault(row.pop("benchmark"), []).append(measured(**row))
+    assert set(rows) < set(benchmarks(Path(kleene.__file__)))
+    written = json.loads(Benched(rows, {}).save(tmp_path / "again.json").read_text())
+    assert [approx(record) for record in written] == records
+
+
+def approx(record):
+    return {key: pytest.approx(value) if key == "ratio" else value for key, value in record.items()}
 
 
 def test_numbers_are_of_claims_and_have_ours(generate):

@@ -10,9 +10,9 @@ from kleene.pictures.figures import save_figure
 from kleene.pictures.plots import Line, Panel, cost_curves, line_panels
 
 ROWS = [
-    {"name": "compile", "value": 1.0, "unit": "s"},
-    *({"name": "cost", "value": 0.01 * n, "unit": "s", "against": "batch", "size": n} for n in (1, 2, 4)),
-    *({"name": "cost", "value": 0.01 * n**2, "unit": "s", "against": "positions", "size": n} for n in (3, 6)),
+    {"what": "compile", "ours": 1.0, "unit": "s"},
+    *({"what": "cost", "ours": 0.01 * n, "unit": "s", "against": "batch", "size": n} for n in (1, 2, 4)),
+    *({"what": "cost", "ours": 0.01 * n**2, "unit": "s", "against": "positions", "size": n} for n in (3, 6)),
 ]
 
 
@@ -29,7 +29,7 @@ def test_costs_of_different_units_have_no_axis_in_common(tmp_path, monkeypatch):
     kept = []
     monkeypatch.setattr(plots, "save_figure", lambda figure, path: kept.append(figure) or save_figure(figure, path))
     rates = [
-        {"name": "rate", "value": 1e6 / n, "unit": "steps/s", "against": against, "size": n}
+        {"what": "rate", "ours": 1e6 / n, "unit": "steps/s", "against": against, "size": n}
         for against in ("tape", "batch")
         for n in (10, 100)
     ]

@@ -36,7 +36,7 @@ COLUMNS = 2  # panels in a row
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
-    """Draw cost against size for the benchmark rows that have an `against` (.svg, .png or .pdf); return the path.
+    """Draw cost against size for records of `kleene bench` that have an `against`, and return the path.
 
     Each unit has a row of panels, which share its axis. Axes are logarithmic, so that a power law is a line; each panel
     names the slope between its last two points.
@@ -44,9 +44,8 @@ def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -
     units: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
         if "against" in row:
-            cost = row["ours"] if "ours" in row else row["value"]  # a record of `kleene bench`, or a row of a file
             unit = "seconds" if row["unit"] == "s" else row["unit"]
-            units.setdefault(unit, {}).setdefault(row["against"], []).append((row["size"], cost))
+            units.setdefault(unit, {}).setdefault(row["against"], []).append((row["size"], row["ours"]))
     if not units:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")
     columns = max(map(len, units.values()))
