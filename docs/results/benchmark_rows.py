@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from tables import stored  # beside this file
+import tables  # beside this file
 
 Row = dict[str, Any]
 MACHINES = {"2-cores": "2 cores", "h200": "one H200"}
 
 
 def rows(name: str) -> dict[str, Row]:
-    """The rows of a benchmark by what was measured."""
-    return {row["what"]: row for row in stored(name)}
+    """The rows of a benchmark by what was measured; none where its file is not stored."""
+    found = tables.stored(name) if (tables.HERE / f"{name}.json").exists() else []
+    return {row["what"]: row for row in found}
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these six lie beside this file
+import judged  # these seven lie beside this file
 import numbers_of_claims
+import rate_tables
 import redraw
 import speed_tables
 import tables
@@ -28,7 +29,7 @@ from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
 NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
-TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES
+TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES | rate_tables.TABLES
 
 
 def texts() -> Iterator[tuple[Path, str]]:

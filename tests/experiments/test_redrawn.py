@@ -85,6 +85,17 @@ def test_a_stored_benchmark_has_the_form_that_kleene_bench_writes(file, tmp_path
     assert [approx(record) for record in written] == records
 
 
+def test_a_new_way_of_teaching_comes_into_the_table_of_speed_with_its_file(generate, monkeypatch, tmp_path):
+    monkeypatch.setattr(generate.tables, "HERE", tmp_path)
+    found = [
+        measured("copy, 1,000 seeds, fused: compile", 31.0, "s"),
+        measured("copy, 1,000 seeds, gpu, fused", 512_345.0, "seed·iterations/s", aim=500_000, reached=True),
+    ]
+    Benched({"teach": found}, {}).save(tmp_path / "teach-h200.json")
+    (*_, line) = generate.TABLES["speed of teaching"]().splitlines()
+    assert line == "| copy, 1,000 seeds, fused | one H200 | 512,000 | 31 s |  | 500,000: reached |"
+
+
 def approx(record):
     return {key: pytest.approx(value) if key == "ratio" else value for key, value in record.items()}
 
