@@ -17,19 +17,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these seven lie beside this file
+import judged  # these nine lie beside this file
 import numbers_of_claims
 import rate_tables
 import redraw
+import rule_tables
 import speed_tables
 import tables
 import taught_tables
+import word_tables
 
 from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
 NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
-TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES | rate_tables.TABLES
+TABLES = {
+    name: table
+    for module in (tables, taught_tables, speed_tables, rate_tables, rule_tables, word_tables)
+    for name, table in module.TABLES.items()
+}
 
 
 def texts() -> Iterator[tuple[Path, str]]:

@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import re
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -15,6 +17,7 @@ from kleene.experiments.benched import Benched
 from kleene.experiments.claims import claims
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+SHOWN = re.compile(r"(<!-- table: (.*?) -->\n)(.*?)<!-- end -->", re.DOTALL)
 BENCHMARKS = [
     file
     for ending in ("2-cores", "h200")
@@ -98,6 +101,28 @@ def test_a_new_way_of_teaching_comes_into_the_table_of_speed_with_its_file(gener
 
 def approx(record):
     return {key: pytest.approx(value) if key == "ratio" else value for key, value in record.items()}
+
+
+def test_new_files_of_the_full_size_give_its_tables_claims_and_pictures_with_one_command(tmp_path):
+    """The files of the quick size, which have several networks and corpora, in place of those of the full size."""
+    folder, names = tmp_path / "docs" / "results", ("english", "rules", "rule-frequency")
+    shutil.copytree(RESULTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    numbers = tmp_path / "src" / "kleene" / "experiments" / "numbers.toml"
+    numbers.parent.mkdir(parents=True)
+    numbers.write_text("")
+    for name in names:
+        shutil.copy(RESULTS / f"{name}-quick.json", folder / f"{name}.json")
+        (folder / f"{name}.svg").unlink()
+    pictures = [word for name in names for word in ("--picture", name)]
+    for asked in (["--only", "texts"], pictures):
+        done = subprocess.run([sys.executable, str(folder / "generate.py"), *asked], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    found = {name: table for _, name, table in SHOWN.findall((folder / "interdependence.md").read_text())}
+    for quick in (name for name in found if ", quick" in name):
+        full = quick.replace("English, quick", "English, full").replace(", quick", "")
+        assert found[full] == found[quick]
+    assert "; two networks" in numbers.read_text()
+    assert all((folder / f"{name}.svg").stat().st_size for name in names)
 
 
 def test_numbers_are_of_claims_and_have_ours(generate):
