@@ -15,6 +15,7 @@ import kleene
 from kleene.benchmarking import benchmarks, measured
 from kleene.experiments.benched import Benched
 from kleene.experiments.claims import claims
+from kleene.programs.turing.library import get
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 SHOWN = re.compile(r"(<!-- table: (.*?) -->\n)(.*?)<!-- end -->", re.DOTALL)
@@ -97,6 +98,17 @@ def test_a_new_way_of_teaching_comes_into_the_table_of_speed_with_its_file(gener
     Benched({"teach": found}, {}).save(tmp_path / "teach-h200.json")
     (*_, line) = generate.TABLES["speed of teaching"]().splitlines()
     assert line == "| copy, 1,000 seeds, fused | one H200 | 512,000 | 31 s |  | 500,000: reached |"
+
+
+@pytest.mark.parametrize("construction", ["merged", "compact"])
+def test_stored_sizes_of_turing_machines_are_those_of_their_networks(construction):
+    found = {row["what"]: row for row in json.loads((RESULTS / "automata-2-cores.json").read_text())}
+    for name in ("increment", "walk_right"):
+        row, machine = found[f"machine {name}, {construction}"], get(name).build()
+        size = kleene.compile(machine, construction=construction).size
+        assert (row["ours"], row["nonzero"]) == (size.hidden_units, size.nonzero)
+        for dtype, cells in row["cells"].items():
+            assert kleene.compile(machine, construction=construction, dtype=dtype).reading.cells == cells
 
 
 def approx(record):
