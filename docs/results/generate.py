@@ -45,7 +45,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     yield HERE / "judged.html", judged.page_to_look_at()
     for file in sorted(HERE.glob("*.md")):
         page = file.read_text()
-        yield file, judged.filled(page) if file == judged.PAGE else tables.filled(page, TABLES)
+        yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
 
 
 def words(path: Path) -> list[str]:

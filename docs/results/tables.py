@@ -1,6 +1,7 @@
 """The tables of pages of this folder, from its JSON files. `python docs/results/generate.py` writes them.
 
-A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
+A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it. In a sentence `<!-- time: FILE -->` stands
+before the seconds that a run took.
 """
 
 import json
@@ -20,6 +21,7 @@ from kleene.experiments.partial_traces import NTM as FIGURE_9
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
 TABLE = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+TIME = re.compile(r"(<!-- time: (\S+) -->).*?(<!-- end -->)")
 NTM = {
     "Copy (9a)": "figure-9a-copy",
     "RepeatCopyTwice (9b)": "figure-9b-repeat_copy_twice",
@@ -44,7 +46,12 @@ LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("to
 def filled(page: str, known: Mapping[str, Callable[[], str]] | None = None) -> str:
     """The page with the table of each marked name; a name that is no table's is an error."""
     makers = TABLES if known is None else known
-    return TABLE.sub(lambda found: f"{found[1]}{makers[found[2]]()}\n{found[3]}", page)
+    return timed(TABLE.sub(lambda found: f"{found[1]}{makers[found[2]]()}\n{found[3]}", page))
+
+
+def timed(page: str) -> str:
+    """The page with the seconds that each marked run took, from its file."""
+    return TIME.sub(lambda found: f"{found[1]}{stored(found[2])['seconds']:,.0f} s{found[3]}", page)
 
 
 def stored(name: str) -> Any:

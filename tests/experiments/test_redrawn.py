@@ -137,6 +137,14 @@ def test_new_files_of_the_full_size_give_its_tables_claims_and_pictures_with_one
     assert all((folder / f"{name}.svg").stat().st_size for name in names)
 
 
+def test_the_time_of_a_run_in_a_sentence_is_that_of_its_file(generate):
+    seconds = json.loads((RESULTS / "figure-4.json").read_text())["seconds"]
+    typed = "with all hints; <!-- time: figure-4 -->7 s<!-- end --> on one H200"
+    assert generate.tables.filled(typed, {}) == typed.replace("7 s", f"{seconds:,.0f} s")
+    marked = [name for file in RESULTS.glob("*.md") for _, name, _ in generate.tables.TIME.findall(file.read_text())]
+    assert len(marked) == len(set(marked)) > 5
+
+
 def test_numbers_are_of_claims_and_have_ours(generate):
     known = generate.numbers_of_claims.NUMBERS
     assert set(known) <= set(claims())
