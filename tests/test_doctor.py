@@ -134,6 +134,14 @@ def test_every_extra_of_the_project_says_what_it_is_for():
     assert set(project["optional-dependencies"]) == set(EXTRAS)
 
 
+def test_the_type_checker_has_one_version_because_each_new_one_finds_other_faults():
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    (pinned,) = [one for one in project["optional-dependencies"]["dev"] if one.startswith("pyright")]
+    assert pinned.startswith("pyright==")
+
+
 @pytest.mark.parametrize(
     ("version", "bounds", "expected"),
     [

@@ -17,18 +17,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these six lie beside this file
+import judged  # these nine lie beside this file
 import numbers_of_claims
+import rate_tables
 import redraw
+import rule_tables
 import speed_tables
 import tables
 import taught_tables
+import word_tables
 
 from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
 NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
-TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES
+TABLES = {
+    name: table
+    for module in (tables, taught_tables, speed_tables, rate_tables, rule_tables, word_tables)
+    for name, table in module.TABLES.items()
+}
 
 
 def texts() -> Iterator[tuple[Path, str]]:
@@ -38,7 +45,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     yield HERE / "judged.html", judged.page_to_look_at()
     for file in sorted(HERE.glob("*.md")):
         page = file.read_text()
-        yield file, judged.filled(page) if file == judged.PAGE else tables.filled(page, TABLES)
+        yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
 
 
 def words(path: Path) -> list[str]:

@@ -10,8 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tables import HEADS, NRAM, baseline, conditions, hinted, mastered, share, sharpness, spread, stored  # beside this
+from rule_tables import bracketed, conditions, epoch_of, last, mastered  # these three lie beside this file
+from tables import HEADS, NRAM, baseline, hinted, share, sharpness, stored
+from word_tables import FEW, words
 
+from kleene.experiments.english_report import strata_means, told
 from kleene.experiments.partial_traces import NTM as NTM_FIGURES
 
 RIGHT = "right in % up to 20 bits / longer / more than 20 ones: "
@@ -59,7 +62,7 @@ def one_answer() -> Numbers:
 
 
 def whole_scan() -> Numbers:
-    found = {row["name"]: row["value"] for row in stored("scan-2-cores")}
+    found = {row["what"]: row["ours"] for row in stored("scan-2-cores")}
     right = (found[f"scan_shift_reduce: right in the {where}"] for where in ("interpreter", "network, float32"))
     return {"ours": "right in the interpreter {:,}, in the network {:,} of 20,910 commands".format(*right)}
 
@@ -148,67 +151,77 @@ def all_errors() -> Numbers:
 
 
 def curves(measure: str, *, title: str, place: int | None = None) -> Numbers:
-    """What a measure of the rules has come to after 40 epochs, condition by condition."""
-    paper = stored("rules")["paper"]
+    """What a measure of the rules has come to at the last test, condition by condition."""
+    content = stored("rules")
     key = f"{measure}, i = {place}" if place is not None else measure
-    found = {name: c[measure][-1] if place is None else c[measure][-1, :, place] for name, c in conditions()}
-    told = listed(f"{name} {spread(values)}" for name, values in found.items())
-    return {"paper": paper[key], "ours": f"{title}: {told}"}
+    found = (f"{name} {bracketed(content, last(content, c, measure, place))}" for name, c in conditions(content))
+    return {"paper": content["paper"][key], "ours": f"{title}: {listed(found)}"}
 
 
 def earlier() -> Numbers:
-    epochs = listed(f"{name} {mastered(c)}" for name, c in conditions())
-    return {"paper": stored("rules")["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {epochs}"}
+    content = stored("rules")
+    epochs = listed(f"{name} {epoch_of(content, mastered(c))}" for name, c in conditions(content))
+    return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {epochs}"}
 
 
 def climbing() -> Numbers:
     """P(ω) by α alone and by α and the whole scaffold of eight tokens, as the rule is mastered."""
-    told = []
-    for name, c in conditions():
-        if name.startswith("k=8"):
-            found = c["omega_by_prefix_in"][mastered(c) - 1].mean(axis=0)
+    content, told = stored("rules"), []
+    for name, c in conditions(content):
+        test = mastered(c)
+        if name.startswith("k=8") and test is not None:
+            found = c["omega_by_prefix_in"][test].mean(axis=0)
             told.append(f"{name} {found[0]:.2f} by α alone, {found[-1]:.2f} by all")
-    return {"paper": stored("rules")["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
+    return {"paper": content["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
 
 
 def gradients() -> Numbers:
-    told = []
-    for name, c in conditions():
-        found = np.nanmean(c["gradient_in"].astype(float), axis=(1, 2))  # None past the end of a short scaffold
-        told.append(f"{name} {found[5]:.2f} and {found[-1]:.2f}")
-    return {"paper": stored("rules")["paper"]["gradient_in"], "ours": f"after 6 and 40 epochs: {listed(told)}"}
+    content, told = stored("rules"), []
+    sixth = int(np.argmin(np.abs(np.array(content["curves"]["epochs"]) - 6)))
+    for name, c in conditions(content):
+        found = np.nanmean(c["gradient_in"], axis=(1, 2))  # NaN past the end of a short scaffold
+        told.append(f"{name} {found[sixth]:.2f} and {found[-1]:.2f}")
+    after = f"after {epoch_of(content, sixth)} and {epoch_of(content, -1)} epochs"
+    return {"paper": content["paper"]["gradient_in"], "ours": f"{after}: {listed(told)}"}
 
 
 def frequency() -> Numbers:
     content = stored("rule-frequency")
-    told = [
-        f"{name} {spread(np.array(curve['omega_by_prefix_out'])[-1, :, 0])}"
-        for name, curve in content["curves"].items()
-        if name != "epochs"
-    ]
-    return {"paper": content["paper"]["omega_by_prefix_out, i = 0"], "ours": f"P(ω) by α alone: {listed(told)}"}
+    parts = {name: last(content, found, "omega_by_prefix_out", 0) for name, found in conditions(content)}
+    found = listed(f"{name} {bracketed(content, values)}" for name, values in parts.items())
+    return {"paper": content["paper"]["omega_by_prefix_out, i = 0"], "ours": f"P(ω) by α alone: {found}"}
 
 
-def distances() -> Numbers:
-    content = stored("english")
-    rows = [row for row in content["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
-    told = listed(f"{row['distance']} apart {row['mean']:.3f} ({row['low']:.3f}–{row['high']:.3f})" for row in rows)
-    return {"paper": content["paper"]["distance"], "ours": f"{told}; intervals over the pairs of one network"}
-
-
-def grammar() -> Numbers:
-    content = stored("english-grammar")
+def distances(name: str) -> Numbers:
+    content = words(name)
     rows = [row for row in content["measures"]["hidden"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
-    told = listed("{distance} apart {mean:.3f} ({0:.3f}–{1:.3f})".format(*row["over_networks"], **row) for row in rows)
-    return {"paper": content["paper"]["distance"], "ours": f"{told}; intervals over {content['networks']} networks"}
+    means = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{means}; {_networks(content)}"}
 
 
-def correlations(of_paper: str, part: int) -> Numbers:
-    """Rank correlations with edges of the tree (part 0) or with frequency (part 1), from the summary of the run."""
-    content = stored("english")
-    (line,) = (line for line in content["summary"] if line.startswith("trained: "))
-    told = line.partition("; rank correlation ")[2].split(", ")[part]
-    return {"paper": content["paper"][of_paper], "ours": f"rank correlation {told}; one network"}
+def _ends(row: dict[str, Any]) -> str:
+    """The interval over networks in brackets, or the values of two, whose interval would say nothing."""
+    networks = row.get("networks", [])
+    if len(networks) <= FEW:
+        return " ({:.3f} and {:.3f})".format(*networks) if networks else ""
+    return " ({:.3f}–{:.3f})".format(*row["over_networks"])
+
+
+def _networks(content: Any) -> str:
+    known = {1: "one network", 2: "two networks"}
+    return known.get(content["networks"], f"intervals over {content['networks']} networks")
+
+
+def correlations(column: str, with_what: str) -> Numbers:
+    """Rank correlations with edges of the tree or with frequency, the mean over strata."""
+    content = words("english")
+    trends = content["measures"]["hidden"]["trained"][f"{column}_trends"]
+    below = sum(row["correlation"] < 0 for row in trends if row["correlation"] is not None)
+    mean = f"{told(strata_means(trends))} in the mean over strata, below 0 in {below} of {len(trends)}"
+    return {
+        "paper": content["paper"][column],
+        "ours": f"rank correlation with {with_what} {mean}; {_networks(content)}",
+    }
 
 
 def states() -> Numbers:
@@ -288,14 +301,14 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-15": partial(errors, "permute"),
     "traces-figure-16": partial(errors, "list_k"),
     "traces-figure-17": partial(errors, "merge"),
-    "compose-figure-3": distances,
-    "compose-figure-4": partial(correlations, "syntax", 0),
-    "compose-frequency": partial(correlations, "frequency", 1),
+    "compose-figure-3": partial(distances, "english"),
+    "compose-figure-4": partial(correlations, "syntax", "edges"),
+    "compose-frequency": partial(correlations, "frequency", "frequency"),
     **RULES,
     "ours-states": states,
     "ours-hints-for-transformers": hints,
     "ours-simplicity-bias": simplicity,
-    "ours-english-grammar": grammar,
+    "ours-english-grammar": partial(distances, "english-grammar"),
     "ours-interactions": interactions,
 }
 

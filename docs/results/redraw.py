@@ -40,9 +40,8 @@ def content_of(name: str) -> Any:
 
 def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     """The name of each picture, and a function that draws it."""
-    yield "english", partial(english_report.draw, one_network(content_of("english")))
-    for name in ("english-quick", "english-grammar"):
-        yield name, partial(english_report.draw, content_of(name))
+    for name in ("english", "english-quick", "english-grammar"):
+        yield name, partial(english_report.draw, by_measure(content_of(name)))
     for name in ("rules", "rules-quick"):
         yield name, partial(rules, content_of(name), rule_curves.familiarity_panels)
     for name in ("rule-frequency", "rule-frequency-quick"):
@@ -71,8 +70,10 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
         yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)
 
 
-def one_network(content: Any) -> Any:
-    """The older file of the full size as the others are: one trained network and an untrained one, one measure."""
+def by_measure(content: Any) -> Any:
+    """The content with its measures by name. An older file has one trained network, an untrained one, one measure."""
+    if "measures" in content:
+        return content
     return content | {"measures": {"hidden": {name: content[name] for name in ("trained", "untrained")}}}
 
 

@@ -1,32 +1,14 @@
 """The tables of sweeps.md, automata.md and transformer-programs.md, from rows of benchmarks; see tables.py."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from tables import markdown, stored  # beside this file
+from benchmark_rows import Row, number, rows, shown  # these two lie beside this file
+from tables import markdown, stored
 
-Row = dict[str, Any]
 ALTA = {"parity_relative": "parity", "addition": "addition", "subleq": "SUBLEQ"}
 SCAN = ("scan", "scan_shift_reduce")
 REGEX = "(a|b)*a(a|b){10}"
-
-
-def rows(name: str) -> dict[str, Row]:
-    """The rows of a benchmark by what was measured."""
-    return {row["name"]: row for row in stored(name)}
-
-
-def number(value: float, digits: int = 2) -> str:
-    """The number with so many significant digits, and thousands apart."""
-    rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:,.0f}" if rounded >= 10 ** (digits - 1) else f"{rounded:g}"
-
-
-def shown(row: Row, digits: int = 2) -> str:
-    """The value with its unit, small times in ms."""
-    if row["unit"] == "s" and row["value"] < 0.1:
-        return f"{number(1000 * row['value'], digits)} ms"
-    return f"{number(row['value'], digits)} {row['unit']}"
+KEPT = "ping-pong, compact, tape 100: exact steps with every configuration kept"
 
 
 def kills() -> str:
@@ -60,18 +42,21 @@ def store() -> str:
         if what:
             cells = int(many.replace(",", ""))
             count = "" if cells == 10_000 else f" ({cells} of them)"
-            lines.append([f"{what}{count}", shown(row), f"{number(1e3 * row['value'] / cells)} ms"])
+            lines.append([f"{what}{count}", shown(row), f"{number(1e3 * row['ours'] / cells)} ms"])
     for name in ("looking for new ones among 10,000 rows", "the same sweep again, all done"):
         lines.append([name, shown(found[name]), ""])
     overhead = found["overhead a cell, all of these together"]
-    lines.append([overhead["name"].partition(", ")[2], "", shown(overhead)])
+    lines.append([overhead["what"].partition(", ")[2], "", shown(overhead)])
     return markdown(["a sweep of 10,000 cells", "all", "each"], lines)
 
 
 def workers() -> str:
     start = "128 cells of 8 programs, "
     found = [row for name, row in rows("sweeps-2-cores").items() if name.startswith(start)]
-    lines = [[row["name"].removeprefix(start), f"{row['value']:.1f}", row["remark"]] for row in found]
+    ways = [(row["what"].removeprefix(start), row["ours"]) for row in found]
+    ways += dict.fromkeys((row["peer_name"], row["peer"]) for row in found if row["peer"] is not None)
+    cells = int(start.partition(" ")[0])
+    lines = [[name, f"{rate:.1f}", f"{cells / rate:.1f} s"] for name, rate in ways]
     return markdown([f"{start}5,000 iterations", "cells/s", "time"], lines)
 
 
@@ -93,36 +78,62 @@ def regex() -> str:
     found = rows("automata-2-cores")
     own = {name.removeprefix(f"{REGEX}: "): row for name, row in found.items()}
     network, automaton = (found[f"{what}, 10,000 words of 20 symbols"] for what in ("network", "automaton"))
-    states, units = f"{own['states']['value']:,} states", f"{own['hidden units']['value']:,} hidden units"
+    states, units = f"{own['states']['ours']:,} states", f"{own['hidden units']['ours']:,} hidden units"
     agree, fresh = "words on which network and automaton agree", "peak memory, regex to network, a fresh process"
     lines = [
         [f"regular expression to automaton of {states}", shown(own["regex to automaton"])],
         [f"automaton to network: {units}, {own['hidden units']['remark']}", shown(own["automaton to network"])],
         ["network back to automaton", shown(own["network to automaton"])],
-        ["10,000 words of 20 symbols through the network", f"{shown(network, 3)}; {network['remark']}"],
+        ["10,000 words of 20 symbols through the network", f"{shown(network, 3)}; {_beside(network)}"],
         ["the same through the automaton", shown(automaton, 3)],
-        [agree, f"{found[agree]['value']:,}"],
+        [agree, f"{found[agree]['ours']:,}"],
         ["memory of that run", shown(found["memory of that run"])],
         ["peak of a fresh process, Python and jax included", shown(found[fresh], 3)],
     ]
     return markdown(["", ""], lines)
 
 
+def _beside(row: Row) -> str:
+    """How many times better than the peer, where there was one."""
+    return f"{row['ratio']:.1f}× {row['peer_name']} ({row['peer']:,.0f})" if row["peer"] is not None else row["no_peer"]
+
+
 def tapes() -> str:
     found = rows("automata-2-cores")
-    sizes = {kind: found[f"ping-pong, {kind}: hidden units"]["value"] for kind in ("compact", "merged")}
+    sizes = {kind: found[f"ping-pong, {kind}: hidden units"]["ours"] for kind in ("compact", "merged")}
 
     def line(tape: int) -> Iterator[str]:
         yield f"{tape:,} cells"
         for kind in sizes:
             row = found[f"ping-pong, {kind}, tape {tape:,}: exact steps"]
-            yield f"{number(row['value'], 4)} steps/s"
-            yield f"{100 * row['value'] / row['direct']:.1f}% of {row['direct'] / 1e6:.1f} million"
+            yield f"{number(row['ours'], 4)} steps/s"
+            yield f"{100 * row['ratio']:.1f}% of {row['peer'] / 1e6:.1f} million"
 
     head = ["tape"]
     for kind, units in sizes.items():
         head += [f"{kind} network ({units} units)", "of the direct simulator in the same run"]
-    return markdown(head, [[*line(tape)] for tape in (10, 100, 1000)])
+    lines = [[*line(tape)] for tape in (10, 100, 1000)]
+    kept, aim = found[KEPT], found["ping-pong, compact, tape 100: exact steps"]["aim"]
+    lines.append(["100 cells, every configuration kept", f"{number(kept['ours'], 4)} steps/s", "", "", ""])
+    return markdown(head, [*lines, ["aim", f"{aim:,} steps/s", "", "", ""]])
+
+
+def machines() -> str:
+    """Units of the networks of Turing machines, and the cells of the longest tape on which floats are exact."""
+    found = rows("automata-2-cores")
+    names = dict.fromkeys(what[8:].partition(",")[0] for what in found if what.startswith("machine "))
+
+    def line(name: str) -> Iterator[str]:
+        for kind in ("merged", "compact"):
+            row = found.get(f"machine {name}, {kind}")
+            if row is None:
+                yield from ("refused: too large", "")
+            else:
+                yield f"{row['ours']:,} ({row['nonzero']:,})"
+                yield f"{row['cells']['float32']}, {row['cells']['float64']}"
+
+    head = ["units (weights not 0)", "merged", "cells in float32, float64", "compact", "cells in float32, float64"]
+    return markdown(head, [[f"`{name}`", *line(name)] for name in names])
 
 
 def alta() -> str:
@@ -130,10 +141,10 @@ def alta() -> str:
 
     def line(name: str, title: str) -> Iterator[str]:
         own = {key.removeprefix(f"{name}: "): row for key, row in found.items() if key.startswith(f"{name}: ")}
-        yield f"{title}, {own['layers']['value']} layers"
-        yield f"{own['hidden units']['value']:,} of {own['transition rules, counted out']['value']:,}"
+        yield f"{title}, {own['layers']['ours']} layers"
+        yield f"{own['hidden units']['ours']:,} of {own['transition rules, counted out']['ours']:,}"
         yield shown(own["build and compile"])
-        yield f"{own['build and compile, peak memory']['value']:.0f} MB"
+        yield f"{own['build and compile, peak memory']['ours']:.0f} MB"
         yield shown(own["interpret, plain Python, one sequence"])
         yield shown(own["interpret, batch 256, a sequence"])
         yield shown(next(row for key, row in own.items() if key.startswith("dense network")))
@@ -155,7 +166,7 @@ def scan() -> str:
             yield f"{shown(row, digits)}{aim}"
 
     def right(found: dict[str, Row], name: str) -> Iterator[str]:
-        yield from (f"{found[f'{program}: {name}']['value']:,}" for program in SCAN)
+        yield from (f"{found[f'{program}: {name}']['ours']:,}" for program in SCAN)
 
     lines = [
         ["hidden units", *value(here, "hidden units")],
@@ -185,6 +196,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sweeps, H200": h200,
     "automata, regular expression": regex,
     "automata, tapes": tapes,
+    "automata, machines": machines,
     "transformer programs": alta,
     "transformer programs, SCAN": scan,
 }

@@ -1,6 +1,7 @@
 """The tables of pages of this folder, from its JSON files. `python docs/results/generate.py` writes them.
 
-A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it.
+A page has `<!-- table: NAME -->` before a table and `<!-- end -->` after it. In a sentence `<!-- time: FILE -->` stands
+before the seconds that a run took.
 """
 
 import json
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-import word_tables  # beside this file
 
 from kleene.experiments import nram_runs
 from kleene.experiments.claims import Verdict, claims
@@ -21,6 +21,7 @@ from kleene.experiments.partial_traces import NTM as FIGURE_9
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
 TABLE = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
+TIME = re.compile(r"(<!-- time: (\S+) -->).*?(<!-- end -->)")
 NTM = {
     "Copy (9a)": "figure-9a-copy",
     "RepeatCopyTwice (9b)": "figure-9b-repeat_copy_twice",
@@ -45,7 +46,12 @@ LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("to
 def filled(page: str, known: Mapping[str, Callable[[], str]] | None = None) -> str:
     """The page with the table of each marked name; a name that is no table's is an error."""
     makers = TABLES if known is None else known
-    return TABLE.sub(lambda found: f"{found[1]}{makers[found[2]]()}\n{found[3]}", page)
+    return timed(TABLE.sub(lambda found: f"{found[1]}{makers[found[2]]()}\n{found[3]}", page))
+
+
+def timed(page: str) -> str:
+    """The page with the seconds that each marked run took, from its file."""
+    return TIME.sub(lambda found: f"{found[1]}{stored(found[2])['seconds']:,.0f} s{found[3]}", page)
 
 
 def stored(name: str) -> Any:
@@ -315,63 +321,6 @@ def states() -> str:
     return markdown(["language, network", "no states", "10% of them", "all", "time"], rows)
 
 
-def conditions() -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """The curves of each condition of the rules, arrays [epoch, seed, …]."""
-    for name, curves in stored("rules")["curves"].items():
-        if name != "epochs":
-            yield name, {measure: np.array(values) for measure, values in curves.items()}
-
-
-def spread(values: np.ndarray) -> str:
-    return f"{values.mean():.2f} ({values.min():.2f}–{values.max():.2f})"
-
-
-def mastered(curves: dict[str, np.ndarray]) -> int:
-    """The first epoch, counted from 1, at which the mean of P(ω) with known scaffolds is above one half."""
-    return 1 + int(np.argmax(curves["omega_in"].mean(axis=1) > 0.5))
-
-
-def rules() -> str:
-    """What is learned of a rule after 40 epochs."""
-    head = ["mean (lowest–highest of 5 seeds)", "P(ω) passes one half at epoch", "P(ω), known scaffolds"]
-    head += ["P(ω), random scaffolds", "by α alone, random scaffolds", "DI(α, scaffold)"]
-    rows = [
-        [
-            name,
-            mastered(c),
-            spread(c["omega_in"][-1]),
-            spread(c["omega_out"][-1]),
-            spread(c["omega_by_prefix_out"][-1, :, 0]),
-            spread(c["interdependence_in"][-1]),
-        ]
-        for name, c in conditions()
-    ]
-    return markdown(head, rows)
-
-
-def aligned() -> str:
-    """Interdependence of α and scaffold so many epochs after the rule is mastered: figure 10 by mastery."""
-    after = (0, 5, 10, 15, 20)
-
-    def cell(c: dict[str, np.ndarray], epochs: int) -> str:
-        place = mastered(c) - 1 + epochs
-        return f"{c['interdependence_in'][place].mean():.2f}" if place < len(c["interdependence_in"]) else ""
-
-    rows = [[name, mastered(c), *(cell(c, epochs) for epochs in after)] for name, c in conditions()]
-    return markdown(["", "epoch of P(ω) = ½", *(f"{epochs} later" for epochs in after)], rows)
-
-
-def prefixes() -> str:
-    """Figure 9: P(ω) by α and the first tokens of the scaffold, k = 8, with known and with random scaffolds."""
-    rows = []
-    for name, c in conditions():
-        for epoch in (mastered(c), 40) if name.startswith("k=8") else ():
-            for where, title in (("in", "known"), ("out", "random")):
-                found = c[f"omega_by_prefix_{where}"][epoch - 1].mean(axis=0)
-                rows.append([name, epoch, title, *(f"{found[tokens]:.2f}" for tokens in (0, 1, 2, 4, len(found) - 1))])
-    return markdown(["", "epoch", "scaffolds", "α alone", "1 token", "2", "4", "all"], rows)
-
-
 def claimed(text: str) -> str:
     """The tables, figures and theorems of one text, with our verdicts."""
 
@@ -413,22 +362,6 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 9 in pieces": pieces,
         "states as hints": states,
         "verdicts": verdicts,
-        "rules after 40 epochs": rules,
-        "figure 10 by mastery": aligned,
-        "figure 9 of the rules": prefixes,
-        "rules, quick": lambda: markdown(*word_tables.rules_by_corpus(stored("rules-quick"))),
-        "rules, quick, familiarity": lambda: markdown(*word_tables.familiarity_effect(stored("rules-quick"))),
-        "rule frequency": lambda: markdown(*word_tables.rule_counts(stored("rule-frequency"))),
-        "rule frequency, quick": lambda: markdown(*word_tables.rule_counts(stored("rule-frequency-quick"))),
-        "English, full": lambda: markdown(*word_tables.one_network(stored("english"))),
-        "English, full, by distance": lambda: markdown(*word_tables.one_network_edges(stored("english"))),
-        "English, quick": lambda: markdown(*word_tables.overview(stored("english-quick"))),
-        "English, quick, by distance": lambda: markdown(*word_tables.by_edges(stored("english-quick"))),
-        "grammar": lambda: markdown(*word_tables.overview(stored("english-grammar"))),
-        "grammar, by network": lambda: markdown(
-            *word_tables.by_network(stored("english-grammar"), stored("english-grammar-two"))
-        ),
-        "grammar, by distance": lambda: markdown(*word_tables.by_edges(stored("english-grammar"))),
     }
     | {f"claims: {text}": lambda text=text: claimed(text) for text in TEXTS}
     | {

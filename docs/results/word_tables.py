@@ -1,18 +1,13 @@
-"""The tables of the page on interdependence: a head and rows from the content of a JSON file.
+"""The tables of words in interdependence.md, from english.json, english-grammar.json and their other sizes."""
 
-`tables.py` writes them into the page.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
+from tables import markdown, stored  # beside this file
 
 from kleene.experiments.english_report import signed, strata_means, told
-from kleene.experiments.resampling import interval_over
 from kleene.experiments.word_pairs import CLASSES
 
-Table = tuple[list[str], list[list[str]]]
 NAMES = {
     "hidden": "DI at the hidden state",
     "logits": "DI at the logits",
@@ -22,9 +17,53 @@ NAMES = {
 }
 DISTANCES = (1, 2, 4, 8)
 FEW = 2  # networks: an interval over these says nothing
+KINDS = ("trained", "untrained")
+RUNS = {
+    "english": "`english --full`",
+    "english-quick": "`english`",
+    "english-grammar": "`english-grammar --networks 5`",
+    "english-grammar-two": "`english-grammar`",
+}
 
 
-def overview(content: Any) -> Table:
+def words(name: str) -> Any:
+    """What a file of the experiment holds, with the measures by name and by kind of network.
+
+    A file from before there were several networks and measures has one network of two kinds and DI at the hidden state.
+    Its intervals treat the pairs of a sentence as independent, which they are not, so no table has them.
+    """
+    content = stored(name)
+    if "measures" in content:
+        return content
+    found = {kind: {part: [*map(_without_ends, rows)] for part, rows in content[kind].items()} for kind in KINDS}
+    return content | {"networks": 1, "measures": {"hidden": found}}
+
+
+def _without_ends(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("low", "high")}
+
+
+def runs() -> str:
+    """Every run: its networks, how well they predict, and what they read."""
+
+    def line(name: str, title: str) -> Iterator[str]:
+        content = words(name)
+        plan, taught = content["plans"][0], content["settings"][0]
+        perplexities = content.get("perplexities", [content["perplexity"]])
+        yield from (title, str(content["networks"]), str(content["hidden"]), f"{plan['iterations']:,}")
+        low, high = min(perplexities), max(perplexities)
+        yield f"{low:.1f}" if low == high else f"{low:.1f}–{high:.1f}"
+        yield f"{taught['unigram_perplexity']:.1f}"
+        yield f"{content['unknown_words']:.1%}"
+        yield from (f"{content[key]:,}" for key in ("sentences", "pairs"))
+        yield f"{content['seconds']:.0f} s, {content['versions']['device']}"
+
+    head = ["", "networks of each kind", "units", "updates", "perplexity", "of word frequencies alone"]
+    head += ["unknown words", "sentences", "pairs", "time of training"]
+    return markdown(head, [[*line(*item)] for item in RUNS.items()])
+
+
+def overview(content: Any) -> str:
     """Every measure in every kind of network: means by distance, and mean rank correlations over the strata."""
     head = [
         "",
@@ -40,11 +79,11 @@ def overview(content: Any) -> Table:
             edges, frequency = (told(strata_means(found[f"{column}_trends"])) for column in ("syntax", "frequency"))
             cells = [amount(means[distance]) for distance in DISTANCES]
             rows.append([f"{NAMES[measure]}, {group}", *cells, edges, signs(found["syntax_trends"]), frequency])
-    return head, rows
+    return markdown(head, rows)
 
 
 def amount(row: dict[str, Any]) -> str:
-    """A mean with half the width of its interval over networks; of two networks both values."""
+    """A mean with half the width of its interval over networks; of two networks both values, of one the value."""
     digits = 3 if row["mean"] >= 0.01 else 5
     return _with_interval(row, "mean", lambda value: f"{value:.{digits}f}", digits)
 
@@ -58,19 +97,26 @@ def _with_interval(row: dict[str, Any], name: str, shown: Callable[[float], str]
     networks = row.get("networks", [])
     if len(networks) == FEW:
         return " / ".join(shown(value) for value in networks)
-    low, high = row.get("over_networks", (row["low"], row["high"]))
-    return f"{shown(row[name])} ±{(high - low) / 2:.{digits}f}"
+    ends = _ends(row)
+    return shown(row[name]) if ends is None else f"{shown(row[name])} ±{(ends[1] - ends[0]) / 2:.{digits}f}"
+
+
+def _ends(row: dict[str, Any]) -> tuple[float, float] | None:
+    """The interval over networks; of one network that over sentences, where there is one."""
+    return row.get("over_networks") or ((row["low"], row["high"]) if "low" in row else None)
 
 
 def signs(trends: list[dict[str, Any]]) -> str:
-    """How many strata have an interval below 0, or both of two networks, and how many one above."""
-    known = [row for row in trends if row["correlation"] is not None]
-    ends = [row.get("over_networks", (row["low"], row["high"])) for row in known]
-    ends = [(min(n), max(n)) if len(n := row.get("networks", [])) == FEW else end for row, end in zip(known, ends)]
+    """How many strata are below 0, and how many above: with their interval, with both of two networks, or alone."""
+    ends = []
+    for row in (row for row in trends if row["correlation"] is not None):
+        networks = row.get("networks", [])
+        both = (min(networks), max(networks)) if len(networks) == FEW else _ends(row)
+        ends.append(both or (row["correlation"], row["correlation"]))
     return f"{sum(high < 0 for _, high in ends)}, {sum(low > 0 for low, _ in ends)} of {len(ends)}"
 
 
-def by_network(content: Any, more: Any) -> Table:
+def by_network(content: Any, more: Any) -> str:
     """The mean correlation with edges over the strata in each trained network of two runs."""
 
     def cell(found: Any) -> str:
@@ -78,10 +124,10 @@ def by_network(content: Any, more: Any) -> Table:
 
     measures = [name for name in NAMES if "trained" in content["measures"][name]]
     rows = [[NAMES[name], *(cell(one["measures"][name]) for one in (content, more))] for name in measures]
-    return ["correlation with edges, mean over strata", "five networks", "two more"], rows
+    return markdown(["correlation with edges, mean over strata", "five networks", "two more"], rows)
 
 
-def by_edges(content: Any) -> Table:
+def by_edges(content: Any) -> str:
     """The rank correlation with edges in the tree at each distance, with half the width of its interval."""
     distances = sorted({row["distance"] for row in content["measures"]["hidden"]["trained"]["syntax_trends"]})
     rows = []
@@ -89,91 +135,27 @@ def by_edges(content: Any) -> Table:
         for title, found in _sources(content["measures"]):
             cells = {row["distance"]: correlation(row) for row in found["syntax_trends"] if row["classes"] == classes}
             rows.append([f"{classes}: {title}", *(cells.get(distance, "") for distance in distances)])
-    return ["words apart", *map(str, distances)], rows
+    return markdown(["words apart", *map(str, distances)], rows)
 
 
 def _sources(measures: Any) -> Iterator[tuple[str, Any]]:
-    """Interdependence in every kind of network, and the other measures in trained ones."""
+    """Interdependence in every kind of network, and the other measures in trained ones, as far as there are any."""
     for group, found in measures["hidden"].items():
         yield f"{NAMES['hidden']}, {group}", found
-    yield f"{NAMES['logits']}, trained", measures["logits"]["trained"]
-    for measure in ("erasure", "gradient"):
-        yield f"{NAMES[measure]}, trained", measures[measure]["trained"]
-    yield NAMES["information"], measures["information"]["text"]
+    for measure in ("logits", "erasure", "gradient"):
+        if measure in measures:
+            yield f"{NAMES[measure]}, trained", measures[measure]["trained"]
+    if "information" in measures:
+        yield NAMES["information"], measures["information"]["text"]
 
 
-def one_network(content: Any) -> Table:
-    """The older run with one trained and one untrained network."""
-    head = ["", *(f"{distance} apart" for distance in DISTANCES), "with edges", "strata below 0", "with frequency"]
-    rows = []
-    for name in ("trained", "untrained"):
-        means = {row["distance"]: row["mean"] for row in content[name]["distance"]}
-        edges = [row["correlation"] for row in content[name]["syntax_trends"]]
-        frequency = [row["correlation"] for row in content[name]["frequency_trends"]]
-        below = f"{sum(rho < 0 for rho in edges)} of {len(edges)}"
-        cells = [f"{means[distance]:.3f}" for distance in DISTANCES]
-        rows.append([name, *cells, signed(float(np.mean(edges))), below, signed(float(np.mean(frequency)))])
-    return head, rows
-
-
-def one_network_edges(content: Any) -> Table:
-    """The rank correlation with edges at each distance, in the older run."""
-    rows = []
-    for name in ("trained", "untrained"):
-        for classes in CLASSES:
-            found = [row for row in content[name]["syntax_trends"] if row["classes"] == classes]
-            rows.append([f"{classes}, {name}", *(signed(row["correlation"], 2) for row in found)])
-    return ["words apart", *(str(row["distance"]) for row in found)], rows
-
-
-def rules_by_corpus(content: Any) -> Table:
-    """The last test of the rules: the mean over corpora, with half the width of its 95% interval."""
-    measures = {
-        "omega_in": "P(ω), known scaffolds",
-        "omega_out": "P(ω), random scaffolds",
-        "omega_by_alpha_out": "by α alone, random scaffolds",
-        "interdependence_in": "DI(α, scaffold), hidden state",
-        "interdependence_logits_in": "DI(α, scaffold), logits",
-    }
-    head = [f"mean ± half of the 95% interval over {content['corpora']} corpora", *measures.values()]
-    return head, [[kind, *(over_corpora(last[name]) for name in measures)] for kind, last in content["last"].items()]
-
-
-def over_corpora(estimate: dict[str, Any]) -> str:
-    low, high = estimate["over_corpora"]
-    return f"{estimate['mean']:.2f} ±{(high - low) / 2:.2f}"
-
-
-def familiarity_effect(content: Any) -> Table:
-    """How much higher interdependence is with familiar scaffolds, corpus by corpus; a corpus has the same tests."""
-    last, rows = content["last"], []
-    for length in dict.fromkeys(kind.split()[0] for kind in last):
-        for measure, title in (("interdependence_in", "hidden state"), ("interdependence_logits_in", "logits")):
-            sides = [np.array(last[f"{length} {side}"][measure]["corpora"]) for side in ("familiar", "unfamiliar")]
-            apart = sides[0] - sides[1]
-            low, high = interval_over(apart)
-            each = ", ".join(signed(value, 2) for value in apart)
-            rows.append(
-                [f"{length}, {title}", each, f"{signed(apart.mean(), 2)} ({signed(low, 2)} to {signed(high, 2)})"]
-            )
-    return ["familiar minus unfamiliar", "in each corpus", "mean (95% interval)"], rows
-
-
-def rule_counts(content: Any) -> Table:
-    """P(ω) with random scaffolds by α, lowest and highest seed, and by the scaffold, at the last test."""
-    curves = {tuple(name.split()): found for name, found in content["curves"].items() if name != "epochs"}
-    counts = list(dict.fromkeys(count for _, count in curves))
-
-    def cell(found: Any) -> str:
-        alpha = np.array(found["omega_by_prefix_out"][-1])[:, 0]
-        return f"{spread(alpha)}, {np.mean(found['omega_by_scaffold_out'][-1]):.4f}"
-
-    lengths = dict.fromkeys(length for length, _ in curves)
-    rows = [[length, *(cell(curves[length, count]) for count in counts)] for length in lengths]
-    return ["by α, by the scaffold", *(f"{int(count.removeprefix('n=')):,} rules" for count in counts)], rows
-
-
-def spread(values: Sequence[float] | np.ndarray) -> str:
-    """The mean with the lowest and the highest, in more digits where it is small."""
-    digits = 2 if np.mean(values) >= 0.01 else 3
-    return f"{np.mean(values):.{digits}f} ({np.min(values):.{digits}f}–{np.max(values):.{digits}f})"
+TABLES: dict[str, Callable[[], str]] = {
+    "words, runs": runs,
+    "English, full": lambda: overview(words("english")),
+    "English, full, by distance": lambda: by_edges(words("english")),
+    "English, quick": lambda: overview(words("english-quick")),
+    "English, quick, by distance": lambda: by_edges(words("english-quick")),
+    "grammar": lambda: overview(words("english-grammar")),
+    "grammar, by network": lambda: by_network(words("english-grammar"), words("english-grammar-two")),
+    "grammar, by distance": lambda: by_edges(words("english-grammar")),
+}

@@ -1,16 +1,17 @@
 import json
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 
 from kleene.errors import InputError
-from kleene.experiments import pair_measures
+from kleene.experiments import pair_measures, word_pairs
 from kleene.experiments.controls import permuted, shuffled, untrained
 from kleene.experiments.english import English, on_grammar, words_known
 from kleene.experiments.pair_measures import MEASURES, PairCells, information, measured
 from kleene.experiments.reproduce import experiment
-from kleene.experiments.word_pairs import pair_values
+from kleene.experiments.word_pairs import pair_places, pair_values
 from kleene.explaining import interdependence
 from kleene.explaining.words.baselines import erasure, gradient_times_input, information_matrix, mutual_informations
 from kleene.machines.lstm.lstm import LSTM
@@ -125,6 +126,16 @@ def test_values_of_another_network_are_measured_again(taught, tmp_path):
     assert not np.array_equal(first, cells.values("one", "hidden", permuted(model), SENTENCES, 3))
 
 
+def test_values_of_pairs_that_other_word_classes_choose_are_measured_again(taught, tmp_path, monkeypatch):
+    model, cells = LSTM.load(taught[1] / "few.safetensors"), PairCells(tmp_path / "pairs")
+    first = cells.values("one", "hidden", model, SENTENCES, 3)
+    relabelled = tuple(replace(one, classes=("PUNCT", *one.classes[1:])) for one in SENTENCES)
+    fewer = cells.values("one", "hidden", model, relabelled, 3)
+    assert len(fewer) == sum(len(pair_places(one, 3)[0]) for one in relabelled) < len(first)
+    monkeypatch.setattr(word_pairs, "OPEN_CLASSES", frozenset())  # closed words alone are left
+    assert len(cells.values("one", "hidden", model, relabelled, 3)) < len(fewer)
+
+
 def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path):
     content, folder = taught
     again = small(LSTM.load(folder / "few.safetensors"))
@@ -137,6 +148,10 @@ def test_a_model_from_a_file_is_looked_at_and_not_taught(taught, tmp_path):
     ]
     assert found["perplexity"] == pytest.approx(content["perplexities"][0], rel=1e-3)
     assert not (tmp_path / "few.safetensors").exists()
+    assert (content["networks"], content["control_networks"]) == (2, 2)
+    assert (found["networks"], found["control_networks"], len(found["perplexities"])) == (1, 2, 1)
+    assert content["summary"][0].endswith("; 2 networks of each kind")
+    assert found["summary"][0].endswith("; 1 trained network, 2 of each other kind")
 
 
 def test_the_number_of_networks_can_be_chosen_and_is_told():

@@ -1,6 +1,9 @@
 """What docs/results shows is what its JSON files hold: tables of pages, numbers of claims, and pictures."""
 
 import importlib
+import json
+import re
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -8,9 +11,20 @@ from pathlib import Path
 
 import pytest
 
+import kleene
+from kleene.benchmarking import benchmarks, measured
+from kleene.experiments.benched import Benched
 from kleene.experiments.claims import claims
+from kleene.programs.turing.library import get
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+SHOWN = re.compile(r"(<!-- table: (.*?) -->\n)(.*?)<!-- end -->", re.DOTALL)
+BENCHMARKS = [
+    file
+    for ending in ("2-cores", "h200")
+    for file in sorted(RESULTS.glob(f"*-{ending}.json"))
+    if file.name != "sweeps-h200.json"  # sweeps of a script, timed
+]
 NAMES = [
     "figure-4",
     "figure-6",
@@ -61,6 +75,74 @@ def test_every_table_has_its_place_on_a_page_and_what_is_typed_over_is_found(gen
         spoiled = tables.TABLE.sub(lambda found: f"{found[1]}| 1 |\n{found[3]}", page)
         assert tables.filled(spoiled, generate.TABLES) == page
         assert ("<!-- table: " in page) == (spoiled != page)
+
+
+@pytest.mark.parametrize("file", BENCHMARKS, ids=lambda file: file.stem)
+def test_a_stored_benchmark_has_the_form_that_kleene_bench_writes(file, tmp_path):
+    names = {"what": "name", "ours": "value"}
+    records, rows = json.loads(file.read_text()), {}
+    for record in records:
+        row = {names.get(key, key): value for key, value in record.items() if value is not None and key != "ratio"}
+        rows.setdefault(row.pop("benchmark"), []).append(measured(**row))
+    assert set(rows) < set(benchmarks(Path(kleene.__file__)))
+    written = json.loads(Benched(rows, {}).save(tmp_path / "again.json").read_text())
+    assert [approx(record) for record in written] == records
+
+
+def test_a_new_way_of_teaching_comes_into_the_table_of_speed_with_its_file(generate, monkeypatch, tmp_path):
+    monkeypatch.setattr(generate.tables, "HERE", tmp_path)
+    found = [
+        measured("copy, 1,000 seeds, fused: compile", 31.0, "s"),
+        measured("copy, 1,000 seeds, gpu, fused", 512_345.0, "seed·iterations/s", aim=500_000, reached=True),
+    ]
+    Benched({"teach": found}, {}).save(tmp_path / "teach-h200.json")
+    (*_, line) = generate.TABLES["speed of teaching"]().splitlines()
+    assert line == "| copy, 1,000 seeds, fused | one H200 | 512,000 | 31 s |  | 500,000: reached |"
+
+
+@pytest.mark.parametrize("construction", ["merged", "compact"])
+def test_stored_sizes_of_turing_machines_are_those_of_their_networks(construction):
+    found = {row["what"]: row for row in json.loads((RESULTS / "automata-2-cores.json").read_text())}
+    for name in ("increment", "walk_right"):
+        row, machine = found[f"machine {name}, {construction}"], get(name).build()
+        size = kleene.compile(machine, construction=construction).size
+        assert (row["ours"], row["nonzero"]) == (size.hidden_units, size.nonzero)
+        for dtype, cells in row["cells"].items():
+            assert kleene.compile(machine, construction=construction, dtype=dtype).reading.cells == cells
+
+
+def approx(record):
+    return {key: pytest.approx(value) if key == "ratio" else value for key, value in record.items()}
+
+
+def test_new_files_of_the_full_size_give_its_tables_claims_and_pictures_with_one_command(tmp_path):
+    """The files of the quick size, which have several networks and corpora, in place of those of the full size."""
+    folder, names = tmp_path / "docs" / "results", ("english", "rules", "rule-frequency")
+    shutil.copytree(RESULTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    numbers = tmp_path / "src" / "kleene" / "experiments" / "numbers.toml"
+    numbers.parent.mkdir(parents=True)
+    numbers.write_text("")
+    for name in names:
+        shutil.copy(RESULTS / f"{name}-quick.json", folder / f"{name}.json")
+        (folder / f"{name}.svg").unlink()
+    pictures = [word for name in names for word in ("--picture", name)]
+    for asked in (["--only", "texts"], pictures):
+        done = subprocess.run([sys.executable, str(folder / "generate.py"), *asked], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    found = {name: table for _, name, table in SHOWN.findall((folder / "interdependence.md").read_text())}
+    for quick in (name for name in found if ", quick" in name):
+        full = quick.replace("English, quick", "English, full").replace(", quick", "")
+        assert found[full] == found[quick]
+    assert "; two networks" in numbers.read_text()
+    assert all((folder / f"{name}.svg").stat().st_size for name in names)
+
+
+def test_the_time_of_a_run_in_a_sentence_is_that_of_its_file(generate):
+    seconds = json.loads((RESULTS / "figure-4.json").read_text())["seconds"]
+    typed = "with all hints; <!-- time: figure-4 -->7 s<!-- end --> on one H200"
+    assert generate.tables.filled(typed, {}) == typed.replace("7 s", f"{seconds:,.0f} s")
+    marked = [name for file in RESULTS.glob("*.md") for _, name, _ in generate.tables.TIME.findall(file.read_text())]
+    assert len(marked) == len(set(marked)) > 5
 
 
 def test_numbers_are_of_claims_and_have_ours(generate):

@@ -10,9 +10,9 @@ from kleene.pictures.figures import save_figure
 from kleene.pictures.plots import Line, Panel, cost_curves, line_panels
 
 ROWS = [
-    {"name": "compile", "value": 1.0, "unit": "s"},
-    *({"name": "cost", "value": 0.01 * n, "unit": "s", "against": "batch", "size": n} for n in (1, 2, 4)),
-    *({"name": "cost", "value": 0.01 * n**2, "unit": "s", "against": "positions", "size": n} for n in (3, 6)),
+    {"what": "compile", "ours": 1.0, "unit": "s"},
+    *({"what": "cost", "ours": 0.01 * n, "unit": "s", "against": "batch", "size": n} for n in (1, 2, 4)),
+    *({"what": "cost", "ours": 0.01 * n**2, "unit": "s", "against": "positions", "size": n} for n in (3, 6)),
 ]
 
 
@@ -23,6 +23,28 @@ def test_a_picture_has_a_panel_for_each_thing_that_grows_and_names_its_slope(tmp
     assert "slope at the end 2.00" in words
     for word in ("batch", "positions", "seconds", "growth"):
         assert word in words
+
+
+def test_costs_of_different_units_have_no_axis_in_common(tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr(plots, "save_figure", lambda figure, path: kept.append(figure) or save_figure(figure, path))
+    rates = [
+        {"what": "rate", "ours": 1e6 / n, "unit": "steps/s", "against": against, "size": n}
+        for against in ("tape", "batch")
+        for n in (10, 100)
+    ]
+    cost_curves([*rates, *ROWS], tmp_path / "growth.svg")
+    axes = [ax for ax in kept[0].axes if ax.get_lines()]
+    first, _, third, _ = axes
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in axes] == [
+        ("tape", "steps/s"),
+        ("batch", ""),
+        ("batch", "seconds"),
+        ("positions", ""),
+    ]
+    alike = [[ax.get_shared_y_axes().joined(ax, other) for other in axes] for ax in (first, third)]
+    assert alike == [[True, True, False, False], [False, False, True, True]]
+    assert third.get_ylim()[1] < first.get_ylim()[0]
 
 
 def test_an_unknown_kind_of_picture_or_rows_without_sizes_are_refused(tmp_path):

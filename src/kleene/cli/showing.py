@@ -64,8 +64,7 @@ def bench(
     if plot is not None:  # last, because there may be nothing to draw
         from kleene.pictures.plots import cost_curves
 
-        rows = [row for of_one in found.rows.values() for row in of_one]
-        cost_curves(rows, plot, title=f"kleene bench {' '.join(files)}")
+        cost_curves(found.as_json(), plot, title=f"kleene bench {' '.join(files)}")
     if found.stopped or found.failures:
         raise typer.Exit(INTERRUPTED if found.stopped else FAILED)
 

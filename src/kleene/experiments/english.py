@@ -47,7 +47,7 @@ PAPER = {
 class English:
     """A corpus to learn, parsed sentences, and how networks are taught; or a `model` that was taught before.
 
-    There are `networks` trained ones, as many untrained ones and as many with permuted weights.
+    There are `networks` trained ones, or the model alone, `networks` untrained ones and as many with permuted weights.
     """
 
     name: str
@@ -95,7 +95,7 @@ class English:
                 trained, reports = [_network(learners.model, number) for number in range(self.networks)], [report]
                 trained[0].save(lessons.folder / f"{self.name}.safetensors")
             cells = PairCells(lessons.folder / f".{self.name}-pairs")
-            content = described(self, reports) | self._facts(trained[0], reports)
+            content = described(self, reports) | self._facts(trained, reports)
             content |= self._measured(trained, cells, watch)
             content["summary"] = summary(content)
             keep(content, lessons.folder)
@@ -103,7 +103,8 @@ class English:
             cells.remove()
         return content
 
-    def _facts(self, network: LSTM, reports: list[TeachingReport]) -> dict[str, Any]:
+    def _facts(self, trained: list[LSTM], reports: list[TeachingReport]) -> dict[str, Any]:
+        network = trained[0]
         if reports:
             tested: Any = reports[0].progress.tests[-1]
         else:
@@ -113,7 +114,8 @@ class English:
         return {
             "hidden": _width(network),
             "layers": len(network.layers),
-            "networks": self.networks,
+            "networks": len(trained),
+            "control_networks": self.networks,
             "perplexity": round(float(perplexities.mean()), 2),
             "perplexities": [round(float(one), 2) for one in perplexities],
             "held_out_words": len(self.corpus.held_out),

@@ -19,8 +19,7 @@ def summary(content: dict[str, Any]) -> list[str]:
     """The result in a few lines."""
     lines = [
         f"perplexity {content['perplexity']:,} on {content['held_out_words']:,} held-out words; {content['pairs']:,} "
-        f"pairs of {content['sentences']:,} sentences, {content['unknown_words']:.1%} unknown; {content['networks']} "
-        f"networks of each kind"
+        f"pairs of {content['sentences']:,} sentences, {content['unknown_words']:.1%} unknown; {_counted(content)}"
     ]
     for measure, groups in content["measures"].items():
         for name, found in groups.items():
@@ -29,6 +28,14 @@ def summary(content: dict[str, Any]) -> list[str]:
             trends = f"rank correlation with edges {edges}, with frequency {frequency}"
             lines.append(f"{measure}, {name}: {', '.join(means)}; {trends}")
     return lines
+
+
+def _counted(content: dict[str, Any]) -> str:
+    """How many networks there are. One model from a file has several controls."""
+    trained, controls = content["networks"], content["control_networks"]
+    if trained == controls:
+        return f"{trained} network{'' if trained == 1 else 's'} of each kind"
+    return f"{trained} trained network{'' if trained == 1 else 's'}, {controls} of each other kind"
 
 
 def strata_means(rows: list[dict[str, Any]]) -> np.ndarray:

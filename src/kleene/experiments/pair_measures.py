@@ -87,7 +87,7 @@ class PairCells:
     folder: Path
 
     def values(self, name: str, measure: str, network: LSTM, sentences: Sequence[Sentence], longest: int) -> np.ndarray:
-        """The values in the file of that name, if it is of this network and these sentences; else they are measured."""
+        """The values in the file of that name, if it is of this network and these pairs; else they are measured."""
         path, of = self.folder / f"{name}.safetensors", _digest(measure, network, sentences, longest)
         if path.is_file():
             header, arrays = read_tensors(path, KIND)
@@ -103,7 +103,10 @@ class PairCells:
 
 
 def _digest(measure: str, network: LSTM, sentences: Sequence[Sentence], longest: int) -> str:
+    """A name for what is measured. The pairs are in it, because the classes of words decide which ones count."""
     found = hashlib.sha256(repr((measure, longest, network.vocabulary, [one.words for one in sentences])).encode())
+    for sentence in sentences:
+        found.update(repr([side.tolist() for side in pair_places(sentence, longest)]).encode())
     for leaf in jax.tree.leaves(network):
         found.update(np.ascontiguousarray(leaf).tobytes())
     return found.hexdigest()

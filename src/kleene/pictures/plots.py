@@ -36,34 +36,42 @@ COLUMNS = 2  # panels in a row
 
 
 def cost_curves(rows: Sequence[dict[str, Any]], path: Any, *, title: str = "") -> Path:
-    """Draw cost against size for the benchmark rows that have an `against` (.svg, .png or .pdf); return the path.
+    """Draw cost against size for records of `kleene bench` that have an `against`, and return the path.
 
-    Axes are logarithmic, so that a power law is a line; each panel names the slope between its last two points.
+    Each unit has a row of panels, which share its axis. Axes are logarithmic, so that a power law is a line; each panel
+    names the slope between its last two points.
     """
-    from matplotlib.ticker import LogLocator
-
-    panels: dict[str, list[tuple[float, float]]] = {}
-    unit = ""
+    units: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
         if "against" in row:
-            cost = row["ours"] if "ours" in row else row["value"]  # a record of `kleene bench`, or a row of a file
-            panels.setdefault(row["against"], []).append((row["size"], cost))
             unit = "seconds" if row["unit"] == "s" else row["unit"]
-    if not panels:
+            units.setdefault(unit, {}).setdefault(row["against"], []).append((row["size"], row["ours"]))
+    if not units:
         raise InputError("these measurements have no cost that grows with a size, so there is nothing to plot")
-    figure = new_figure(max(PANEL, PAGE / 3 * len(panels)), HIGH)
-    axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    columns = max(map(len, units.values()))
+    figure = new_figure(max(PANEL, PAGE / 3 * columns), HIGH * len(units))
+    grid = figure.subplots(len(units), columns, sharey="row", squeeze=False)
+    for axes, (unit, panels) in zip(grid, units.items()):
+        _draw_costs(axes, unit, panels)
+    set_title(figure, title)
+    return save_figure(figure, path)
+
+
+def _draw_costs(axes: Sequence[Any], unit: str, panels: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Draw the costs of one unit beside each other; the first of the axes has the numbers of all."""
+    from matplotlib.ticker import LogLocator
+
     for ax, (against, points) in zip(axes, panels.items()):
         sizes, costs = zip(*points)
         ax.loglog(sizes, costs, "o-", color=BLUE, markersize=MARK, linewidth=LINE)
         ax.set_xticks(sizes, [f"{s:g}" for s in sizes])
         ax.minorticks_off()
         dress(ax, against, "", name=f"slope at the end {_slope(points):.2f}")
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
     axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
     plain_numbers(axes[0].yaxis)
     axes[0].set_ylabel(unit)
-    set_title(figure, title)
-    return save_figure(figure, path)
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> float:

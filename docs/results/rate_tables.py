@@ -1,0 +1,122 @@
+"""The tables of speed of partial-traces.md, interdependence.md, learnability.md, and what 10,000 cells would cost."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from benchmark_rows import MACHINES, Row, number, rows, shown  # these two lie beside this file
+from tables import markdown, stored
+
+EAGER = "eager PyTorch"
+TREEBANKS = {"EWT test": "test part of English-EWT", "all of EWT": "all of English-EWT"}
+CELLS, ITERATIONS = 10_000, 100_000  # of a large sweep; the partial-traces paper trains NTMs that long
+PACK = re.compile(r"copy, ([\d,]+) seeds, gpu")
+
+
+def taught(benchmark: str) -> str:
+    """Every rate of teaching, on every machine whose rows are stored, beside what ran in the same run."""
+    unit, lines = "", []
+    for file, machine in MACHINES.items():
+        found = rows(f"{benchmark}-{file}")
+        for what, row in found.items():
+            if row["unit"].startswith("seed·") and EAGER not in what:
+                unit = row["unit"].removesuffix("/s")
+                title = what.replace(", cpu", "").replace(", gpu", "").replace(", 1 seeds", ", 1 seed")
+                compiling = found.get(f"{what.replace(', cpu', '').replace(', gpu', '')}: compile")
+                lines.append([title, machine, number(row["ours"], 3), *_around(row, compiling)])
+    return markdown(["", "on", f"{unit} a second", "compiling", f"{EAGER} in the same run", "aim"], lines)
+
+
+def _around(row: Row, compiling: Row | None) -> Iterator[str]:
+    """How long compiling took, the peer, and the aim, each where there is one."""
+    yield "" if compiling is None else shown(compiling)
+    yield "" if row["peer"] is None else f"{number(row['peer'])}; ours is {row['ratio']:.1f} times as fast"
+    yield f"{row['aim']:,.0f}: {'reached' if row['reached'] else 'missed'}" if "aim" in row else ""
+
+
+def pairs_of_scan() -> str:
+    """Pairs of the MLP on SCAN's commands."""
+    row = rows("learnability-2-cores")["scan: pairs of the MLP"]
+    return markdown(["pairs of the MLP a second", "which"], [[number(row["ours"]), row["remark"]]])
+
+
+def interdependence() -> str:
+    """All pairs of words of sentences and of treebanks, on both machines."""
+    lines = []
+    for file, machine in MACHINES.items():
+        found = rows(f"interdependence-{file}")
+        for what, row in found.items():
+            if "pairs_a_second" in row:
+                lines.append([*_measured(what, row, found, machine)])
+        memory = found["peak memory of all this, jax included"]
+        lines.append(["peak memory, jax included", machine, f"{memory['ours']:,.0f} MB", "", "", "", ""])
+    return markdown(["", "on", "time", "compiling", "plain numpy", "pairs a second", "aim"], lines)
+
+
+def _measured(what: str, row: Row, found: dict[str, Row], machine: str) -> Iterator[str]:
+    corpus, _, count = what.removesuffix(", cpu").removesuffix(", gpu").partition(", ")
+    name = TREEBANKS.get(corpus, "")
+    compiling, plain = (
+        found.get(f"{corpus if name else what}: compile"),
+        found.get(f"{what}, plain numpy, three a pair"),
+    )
+    yield from (f"{name}, {count}" if name else what, machine, shown(row))
+    yield "" if compiling is None else shown(compiling)
+    yield "" if plain is None else f"{shown(plain)}{', ' * bool(plain['remark'])}{plain['remark']}"
+    yield number(row["pairs_a_second"])
+    yield f"{row['aim']:.0f} s: {'reached' if row['reached'] else 'missed'}" if "aim" in row else ""
+
+
+def large_sweeps() -> str:
+    """What 10,000 cells of 100,000 iterations would take, by the rates of packs on the H200."""
+    found, lines = rows("teach-h200"), []
+    (probe,) = stored("sweeps-h200")["dry run, 975 cells"]["probes"].values()
+    rates = {
+        int(pack[1].replace(",", "")): row["ours"] for what, row in found.items() if (pack := PACK.fullmatch(what))
+    }
+    for size, rate in sorted(rates.items(), reverse=True):
+        gpus = 1 if size == max(rates) else CELLS // size
+        hours = CELLS * ITERATIONS / rate / gpus / 3600
+        at = f"{number(rate, 3)} with {size:,}"
+        lines.append([f"{gpus:,}", f"{CELLS // gpus:,}", at, _duration(hours), f"{number(gpus * hours)}"])
+    least = ITERATIONS * probe["seconds_per_iteration"] / 3600
+    at = f"{number(probe['runs'] / probe['seconds_per_iteration'], 3)} with {probe['runs']}"
+    lines.append(["1,000", "10", at, f"hardly less than {_duration(least)}", f"about {number(1000 * least)}"])
+    head = ["GPUs", "cells a GPU", "iterations a second, measured", "time", "GPU hours"]
+    return markdown(head, lines)
+
+
+def _duration(hours: float) -> str:
+    return f"{number(hours)} h" if hours >= 1 else f"{number(60 * hours)} min"
+
+
+def random_programs() -> str:
+    """Tallies of random programs. The part of the million that was run again counts as it came out then."""
+    attack, million, again = stored("random-programs").values()
+    rest = million["done"] - again["done"]
+    assert million["agree"] + len(million["failures"]) == million["done"]
+    assert all(one["program"] % 1_000_000_000 <= again["done"] for one in million["failures"])
+    counted = {
+        "done": million["done"],
+        "agree": rest + again["agree"],
+        "refused": million["refused"] + again["refused"],
+        "inputs": million["inputs"] * rest // million["done"] + again["inputs"],
+        "seconds": million["seconds"],
+    }
+    found = {"compared with their networks": counted, "the part of these that was run again": again}
+    found["certified, and attacked"] = attack
+    shares = [
+        [name, *(f"{tally[key]:,}" for key in ("done", "agree", "refused", "inputs")), f"{tally['seconds']:,.0f} s"]
+        for name, tally in found.items()
+    ]
+    head = ["random programs", "programs", "agree, or certificate stood", "refused, or not certified", "inputs", "time"]
+    return markdown(head, shares)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "speed of teaching": lambda: taught("teach"),
+    "speed of teaching Transformers": lambda: taught("learnability"),
+    "speed of pairs": pairs_of_scan,
+    "speed of interdependence": interdependence,
+    "sweeps, 10,000 cells": large_sweeps,
+    "random programs": random_programs,
+}

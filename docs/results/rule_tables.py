@@ -1,0 +1,208 @@
+"""The tables of rules in interdependence.md, from rules.json, rule-frequency.json and their quick sizes.
+
+Several corpora for each condition have an interval over corpora. Files from before there were several have one corpus,
+and several seeds, of which the lowest and the highest are told.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from tables import markdown, stored  # beside this file
+
+from kleene.experiments.english_report import signed
+from kleene.experiments.resampling import interval_over
+
+Curves = dict[str, np.ndarray]  # [test, run] or [test, run, token of the rule]
+MEASURES: dict[str, tuple[str, int | None]] = {
+    "P(ω), known scaffolds": ("omega_in", None),
+    "P(ω), random scaffolds": ("omega_out", None),
+    "by α alone, random scaffolds": ("omega_by_prefix_out", 0),
+    "DI(α, scaffold), hidden state": ("interdependence_in", None),
+    "DI(α, scaffold), logits": ("interdependence_logits_in", None),
+}
+PLACES = {"hidden state": "interdependence_in", "logits": "interdependence_logits_in"}
+RUNS = {
+    "rules": "`rules --full`",
+    "rule-frequency": "`rule-frequency --full`",
+    "rules-quick": "`rules`",
+    "rule-frequency-quick": "`rule-frequency`",
+}
+AFTER = (0, 5, 10, 15, 20)  # epochs
+
+
+def conditions(content: Any) -> Iterator[tuple[str, Curves]]:
+    """The curves of each condition."""
+    for name, curves in content["curves"].items():
+        if name != "epochs":
+            yield name, {measure: np.array(values, float) for measure, values in curves.items()}
+
+
+def corpora(content: Any) -> int:
+    return content.get("corpora", 1)
+
+
+def at_test(content: Any, values: np.ndarray, test: int = -1) -> np.ndarray:
+    """The value in each corpus, the mean over its seeds; of a single corpus, in each seed."""
+    runs, several = values[test], corpora(content)
+    return runs.reshape(several, -1, *runs.shape[1:]).mean(axis=1) if several > 1 else runs
+
+
+def last(content: Any, curves: Curves, measure: str, token: int | None = None) -> np.ndarray:
+    """A measure at the last test, in each corpus or seed."""
+    return at_test(content, curves[measure] if token is None else curves[measure][..., token])
+
+
+def over(content: Any) -> str:
+    """What `estimate` tells."""
+    if corpora(content) > 1:
+        return f"mean ± half of the 95% interval over {corpora(content)} corpora"
+    return f"mean (lowest–highest of {len(content['plans'][0]['seeds'])} seeds)"
+
+
+def estimate(content: Any, values: np.ndarray) -> str:
+    """The mean with its interval over corpora, or with the lowest and the highest seed."""
+    if corpora(content) == 1:
+        return f"{values.mean():.2f} ({values.min():.2f}–{values.max():.2f})"
+    low, high = interval_over(values)
+    return f"{values.mean():.2f} ±{(high - low) / 2:.2f}"
+
+
+def bracketed(content: Any, values: np.ndarray) -> str:
+    """The same with both ends in brackets."""
+    low, high = interval_over(values) if corpora(content) > 1 else (values.min(), values.max())
+    return f"{values.mean():.2f} ({low:.2f}–{high:.2f})"
+
+
+def mastered(curves: Curves) -> int | None:
+    """The first test at which the mean of P(ω) with known scaffolds is above one half; None if there is none."""
+    above = np.flatnonzero(curves["omega_in"].mean(axis=1) > 0.5)
+    return int(above[0]) if len(above) else None
+
+
+def epoch_of(content: Any, test: int | None) -> str:
+    if test is None:
+        return "never"
+    epoch = content["curves"]["epochs"][test]
+    return f"{epoch:.0f}" if epoch == round(epoch) else f"{epoch:.1f}"
+
+
+def runs() -> str:
+    """Every experiment: how many networks it taught, for how long."""
+
+    def line(name: str, title: str) -> list[str]:
+        content = stored(name)
+        (plan,) = content["plans"]
+        seeds, texts = len(plan["seeds"]), len(content["settings"])
+        shared = [f"{texts // corpora(content)}", f"{corpora(content)}", f"{seeds}", f"{seeds * texts}"]
+        epochs = epoch_of(content, -1)
+        time = f"{content['seconds']:.0f} s, {content['versions']['device']}"
+        return [title, *shared, f"{plan['lesson']['hidden']}", epochs, f"{plan['iterations']:,}", time]
+
+    head = [
+        "",
+        "conditions",
+        "corpora for each",
+        "networks for each corpus",
+        "runs",
+        "units",
+        "epochs",
+        "updates",
+        "time",
+    ]
+    return markdown(head, [line(*item) for item in RUNS.items()])
+
+
+def rules(content: Any) -> str:
+    """What is learned of a rule at the last test."""
+    found = [*conditions(content)]
+    told = {title: where for title, where in MEASURES.items() if all(where[0] in curves for _, curves in found)}
+    rows = [
+        [
+            kind,
+            epoch_of(content, mastered(c)),
+            *(estimate(content, last(content, c, *where)) for where in told.values()),
+        ]
+        for kind, c in found
+    ]
+    return markdown([over(content), "P(ω) passes one half at epoch", *told], rows)
+
+
+def familiarity(content: Any) -> str:
+    """How much higher interdependence is with familiar scaffolds, corpus by corpus; a corpus has the same tests."""
+    curves, rows = dict(conditions(content)), []
+    for length in dict.fromkeys(kind.split()[0] for kind in curves):
+        sides = [curves[f"{length} {side}"] for side in ("familiar", "unfamiliar")]
+        for place, measure in PLACES.items():
+            if all(measure in side for side in sides):
+                rows.append([f"{length}, {place}", *_apart(content, [last(content, side, measure) for side in sides])])
+    return markdown(["familiar minus unfamiliar", "in each corpus", "mean (95% interval)"], rows)
+
+
+def _apart(content: Any, sides: Sequence[np.ndarray]) -> list[str]:
+    if corpora(content) == 1:
+        return [signed(float(sides[0].mean() - sides[1].mean()), 2), "one corpus"]
+    apart = sides[0] - sides[1]
+    low, high = interval_over(apart)
+    each = ", ".join(signed(value, 2) for value in apart)
+    return [each, f"{signed(apart.mean(), 2)} ({signed(low, 2)} to {signed(high, 2)})"]
+
+
+def aligned(content: Any) -> str:
+    """Interdependence of α and scaffold so many epochs after the rule is mastered: figure 10 by mastery."""
+    epochs = np.array(content["curves"]["epochs"])
+
+    def cell(curves: Curves, test: int | None, later: int) -> str:
+        reached = [] if test is None else np.flatnonzero(epochs >= epochs[test] + later)
+        return f"{curves['interdependence_in'][reached[0]].mean():.2f}" if len(reached) else ""
+
+    rows = []
+    for kind, curves in conditions(content):
+        test = mastered(curves)
+        rows.append([kind, epoch_of(content, test), *(cell(curves, test, later) for later in AFTER)])
+    return markdown(["", "epoch of P(ω) = ½", *(f"{later} later" for later in AFTER)], rows)
+
+
+def prefixes(content: Any) -> str:
+    """Figure 9: P(ω) by α and the first tokens of the scaffold, k = 8, with known and with random scaffolds."""
+    rows, end = [], len(content["curves"]["epochs"]) - 1
+    for kind, curves in conditions(content):
+        for test in dict.fromkeys((mastered(curves), end)) if kind.startswith("k=8") else ():
+            for where, title in (("in", "known"), ("out", "random")) if test is not None else ():
+                found = curves[f"omega_by_prefix_{where}"][test].mean(axis=0)
+                tokens = (f"{found[token]:.2f}" for token in (0, 1, 2, 4, len(found) - 1))
+                rows.append([kind, epoch_of(content, test), title, *tokens])
+    return markdown(["", "epoch", "scaffolds", "α alone", "1 token", "2", "4", "all"], rows)
+
+
+def counts(content: Any) -> str:
+    """P(ω) with random scaffolds by α, lowest and highest corpus or seed, and by the scaffold, at the last test."""
+    curves = {tuple(name.split()): found for name, found in conditions(content)}
+    numbers = list(dict.fromkeys(count for _, count in curves))
+
+    def cell(found: Curves) -> str:
+        alpha = last(content, found, "omega_by_prefix_out", 0)
+        return f"{spread(alpha)}, {last(content, found, 'omega_by_scaffold_out').mean():.4f}"
+
+    lengths = dict.fromkeys(length for length, _ in curves)
+    rows = [[length, *(cell(curves[length, count]) for count in numbers)] for length in lengths]
+    return markdown(["by α, by the scaffold", *(f"{int(count.removeprefix('n=')):,} rules" for count in numbers)], rows)
+
+
+def spread(values: np.ndarray) -> str:
+    """The mean with the lowest and the highest, in more digits where it is small."""
+    digits = 2 if values.mean() >= 0.01 else 3
+    return f"{values.mean():.{digits}f} ({values.min():.{digits}f}–{values.max():.{digits}f})"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "rules, runs": runs,
+    "rules": lambda: rules(stored("rules")),
+    "rules, familiarity": lambda: familiarity(stored("rules")),
+    "rules, figure 10 by mastery": lambda: aligned(stored("rules")),
+    "rules, figure 9": lambda: prefixes(stored("rules")),
+    "rules, quick": lambda: rules(stored("rules-quick")),
+    "rules, quick, familiarity": lambda: familiarity(stored("rules-quick")),
+    "rule frequency": lambda: counts(stored("rule-frequency")),
+    "rule frequency, quick": lambda: counts(stored("rule-frequency-quick")),
+}
