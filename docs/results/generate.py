@@ -1,4 +1,4 @@
-"""Write everything in this folder that comes from its JSON files again: tables of pages, numbers of claims, pictures.
+"""Write everything that comes from the JSON files of this folder again: tables of pages, numbers of claims, pictures.
 
     python docs/results/generate.py                      # everything
     python docs/results/generate.py --check              # change nothing; exit status 1 if anything differs
@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these six lie beside this file
+import judged  # these seven lie beside this file
+import machine_tables
 import numbers_of_claims
 import redraw
 import speed_tables
@@ -28,7 +29,12 @@ from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
 NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
-TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES
+TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES | machine_tables.TABLES
+
+
+def pages() -> list[Path]:
+    """The pages that may have tables: those of this folder, those on the five texts, and others of the docs."""
+    return [*sorted(HERE.glob("*.md")), *sorted((HERE.parent / "texts").glob("*.md")), *sorted(HERE.parent.glob("*.md"))]
 
 
 def texts() -> Iterator[tuple[Path, str]]:
@@ -36,7 +42,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     yield NUMBERS, numbers_of_claims.written()
     claims.cache_clear()
     yield HERE / "judged.html", judged.page_to_look_at()
-    for file in sorted(HERE.glob("*.md")):
+    for file in pages():
         page = file.read_text()
         yield file, judged.filled(page) if file == judged.PAGE else tables.filled(page, TABLES)
 
