@@ -34,7 +34,7 @@ TABLES = tables.TABLES | taught_tables.TABLES | speed_tables.TABLES | machine_ta
 
 def pages() -> list[Path]:
     """The pages that may have tables: those of this folder, those on the five texts, and others of the docs."""
-    return [*sorted(HERE.glob("*.md")), *sorted((HERE.parent / "texts").glob("*.md")), *sorted(HERE.parent.glob("*.md"))]
+    return [page for folder in (HERE, HERE.parent / "texts", HERE.parent) for page in sorted(folder.glob("*.md"))]
 
 
 def texts() -> Iterator[tuple[Path, str]]:
