@@ -1,6 +1,7 @@
 """What docs/results shows is what its JSON files hold: tables of pages, numbers of claims, and pictures."""
 
 import importlib
+import json
 import subprocess
 import sys
 from functools import partial
@@ -78,3 +79,11 @@ def test_the_numbers_of_a_figure_are_those_of_the_experiment_that_its_claim_name
         if isinstance(numbers, partial) and experiment.startswith("nram-"):
             task, variant = (*numbers.args, "-stated")[:2]
             assert experiment == f"nram-{task}{variant}"
+
+
+def test_the_readme_says_how_many_machines_learned_copy():
+    readme = " ".join((RESULTS.parents[1] / "README.md").read_text().split())
+    content = json.loads((RESULTS / "copy-500.json").read_text())
+    passed = {row["hints"]: f"{row['generalised']} of {row['seeds']}" for row in content["settings"]}
+    assert f"After {content['iterations']} updates {passed['address']} NTMs pass" in readme
+    assert f"with address hints, and {passed['none']} without" in readme

@@ -2,7 +2,8 @@
 
 A verdict is one word:
 
-- `holds`: it is proved here for every input, or measured at the paper's size with the same outcome;
+- `holds`: it is proved here for every input, or measured at the paper's size with the same outcome, or
+  drawn in the text and shown by the command;
 - `weaker`: it comes out in part, or less clearly, or at a smaller size than the paper's;
 - `fails`: it was measured, and came out otherwise;
 - `open`: what shows it is here, but was not run at a size that says anything;
