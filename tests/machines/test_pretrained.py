@@ -8,9 +8,10 @@ import pytest
 from kleene.explaining import decompose_batch
 from kleene.machines.pretrained import grammar_model
 from kleene.tasks.grammar import sentences, vocabulary
+from kleene.tasks.grammar_text import grammar_words
 from kleene.tasks.lexicon import PEOPLE, nouns
 from kleene.tasks.text import UNKNOWN, unigram_perplexity
-from kleene.teaching.pretraining import grammar_corpus, grammar_words
+from kleene.teaching.pretraining import grammar_corpus
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.explaining.words.baselines import information_matrix, mutual_informations
 from kleene.explaining.words.sentences import vocabulary_of
+from kleene.tasks.grammar_text import grammar_words
 from kleene.tasks.text import END, UNKNOWN, lines
 
 GRAMMAR_WORDS = 200_000  # of the built-in grammar, a fifth of what the model that ships was taught
@@ -46,8 +47,6 @@ def _lines(file: Any) -> Iterator[list[str]]:
 
 def _grammar() -> Iterator[list[str]]:
     """Sentences of the built-in grammar, as the model that ships has read them."""
-    from kleene.teaching.pretraining import grammar_words  # imports the whole of teaching
-
     sentence: list[str] = []
     for word in grammar_words(GRAMMAR_WORDS, seed=0):
         if word == END:
