@@ -1,8 +1,7 @@
 """Automata and Turing machines as recurrent networks. Run with `kleene bench automata`.
 
 A regular expression of 2,048 states goes to an automaton, to a network and back, and 10,000 words through both. Then
-come the sizes of the networks of Turing machines. Last are the steps per second of a machine that runs to and fro, in
-the network with exact arithmetic and in a direct simulator.
+steps per second of a machine that runs to and fro, in the network with exact arithmetic and in a direct simulator.
 """
 
 import random
@@ -15,7 +14,7 @@ from typing import Any
 
 import kleene
 from kleene.benchmarking import Row, measured, seconds
-from kleene.programs.turing.library import entries, get, ping_pong_word
+from kleene.programs.turing.library import get, ping_pong_word
 
 REGEX = "(a|b)*a(a|b){10}"
 WORDS, LENGTH = 10_000, 20
@@ -28,7 +27,6 @@ PROTOTYPE = {10: 42_000, 100: 19_000, 1000: 21_000}  # steps a second of an even
 def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
     """Every measurement as a row."""
     yield from _regex()
-    yield from _sizes()
     yield from _machines(quick)
 
 
@@ -64,27 +62,6 @@ def _fresh_peak() -> float:
         "print(kleene.limits.peak_memory_mb())"
     )
     return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-
-
-def _sizes() -> Iterator[dict[str, Any]]:
-    """Every machine of the library: its units, and the cells of the longest tape on which floats are always exact."""
-    for name in entries():
-        machine = get(name).build()
-        for construction in ("merged", "compact"):
-            try:
-                size = kleene.compile(machine, construction=construction).size
-            except kleene.KleeneError:
-                continue  # too large, and says so
-            floats = {
-                dtype: kleene.compile(machine, construction=construction, dtype=dtype)
-                for dtype in ("float32", "float64")
-            }
-            cells = {dtype: network.reading.cells for dtype, network in floats.items()}
-            told: dict[str, Any] = {"nonzero": size.nonzero, "cells": cells}
-            remark = (
-                f"{size.nonzero:,} weights not 0; {cells['float32']} cells in float32, {cells['float64']} in float64"
-            )
-            yield measured(f"machine {name}, {construction}", size.hidden_units, "units", remark=remark, **told)
 
 
 def _machines(quick: bool) -> Iterator[dict[str, Any]]:

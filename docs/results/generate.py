@@ -1,4 +1,4 @@
-"""Write everything in this folder that comes from its JSON files again: tables of pages, numbers of claims, pictures.
+"""Write everything that comes from the JSON files of this folder again: tables of pages, numbers of claims, pictures.
 
     python docs/results/generate.py                      # everything
     python docs/results/generate.py --check              # change nothing; exit status 1 if anything differs
@@ -17,11 +17,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these nine lie beside this file
+import judged  # these eleven lie beside this file
+import machine_tables
 import numbers_of_claims
 import rate_tables
 import redraw
 import rule_tables
+import short_tables
 import speed_tables
 import tables
 import taught_tables
@@ -33,9 +35,23 @@ HERE = Path(__file__).parent
 NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
 TABLES = {
     name: table
-    for module in (tables, taught_tables, speed_tables, rate_tables, rule_tables, word_tables)
+    for module in (
+        tables,
+        taught_tables,
+        speed_tables,
+        rate_tables,
+        rule_tables,
+        word_tables,
+        machine_tables,
+        short_tables,
+    )
     for name, table in module.TABLES.items()
 }
+
+
+def pages() -> list[Path]:
+    """The pages that may have tables: those of this folder, those on the five texts, and others of the docs."""
+    return [page for folder in (HERE, HERE.parent / "texts", HERE.parent) for page in sorted(folder.glob("*.md"))]
 
 
 def texts() -> Iterator[tuple[Path, str]]:
@@ -43,7 +59,7 @@ def texts() -> Iterator[tuple[Path, str]]:
     yield NUMBERS, numbers_of_claims.written()
     claims.cache_clear()
     yield HERE / "judged.html", judged.page_to_look_at()
-    for file in sorted(HERE.glob("*.md")):
+    for file in pages():
         page = file.read_text()
         yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
 

@@ -10,12 +10,22 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from rule_tables import bracketed, conditions, epoch_of, last, mastered  # these three lie beside this file
-from tables import HEADS, NRAM, baseline, hinted, share, sharpness, stored
+from rule_tables import (  # these three lie beside this file
+    at_test,
+    bracketed,
+    conditions,
+    epoch_of,
+    last,
+    mastered,
+    mastered_in_each,
+)
+from tables import AS_THE_PAPER, HEADS, NRAM, baseline, hinted, share, sharpness, stored
 from word_tables import FEW, words
 
-from kleene.experiments.english_report import strata_means, told
+from kleene.experiments import nram_runs
+from kleene.experiments.english_report import signed, strata_means, told
 from kleene.experiments.partial_traces import NTM as NTM_FIGURES
+from kleene.experiments.word_pairs import CLASSES
 
 RIGHT = "right in % up to 20 bits / longer / more than 20 ones: "
 ERRORS = "errors in %: "
@@ -53,12 +63,16 @@ def parity() -> Numbers:
 
 
 def one_answer() -> Numbers:
-    """From how many ones on the network of Table 3's first row says the same to every word."""
+    """What networks with relative positions say to words with many ones, in the mean: 0 or 1 is one answer to all."""
     content = stored("parity-end-to-end")
-    said = content["settings"][0]["prediction_by_ones"]
-    first = max((ones for ones, mean in enumerate(said) if mean != said[-1]), default=-1) + 1
-    assert said[-1] in (0, 1)
-    return {"ours": f"{content['rows'][0]['row']}: {said[-1]:.0f} to every word with {first} ones or more; one seed"}
+    told = []
+    for row, setting in zip(content["rows"], content["settings"]):
+        if row["row"].endswith("relative"):
+            said = setting["prediction_by_ones"]
+            means = ", ".join(f"{ones} ones {said[ones]:.2f}" for ones in (20, 24, 28, 32, 36, len(said) - 1))
+            told.append(f"{row['row']}: {means}")
+    paper = "slightly past 20 ones, 0 or 1 to every word with as many ones"
+    return {"paper": paper, "ours": f"mean answer: {listed(told)}; one seed each"}
 
 
 def whole_scan() -> Numbers:
@@ -118,10 +132,11 @@ def added() -> Numbers:
     content = stored("figure-4")
     rows: dict[str, list[str]] = {}
     for row in content["settings"]:
-        rows.setdefault(row["task"], []).append(f"{row['hints']} {row['generalised']}")
+        cell = share(row["generalised"], row["seeds"], row["interval"])
+        rows.setdefault(row["task"], []).append(f"{row['hints']} {cell}")
     seeds = content["settings"][0]["seeds"]
     told = listed(f"{task} {', '.join(kinds)}" for task, kinds in rows.items())
-    return {"ours": f"seeds of {seeds} that generalise: {told}"}
+    return {"ours": f"of {seeds} seeds generalise: {told}"}
 
 
 def peaks() -> Numbers:
@@ -132,12 +147,13 @@ def peaks() -> Numbers:
 
 
 def errors(task: str, variant: str = "-stated") -> Numbers:
-    """Errors of an NRAM by kind of hint, in %; ours is a mean over seeds, with how many of them generalise."""
+    """Errors of an NRAM by kind of hint, in %; ours is a mean over seeds, with the share of them that generalise."""
     content = stored(f"figure-12-{task}{variant}")
-    counts = {row["hints"]: (row["generalised"], row["seeds"]) for row in content["settings"]}
-    ours = (f"{k} {v:.1f} ({counts[k][0]} of {counts[k][1]} generalise)" for k, v in content["errors"].items())
+    rows = {row["hints"]: share(row["generalised"], row["seeds"], row["interval"]) for row in content["settings"]}
+    seeds = content["settings"][0]["seeds"]
+    ours = listed(f"{k} {v:.1f}, generalise {rows[k]}" for k, v in content["errors"].items())
     paper = (f"{k} {v:.1f}" for k, v in content["paper"].items())
-    return {"paper": ERRORS + listed(paper), "ours": ERRORS + listed(ours)}
+    return {"paper": ERRORS + listed(paper), "ours": f"{ERRORS}{ours}; of {seeds} seeds"}
 
 
 def all_errors() -> Numbers:
@@ -150,6 +166,50 @@ def all_errors() -> Numbers:
     return {"paper": f"errors in % with full traces: {paper}", "ours": f"errors in % with full traces: {ours}"}
 
 
+def completed() -> Numbers:
+    """Runs that completed, task by task; the paper does not say how many were begun."""
+    paper = listed(f"{title} {sum(nram_runs.COMPLETED[task].values())}" for title, task in NRAM.items())
+    ours = []
+    for title, task in NRAM.items():
+        content = stored(f"figure-12-{task}-stated")
+        begun = sum(row["seeds"] for row in content["settings"])
+        ours.append(f"{title} {sum(nram_runs.completed(content).values())} of {begun}")
+    return {"paper": f"runs completed: {paper}", "ours": f"runs completed: {listed(ours)}"}
+
+
+def training_times() -> Numbers:
+    """How long training took with full traces beside no hints: the paper's seconds, our updates."""
+    paper, ours = [], []
+    for title in AS_THE_PAPER:
+        seconds, updates = nram_runs.SECONDS[NRAM[title]], nram_runs.updates(stored(f"figure-12-{NRAM[title]}"))
+        paper.append(f"{title} {seconds['full']:,.0f} s, without hints {seconds['none']:,.0f} s")
+        ours.append(f"{title} {updates['full']:.0f} updates, without hints {updates['none']:.0f}")
+    return {"paper": f"full traces: {listed(paper)}", "ours": f"full traces: {listed(ours)}; means over 20 seeds"}
+
+
+def merge() -> Numbers:
+    """Figure 18 at its quick size: errors in % by difficulty, with intervals over runs."""
+    told = []
+    for name, row in stored("figure-18")["errors"].items():
+        cells = zip(row["difficulty"], row["wrong"], row["low"], row["high"])
+        shown = ", ".join(f"{size}: {wrong:.0f} ({low:.0f}–{high:.0f})" for size, wrong, low, high in cells)
+        told.append(f"{name}, {row['runs']} runs, {shown}")
+    paper = "neither learns it perfectly, and the NRAM generalises better; no numbers but 38 and 20 runs"
+    return {"paper": paper, "ours": f"% wrong at difficulty: {listed(told)}"}
+
+
+def deviations() -> Numbers:
+    """Errors by what differs from the paper's training, Increment at the quick size."""
+    content = stored("nram-deviations")
+    seeds = content["settings"][0]["seeds"]
+
+    def kinds(found: dict[str, float]) -> str:
+        return ", ".join(f"{kind} {error:.1f}" for kind, error in found.items())
+
+    ours = listed(f"{title}: {kinds(found)}" for title, found in content["errors"]["increment"].items())
+    return {"paper": ERRORS + kinds(content["paper"]["increment"]), "ours": f"{ERRORS}{ours}; {seeds} seeds each"}
+
+
 def curves(measure: str, *, title: str, place: int | None = None) -> Numbers:
     """What a measure of the rules has come to at the last test, condition by condition."""
     content = stored("rules")
@@ -159,9 +219,55 @@ def curves(measure: str, *, title: str, place: int | None = None) -> Numbers:
 
 
 def earlier() -> Numbers:
-    content = stored("rules")
-    epochs = listed(f"{name} {epoch_of(content, mastered(c))}" for name, c in conditions(content))
-    return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {epochs}"}
+    """When the rule is learned: by the mean, and by the first and the last corpus, or seed of a single corpus."""
+    content, epochs = stored("rules"), []
+    for name, c in conditions(content):
+        each = sorted(mastered_in_each(content, c), key=lambda test: np.inf if test is None else test)
+        first, latest = epoch_of(content, each[0]), epoch_of(content, each[-1])
+        epochs.append(f"{name} {epoch_of(content, mastered(c))} ({first}–{latest})")
+    return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {listed(epochs)}"}
+
+
+def both(*makers: Callable[[], Numbers]) -> Numbers:
+    """The numbers of a figure that has several panels."""
+    found = [maker() for maker in makers]
+    return {key: listed(numbers[key] for numbers in found) for key in ("paper", "ours")}
+
+
+def at_the_logits() -> Numbers:
+    """Interdependence of open symbol and conduit at the logits, at the quick size, with intervals over corpora."""
+    content = stored("rules-quick")
+    told = []
+    for name, measures in content["last"].items():
+        found = measures["interdependence_logits_in"]
+        low, high = found["over_corpora"]
+        told.append(f"{name} {found['mean']:.2f} ({low:.2f}–{high:.2f})")
+    ours = (
+        f"interdependence at the logits: {listed(told)}; intervals over {content['corpora']} corpora of the quick size"
+    )
+    return {"paper": content["paper"]["interdependence_in"], "ours": ours}
+
+
+def logits_by_distance() -> Numbers:
+    """Interdependence at the logits by distance in the sentence, in both networks of the quick size."""
+    content = stored("english-quick")
+    rows = [row for row in content["measures"]["logits"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
+    told = listed(f"{row['distance']} apart {' and '.join(f'{n:.3f}' for n in row['networks'])}" for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{told}; both networks of the quick size"}
+
+
+def logits_by_edges() -> Numbers:
+    """Rank correlations of interdependence at the logits with edges of the tree, by classes of the words."""
+    content = stored("english-quick")
+    told = []
+    for group in ("trained", "untrained"):
+        trends = content["measures"]["logits"][group]["syntax_trends"]
+        for classes in CLASSES:
+            found = [row["networks"] for row in trends if row["classes"] == classes and row["correlation"] is not None]
+            means = np.mean(found, axis=0)
+            told.append(f"{group}, {classes} {' and '.join(signed(mean, 2) for mean in means)}")
+    ours = f"rank correlation with edges, mean over distances: {listed(told)}; both networks of the quick size"
+    return {"paper": content["paper"]["syntax"], "ours": ours}
 
 
 def climbing() -> Numbers:
@@ -170,8 +276,9 @@ def climbing() -> Numbers:
     for name, c in conditions(content):
         test = mastered(c)
         if name.startswith("k=8") and test is not None:
-            found = c["omega_by_prefix_in"][test].mean(axis=0)
-            told.append(f"{name} {found[0]:.2f} by α alone, {found[-1]:.2f} by all")
+            found = at_test(content, c["omega_by_prefix_in"], test)
+            alone, every = (bracketed(content, found[:, token]) for token in (0, -1))
+            told.append(f"{name} {alone} by α alone, {every} by all")
     return {"paper": content["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
 
 
@@ -179,17 +286,26 @@ def gradients() -> Numbers:
     content, told = stored("rules"), []
     sixth = int(np.argmin(np.abs(np.array(content["curves"]["epochs"]) - 6)))
     for name, c in conditions(content):
-        found = np.nanmean(c["gradient_in"], axis=(1, 2))  # NaN past the end of a short scaffold
-        told.append(f"{name} {found[sixth]:.2f} and {found[-1]:.2f}")
+        found = np.nanmean(c["gradient_in"], axis=2)  # NaN past the end of a short scaffold
+        early, late = (bracketed(content, at_test(content, found, test)) for test in (sixth, -1))
+        told.append(f"{name} {early} and {late}")
     after = f"after {epoch_of(content, sixth)} and {epoch_of(content, -1)} epochs"
     return {"paper": content["paper"]["gradient_in"], "ours": f"{after}: {listed(told)}"}
 
 
 def frequency() -> Numbers:
+    """What α and the scaffold contribute to P(ω), by length and number of rules."""
     content = stored("rule-frequency")
-    parts = {name: last(content, found, "omega_by_prefix_out", 0) for name, found in conditions(content)}
-    found = listed(f"{name} {bracketed(content, values)}" for name, values in parts.items())
-    return {"paper": content["paper"]["omega_by_prefix_out, i = 0"], "ours": f"P(ω) by α alone: {found}"}
+    told = []
+    for name, c in conditions(content):
+        alpha = bracketed(content, last(content, c, "omega_by_prefix_out", 0))
+        scaffold = last(content, c, "omega_by_scaffold_out").mean()
+        told.append(f"{name} {alpha}, by the scaffold {scaffold:.4f}")
+    paper = (
+        f"by α: {content['paper']['omega_by_prefix_out, i = 0']}",
+        f"by the scaffold: {content['paper']['omega_by_scaffold_out']}",
+    )
+    return {"paper": listed(paper), "ours": f"P(ω) by α alone: {listed(told)}"}
 
 
 def distances(name: str) -> Numbers:
@@ -263,6 +379,29 @@ def interactions() -> Numbers:
     return {"ours": f"rank correlation above that of nearness: {listed(told)}"}
 
 
+def kept_algorithms() -> Numbers:
+    """By way of teaching: programs that the best of two networks kept, and interchange accuracy, program by program."""
+    content = stored("taught-algorithms")
+    told = []
+    for method in dict.fromkeys(row["method"] for row in content["rows"]):
+        rows = [row["best"] for row in content["rows"] if row["method"] == method]
+        kept = sum(all(row[what]["right"] == row[what]["pairs"] for what in row) for row in rows)
+        shares = [100 * row["interchange"]["right"] / row["interchange"]["pairs"] for row in rows]
+        accuracy = f"{min(shares):.0f}–{max(shares):.0f}%" if min(shares) < max(shares) else f"{max(shares):.0f}%"
+        told.append(f"{method} {kept} of {len(rows)} programs kept, interchange accuracy {accuracy}")
+    return {"paper": content["paper"]["finding"], "ours": listed(told)}
+
+
+def circuits() -> Numbers:
+    """How well methods order true edges before others, ROC, with bootstrapped intervals over networks."""
+    told = []
+    for row in stored("circuits")["verdicts"]:
+        if row["method"] in ("edge_patching", "acdc", "eap"):
+            middle, low, high = row["edges_roc"]
+            told.append(f"{row['method']}, {row['family']} {middle:.2f} ({low:.2f}–{high:.2f})")
+    return {"ours": f"area under the ROC curve of edges: {listed(told)}"}
+
+
 RULES: dict[str, Callable[[], Numbers]] = {
     "compose-figure-7a": earlier,
     "compose-figure-7b": partial(curves, "omega_out", title=ENDS["omega_out"]),
@@ -273,6 +412,15 @@ RULES: dict[str, Callable[[], Numbers]] = {
     "compose-figure-12": gradients,
     "earlier-figure-11": gradients,
 }
+EARLIER: dict[str, Callable[[], Numbers]] = {
+    "earlier-figure-3": partial(both, RULES["compose-figure-7a"], RULES["compose-figure-7b"]),
+    "earlier-figure-4": RULES["compose-figure-8"],
+    "earlier-figure-5": climbing,
+    "earlier-figure-6": at_the_logits,
+    "earlier-figure-8": logits_by_distance,
+    "earlier-figure-9": logits_by_edges,
+    "earlier-figure-10": frequency,
+}
 NUMBERS: dict[str, Callable[[], Numbers]] = {
     "alta-figure-4": supervision,
     "alta-table-2": supervision,
@@ -281,7 +429,7 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "alta-figure-9": parity,
     "alta-figure-10": parity,
     "alta-figure-11": one_answer,
-    "alta-figures-16-17": whole_scan,
+    "alta-figure-17": whole_scan,
     "alta-table-6": scan,
     "alta-figure-18": scan,
     "alta-section-4": minimal,
@@ -295,21 +443,28 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-9c": partial(heads, "figure-9c-dyck_words"),
     "traces-figure-9d": partial(heads, "figure-9d-flip_3rd"),
     "traces-figure-9e": not_yet,
+    "traces-figure-10": completed,
+    "traces-figure-11": training_times,
     "traces-figure-12": all_errors,
     "traces-figure-13": partial(errors, "swap", ""),
     "traces-figure-14": partial(errors, "increment", ""),
     "traces-figure-15": partial(errors, "permute"),
     "traces-figure-16": partial(errors, "list_k"),
     "traces-figure-17": partial(errors, "merge"),
+    "traces-figure-18": merge,
     "compose-figure-3": partial(distances, "english"),
     "compose-figure-4": partial(correlations, "syntax", "edges"),
     "compose-frequency": partial(correlations, "frequency", "frequency"),
     **RULES,
+    **EARLIER,
     "ours-states": states,
     "ours-hints-for-transformers": hints,
     "ours-simplicity-bias": simplicity,
     "ours-english-grammar": partial(distances, "english-grammar"),
     "ours-interactions": interactions,
+    "ours-nram-deviations": deviations,
+    "ours-taught-algorithms": kept_algorithms,
+    "ours-circuits": circuits,
 }
 
 

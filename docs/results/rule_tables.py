@@ -69,14 +69,30 @@ def estimate(content: Any, values: np.ndarray) -> str:
 
 
 def bracketed(content: Any, values: np.ndarray) -> str:
-    """The same with both ends in brackets."""
-    low, high = interval_over(values) if corpora(content) > 1 else (values.min(), values.max())
-    return f"{values.mean():.2f} ({low:.2f}–{high:.2f})"
+    """The same with both ends in brackets, in more digits where it is small."""
+    ends = interval_over(values) if corpora(content) > 1 else (values.min(), values.max())
+    return _in_brackets(values.mean(), *ends)
+
+
+def _in_brackets(mean: float, low: float, high: float) -> str:
+    digits = 2 if mean >= 0.01 else 3
+    return f"{mean:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def mastered(curves: Curves) -> int | None:
     """The first test at which the mean of P(ω) with known scaffolds is above one half; None if there is none."""
-    above = np.flatnonzero(curves["omega_in"].mean(axis=1) > 0.5)
+    return _first_above_half(curves["omega_in"].mean(axis=1))
+
+
+def mastered_in_each(content: Any, curves: Curves) -> list[int | None]:
+    """The same in each corpus, by the mean over its seeds; of a single corpus, in each seed."""
+    tests = range(len(curves["omega_in"]))
+    each = np.stack([at_test(content, curves["omega_in"], test) for test in tests])
+    return [_first_above_half(values) for values in each.T]
+
+
+def _first_above_half(values: np.ndarray) -> int | None:
+    above = np.flatnonzero(values > 0.5)
     return int(above[0]) if len(above) else None
 
 
@@ -191,8 +207,7 @@ def counts(content: Any) -> str:
 
 def spread(values: np.ndarray) -> str:
     """The mean with the lowest and the highest, in more digits where it is small."""
-    digits = 2 if values.mean() >= 0.01 else 3
-    return f"{values.mean():.{digits}f} ({values.min():.{digits}f}–{values.max():.{digits}f})"
+    return _in_brackets(values.mean(), values.min(), values.max())
 
 
 TABLES: dict[str, Callable[[], str]] = {

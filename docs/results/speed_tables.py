@@ -118,24 +118,6 @@ def tapes() -> str:
     return markdown(head, [*lines, ["aim", f"{aim:,} steps/s", "", "", ""]])
 
 
-def machines() -> str:
-    """Units of the networks of Turing machines, and the cells of the longest tape on which floats are exact."""
-    found = rows("automata-2-cores")
-    names = dict.fromkeys(what[8:].partition(",")[0] for what in found if what.startswith("machine "))
-
-    def line(name: str) -> Iterator[str]:
-        for kind in ("merged", "compact"):
-            row = found.get(f"machine {name}, {kind}")
-            if row is None:
-                yield from ("refused: too large", "")
-            else:
-                yield f"{row['ours']:,} ({row['nonzero']:,})"
-                yield f"{row['cells']['float32']}, {row['cells']['float64']}"
-
-    head = ["units (weights not 0)", "merged", "cells in float32, float64", "compact", "cells in float32, float64"]
-    return markdown(head, [[f"`{name}`", *line(name)] for name in names])
-
-
 def alta() -> str:
     found = rows("alta-2-cores")
 
@@ -196,7 +178,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "sweeps, H200": h200,
     "automata, regular expression": regex,
     "automata, tapes": tapes,
-    "automata, machines": machines,
     "transformer programs": alta,
     "transformer programs, SCAN": scan,
 }

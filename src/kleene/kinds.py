@@ -286,6 +286,7 @@ _COUNTERS = (
     _counter("majority_slu", "a network: the same with six SLU units over the rationals", "0110111"),
     _counter("a_n_b_n", "a network: as many b as a, after them, with four integer ReLU units", "aaabbb"),
     _counter("dyck1", "a network: balanced brackets of one kind, with three integer ReLU units", "(()())"),
+    _counter("two_units", "a network: every word, with two integer SLU units; the example of Theorem 4.6", "abba"),
 )
 COUNTERS = Kind(  # networks without a program; each is run as the kind above that has its class
     "network",

@@ -10,9 +10,10 @@ from kleene.data import data_file
 from kleene.explaining import decompose_batch
 from kleene.machines.pretrained import english_model, grammar_model
 from kleene.tasks.grammar import sentences, vocabulary
+from kleene.tasks.grammar_text import grammar_words
 from kleene.tasks.lexicon import PEOPLE, nouns
 from kleene.tasks.text import UNKNOWN, Vocabulary, unigram_perplexity, words_of
-from kleene.teaching.pretraining import grammar_corpus, grammar_words
+from kleene.teaching.pretraining import grammar_corpus
 from tests.tasks.published import need
 
 

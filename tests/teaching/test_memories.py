@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from importlib import resources
 
 import jax
 import jax.numpy as jnp
@@ -292,3 +293,22 @@ def test_a_probability_that_rounding_made_negative_has_a_finite_loss_and_gradien
     assert np.isfinite(np.asarray(gradient)).all()
     worse = memory_loss(cells, jnp.array([1.0, 0.0]), instance)
     assert float(worse) == pytest.approx(-np.log(1e-6), rel=1e-4)
+
+
+APPENDIX_G = {  # Partial Traces: registers, modules, steps, learning rate, difficulty at the start and at the end
+    "swap": (5, "def", "7", 0.01, 6, 10),
+    "increment": (2, "def+R", "M + 2", 0.01, 4, 10),
+    "permute": (4, "R+def+R+W", "M + 3", 0.05, 7, 12),
+    "list_k": (6, "def", "memory[1] + 5", 0.05, 9, 16),
+    "merge": (8, "def*3", "M + 3", 0.05, 13, 16),
+}
+
+
+@pytest.mark.parametrize("name", APPENDIX_G)
+def test_circuits_and_lessons_are_those_of_appendix_g(name):
+    text = (resources.files("kleene.programs.circuits") / "texts" / f"{name}.nram").read_text()
+    lines = [line.split("//")[0].split(maxsplit=1) for line in text.splitlines()]
+    stated = {words[0]: words[1].strip() for words in lines if len(words) == 2}
+    facts = nram_lesson(name).facts()
+    found = (int(stated["registers"]), stated["modules"], stated["steps"])
+    assert (*found, facts["learning_rate"], facts["start"], facts["end"]) == APPENDIX_G[name]

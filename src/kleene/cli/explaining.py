@@ -139,8 +139,16 @@ def explain(
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="interdependence, or a plainer measure beside it: erasure or gradient.")
+        str, typer.Option(help="interdependence, or a plainer measure beside it: erasure, gradient or information.")
     ] = "interdependence",
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --method information: the text in which words are counted, one sentence a line; for the model "
+            "of the grammar, by default the grammar's.",
+        ),
+    ] = None,
     at: Annotated[str | None, typer.Option(help="Where it is taken: hidden (the default) or logits.")] = None,
     step: Annotated[
         str | None, typer.Option(help="After which word, from 0, or last; the later of each two if not given.")
@@ -223,7 +231,7 @@ def explain(
     }
     if program is not None or any(given is not None for given in data.values()):
         sentence = {"model": model, "at": at, "step": step, "layer": layer, "focus": focus, "sets": sets}
-        sentence |= {"sharing": sharing, "after": after, "heads": heads, "conllu": conllu}
+        sentence |= {"sharing": sharing, "after": after, "heads": heads, "conllu": conllu, "corpus": corpus}
         refuse_options(sentence, method=method)
         if program is not None:
             return explain_network(text, program, data, plot, as_json=as_json)
@@ -237,7 +245,7 @@ def explain(
     sentence, tree = typed_sentence(text, heads=heads, conllu=conllu)
     asked = {"at": at, "step": step, "layer": layer, "focus": focus, "sets": sets, "sharing": sharing, "after": after}
     asked |= {"heads": tree, "named": "--{}".format}
-    found = explain_sentence(model, sentence, method=method, **asked)
+    found = explain_sentence(model, sentence, method=method, corpus=corpus, **asked)
     file = str(found.draw(plot))
     if as_json:
         return print_json(found.as_json() | {"file": file})

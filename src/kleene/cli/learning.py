@@ -73,7 +73,7 @@ def teach(
             help="Numbers in a cell of the tape (ntm), or the width (transformer, encoder, seq2seq).", min=1, max=10_000
         ),
     ] = None,
-    clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, rnn, lstm).")] = None,
+    clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, nram, rnn, lstm).")] = None,
     decoder: Annotated[
         int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
     ] = None,

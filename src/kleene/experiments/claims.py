@@ -2,7 +2,8 @@
 
 A verdict is one word:
 
-- `holds`: it is proved here for every input, or measured at the paper's size with the same outcome;
+- `holds`: it is proved here for every input, or measured at the paper's size with the same outcome, or
+  drawn in the text and shown by the command;
 - `weaker`: it comes out in part, or less clearly, or at a smaller size than the paper's;
 - `fails`: it was measured, and came out otherwise;
 - `open`: what shows it is here, but was not run at a size that says anything;
@@ -14,12 +15,10 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from itertools import groupby
-from textwrap import shorten as cut
 from typing import Any, Literal
 
 from kleene.experiments.catalog import listed
 
-ROOM = 80  # letters of numbers in the table of a terminal; `--json` and the page have all of them
 Verdict = Literal["holds", "weaker", "fails", "open", "untestable"]
 
 
@@ -28,8 +27,8 @@ class Claim:
     """One table, figure or theorem: what it shows, the experiment or the command that shows it here, and the verdict.
 
     An `experiment` is one of `kleene reproduce`, anything else a `command`, or the page that has it; `time` is the CPU
-    time of a command. The claims are in claims.toml. `paper` and `ours` are numbers side by side, from numbers.toml,
-    which `python docs/results/generate.py` writes from the stored results.
+    time of the command, or of all examples of the page. The claims are in claims.toml. `paper` and `ours` are numbers
+    side by side, from numbers.toml, which `python docs/results/generate.py` writes from the stored results.
     """
 
     name: str
@@ -80,25 +79,23 @@ def claims_table() -> Any:
     from rich.table import Table  # slow to import
 
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
-    table.add_column("name", no_wrap=True)
-    for column in ("shows", "verdict", "why, and numbers", "run"):
-        table.add_column(column, no_wrap=column == "verdict")
+    table.add_column("name, verdict", no_wrap=True)
+    table.add_column("shows, why, and numbers")
+    table.add_column("run", max_width=36)
     for text, of_text in groupby(claims().values(), key=lambda claim: claim.text):
         table.add_row(f"[bold]{text}[/bold]")
         for claim in of_text:
-            table.add_row(claim.name, claim.shows, claim.verdict, *_explained(claim))
+            table.add_row(f"{claim.name}\n[bold]{claim.verdict}[/bold]", *_explained(claim))
     return table
 
 
 def _explained(claim: Claim) -> tuple[str, str]:
-    """Why, with the numbers as far as there is room, and what shows it, with its times."""
+    """What it shows, why and the numbers; and what shows it, with its times."""
     from rich.markup import escape
 
     def lines(first: str, facts: dict[str, str | None]) -> str:
-        told = (
-            f"[dim]{name}:[/dim] {escape(cut(fact, ROOM, placeholder=' …'))}" for name, fact in facts.items() if fact
-        )
+        told = (f"[dim]{name}:[/dim] {escape(fact)}" for name, fact in facts.items() if fact)
         return "\n".join([escape(first), *told])
 
-    times = lines(claim.run, {"CPU": claim.cpu, "GPU": claim.gpu})
-    return lines(claim.why, {"paper": claim.paper, "ours": claim.ours}), times
+    shown = lines(claim.shows, {"why": claim.why, "paper": claim.paper, "ours": claim.ours})
+    return shown, lines(claim.run, {"CPU": claim.cpu, "GPU": claim.gpu})

@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import jax
@@ -17,9 +16,8 @@ import numpy as np
 
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.packing import pack, unpack
-from kleene.tasks.grammar import endless
-from kleene.tasks.text import END, UNKNOWN, Corpus, Vocabulary, wikitext_2
-from kleene.tasks.treebanks import OPEN_CLASSES
+from kleene.tasks.grammar_text import grammar_words
+from kleene.tasks.text import UNKNOWN, Corpus, Vocabulary, wikitext_2
 from kleene.teaching.language import corpus_lesson
 from kleene.teaching.lesson import Setting
 from kleene.teaching.loop import teach, use_all_cores
@@ -27,8 +25,6 @@ from kleene.teaching.plan import Learner, Plan, Progress
 
 WORDS, HELD_OUT = 1_000_000, 5_000
 SEEDS = 4  # the one with the lowest perplexity on the held-out text is kept
-UNKNOWN_SHARE = 0.03  # of words of open classes, so that the model reads an unknown word as one of these
-CAPITAL_SHARE = 0.5  # of sentences, because people type both
 OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
 # English: as `kleene reproduce english --full`, with tied weights, fewer words and units, and more dropout.
@@ -36,26 +32,6 @@ KNOWN_WORDS = 10_000
 ENGLISH_SEEDS = 1
 ENGLISH = {"hidden": 256, "layers": 1, "dropout": 0.3, "tied": True, "rate": 20.0, "steady": 11, "decay": 0.5}
 ENGLISH |= {"epochs": 20, "batch": 40, "steps": 35}
-
-
-def grammar_words(count: int, *, seed: int) -> list[str]:
-    """Sentences of the grammar, each followed by `<eos>`, of at least `count` words.
-
-    Some words are `<unk>`, and half of the sentences begin with a capital, so that the model knows both.
-
-    >>> print(*grammar_words(20, seed=1)[-15:])
-    Although Ada gave this <unk> some stone flags , the mouse will <unk> . <eos>
-    """
-    chance, found = Random(seed).random, []
-    for sentence in endless(seed):
-        hidden = [kind in OPEN_CLASSES and chance() < UNKNOWN_SHARE for kind in sentence.classes]
-        words = [UNKNOWN if gone else word for word, gone in zip(sentence.words, hidden)]
-        if chance() < CAPITAL_SHARE:
-            words[0] = words[0][0].upper() + words[0][1:]
-        found += [*words, END]
-        if len(found) >= count:
-            return found
-    raise AssertionError("endless() ended")
 
 
 def grammar_corpus(words: int = WORDS, held_out: int = HELD_OUT) -> Corpus:

@@ -14,6 +14,7 @@ from rich.console import Console
 import kleene
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining import Sharing, decompose, interdependence, state_after
+from kleene.explaining.words.baselines import information_matrix, mutual_informations
 from kleene.explaining.words.explained import Explained
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.lstm.pytorch import save_state_dict
@@ -401,3 +402,44 @@ def test_unknown_words_are_warned_of_once(model):
         warnings.simplefilter("always")
         found = kleene.explain(model, "The blorg has zyzzyvas florply", focus="blorg")
     assert [str(one.message) for one in caught if one.category is UnknownWordsWarning] == [found.warning]
+
+
+def test_information_is_counted_in_the_text_that_is_given(tmp_path):
+    file = tmp_path / "text.txt"
+    file.write_text("the old man laughs\na dog sees the man\n")
+    found = kleene.explain(None, "the old man laughs", method="information", corpus=file)
+    counts = mutual_informations([line.split() for line in file.read_text().splitlines()], range(1, 4))
+    expected = information_matrix(found.words, counts)
+    assert np.array_equal(found.matrix, expected, equal_nan=True)
+    assert found.title == "Pointwise mutual information, in nats"
+
+
+def test_information_without_a_text_is_of_the_grammar_or_refused_with_advice(run, tmp_path):
+    matrix = kleene.explain(None, "the old man laughs", method="information").matrix
+    assert matrix[1, 2] > matrix[0, 2]  # old–man, the–man
+    named = kleene.explain("grammar", "the old man laughs", method="information").matrix
+    assert np.array_equal(named, matrix, equal_nan=True)
+    file = grammar_model().save(tmp_path / "model.safetensors")
+    assert_refused(run("explain", "the man laughs", "--method", "information", "--model", str(file)), "with --corpus")
+    english = "The government of the country was elected in April"  # which the model of English reads
+    assert_refused(run("explain", english, "--method", "information"), "with --corpus")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--method", "erasure", "--corpus", "x"), "--corpus is for --method information"),
+        (("--method", "information", "--at", "logits"), "information is of two words, counted in a text"),
+        (("--method", "information", "--after", "the man"), "--after says where the network begins"),
+        (("--method", "information", "--corpus", "nothing.txt"), "there is no file"),
+    ],
+)
+def test_what_information_does_not_take_is_refused(run, options, words):
+    assert_refused(run("explain", "the man laughs", *options), words)
+
+
+def test_negative_numbers_are_short_and_have_no_negative_zero():
+    matrix = np.array([[np.nan, -0.25, -0.001], [-0.25, np.nan, -1.5], [-0.001, -1.5, np.nan]])
+    shown = str(Explained(words=["a", "b", "c"], unknown=[], matrix=matrix, facts={"method": "information"}))
+    assert all(words in shown for words in ("-.25", "-1.5"))
+    assert "-.00" not in shown

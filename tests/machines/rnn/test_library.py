@@ -23,7 +23,13 @@ def majority(word):
     return word.count("1") > word.count("0")
 
 
-LANGUAGES = {"majority_relu": majority, "majority_slu": majority, "a_n_b_n": a_then_b, "dyck1": balanced}
+LANGUAGES = {
+    "majority_relu": majority,
+    "majority_slu": majority,
+    "a_n_b_n": a_then_b,
+    "dyck1": balanced,
+    "two_units": lambda word: True,
+}
 
 
 def long_words(name, alphabet):

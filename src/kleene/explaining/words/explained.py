@@ -17,6 +17,11 @@ from kleene.pictures.pages import drawn_with_tables
 NUMBER = 4  # characters that a number takes in the table, with the space after it
 WIDTH = 120  # characters of a line where there is no terminal
 RECENT = 12  # words of the text before that are shown
+PLAINER = {
+    "erasure": "Interaction by erasure",
+    "gradient": "Interaction by gradient × input",
+    "information": "Pointwise mutual information, in nats",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,8 +78,8 @@ class Explained:
     @property
     def title(self) -> str:
         method, at, step = (self.facts.get(name) for name in ("method", "at", "step"))
-        if method in ("erasure", "gradient"):
-            return f"Interaction by {'erasure' if method == 'erasure' else 'gradient × input'}"
+        if method in PLAINER:
+            return PLAINER[method]
         when = "" if step is None else " after the last word" if step == "last" else f" after word {step}"
         return f"Interdependence at the {'logits' if at == 'logits' else 'hidden state'}{when}"
 
@@ -189,7 +194,9 @@ def _cell(value: float) -> str:
     """Two decimals without the leading 0, so that many columns fit."""
     if np.isnan(value):
         return "·"
-    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.1f}"
+    if abs(value) >= 1:
+        return f"{value:.1f}"
+    return f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
 def _right(text: str, wide: int) -> str:
@@ -199,6 +206,6 @@ def _right(text: str, wide: int) -> str:
 
 
 def _html_cell(value: float, share: float) -> str:
-    shade = 0.0 if np.isnan(share) else float(share)
+    shade = 0.0 if np.isnan(share) else max(0.0, float(share))
     colours = f"background:rgba(34,94,168,{shade:.2f});color:{'white' if shade > 0.6 else 'inherit'}"
     return f"<td style='text-align:right;{colours}'>{_cell(value)}</td>"

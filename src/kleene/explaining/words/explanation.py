@@ -11,6 +11,7 @@ import numpy as np
 from kleene.errors import InputError, UnknownWordsWarning
 from kleene.explaining.words import baselines, decomposition, pairwise
 from kleene.explaining.words.chosen import chosen_sets, chosen_words
+from kleene.explaining.words.corpora import information
 from kleene.explaining.words.explained import Explained
 from kleene.explaining.words.parts import Decomposable, decomposable
 from kleene.explaining.words.sentences import Index, Sentence, read_sentences, spelled_tokens, vocabulary_of
@@ -21,8 +22,9 @@ from kleene.machines.pretrained import SHIPPED
 from kleene.machines.protocol import load
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 
-METHODS = ("interdependence", "erasure", "gradient")
+METHODS = ("interdependence", "erasure", "gradient", "information")
 LIKELIEST = 8  # next words that are shown
+AT_THE_TOP = "taken at the top layer's hidden state when the later one has been read"
 Named = Callable[[str], str]
 
 
@@ -31,6 +33,7 @@ def explain(
     sentence: Any,
     *,
     method: str = "interdependence",
+    corpus: Any = None,
     at: str | None = None,
     step: Any = None,
     layer: Index | None = None,
@@ -50,8 +53,9 @@ def explain(
     or "english". None is the one of these that knows more of the words, and "grammar" if both know all of them.
     `focus` has words or phrases that occur once, positions from 0, or spans such as "0-2"; `sets` has two or more such
     foci, which are compared instead of single words ("the chimney sweep; 4-5"). `sharing` is a `Sharing`, or its
-    choices in words ("bias=shapley"). The network begins in `start`, and where it is after reading `after`. `heads` is
-    the sentence's tree for the picture: each word's head from 1, and 0 for the root.
+    choices in words ("bias=shapley"). The method "information" is pointwise mutual information in the text `corpus`; of
+    the network it takes only the words. The network begins in `start`, and where it is after reading `after`. `heads`
+    is the sentence's tree for the picture: each word's head from 1, and 0 for the root.
 
     A sentence of more than `most_words` words is refused; the limit is `most_by_pair` if each pair runs through the
     whole sentence, and for sets. `named` spells the names of arguments in errors.
@@ -70,6 +74,7 @@ def explain(
     """
     taken = {"at": at, "step": step, "layer": layer, "sets": sets}
     _check_method(named, method, **taken, sharing=sharing if focus is None else None)
+    _check_corpus(named, method, corpus, after=after, start=start)
     step, shared = _step(named, step), _sharing(named, sharing)
     network, name = _shipped(sentence, after) if model is None else _network(model)
     about = _checked(network, name)
@@ -80,7 +85,9 @@ def explain(
         words = [str(token) for token in tokens]
         _check_heads(named, heads, len(words))
         places = None if sets is None else chosen_sets(named("sets"), sets, words)
-        fast = method == "interdependence" and step is None and about.branch_off and shared.wakes_at_focus
+        fast = method == "information" or (
+            method == "interdependence" and step is None and about.branch_off and shared.wakes_at_focus
+        )
         if places is None:
             _check_length(named, len(words), most_words if fast else most_by_pair, "" if fast else f"{most_words:,}")
         else:
@@ -92,7 +99,9 @@ def explain(
         found = Explained(
             words=words,
             unknown=vocabulary_of(about.alphabet).unknown(tokens),
-            matrix=_matrix(network, tokens, method, taken | {"sets": places} | how),
+            matrix=information(about.alphabet, tokens, corpus, name == "grammar", named)
+            if method == "information"
+            else _matrix(network, tokens, method, taken | {"sets": places} | how),
             facts={"model": name, "method": method} | taken | _choices(shared, start, before),
             heads=None if heads is None else list(heads),
             focus=None if positions is None else _predicted(network, about, tokens, positions, step, how),
@@ -116,9 +125,17 @@ def _check_method(named: Named, method: str, **given: Any) -> None:
     chosen = next((name for name, value in given.items() if value is not None), None)
     if method != "interdependence" and chosen:
         raise InputError(
-            f"{named(chosen)} is for {named('method')} interdependence; {method} is of two words, taken at the top "
-            f"layer's hidden state when the later one has been read"
+            f"{named(chosen)} is for {named('method')} interdependence; {method} is of two words, "
+            + ("counted in a text" if method == "information" else AT_THE_TOP)
         )
+
+
+def _check_corpus(named: Named, method: str, corpus: Any, **before: Any) -> None:
+    given = next((name for name, value in before.items() if value is not None), None)
+    if method == "information" and given:
+        raise InputError(f"{named(given)} says where the network begins; information is counted in a text, without it")
+    if corpus is not None and method != "information":
+        raise InputError(f"{named('corpus')} is for {named('method')} information, which counts words in it")
 
 
 def _check_heads(named: Named, heads: Sequence[int] | None, words: int) -> None:

@@ -1,4 +1,4 @@
-"""Networks that count: simple recurrent networks beyond finite automata, without intermediate steps.
+"""Networks that count, beyond finite automata and without intermediate steps, and an example that does not count.
 
 Each is exact, has a `summary`, and is built from its update rules: `{unit: ({unit: weight}, {symbol: weight}, bias)}`.
 """
@@ -90,11 +90,25 @@ def dyck1() -> SimpleRNN:
     return _network("brackets of one kind that balance", rules, ("(", ")"), "relu", wrong, 1)
 
 
+def two_units() -> SimpleRNN:
+    """Every word, with two integer SLU units: the worked example of Theorem 4.6 in Chiang's notes.
+
+    >>> [two_units().accepts(word) for word in ("", "a", "abba")]
+    [True, True, True]
+    """
+    rules: dict[str, Rule] = {
+        "first": ({"first": 1, "second": -2}, {"a": 1}, 0),
+        "second": ({"first": -3, "second": 4}, {"b": 1}, 0),
+    }
+    return _network("every word over a and b", rules, ("a", "b"), "slu", {"first": 1}, start={"first": 1})
+
+
 NETWORKS: dict[str, Callable[[], SimpleRNN]] = {
     "majority_relu": majority_relu,
     "majority_slu": majority_slu,
     "a_n_b_n": a_n_b_n,
     "dyck1": dyck1,
+    "two_units": two_units,
 }
 
 
