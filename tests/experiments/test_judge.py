@@ -163,7 +163,7 @@ def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
     monkeypatch.syspath_prepend(RESULTS)
     judged = importlib.import_module("judged")
     page = judged.PAGE.read_text()
-    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement", "ways", "looks"))
+    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement", "ways", "looks", "time"))
     assert marks == page.count("<!-- end -->") > 5
     assert judged.filled(page) == page
     assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page

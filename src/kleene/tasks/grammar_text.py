@@ -1,4 +1,4 @@
-"""Sentences of the built-in grammar as a text: what the small language model that ships with Kleene was taught."""
+"""Sentences of the built-in grammar as a text: what the small model of it that ships with Kleene was taught."""
 
 from random import Random
 
