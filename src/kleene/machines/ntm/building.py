@@ -26,8 +26,7 @@ from kleene.errors import KleeneWarning
 SOURCE = Path(__file__).with_name("kernel.cu")
 EMULATION = Path(__file__).with_name("emulated.h")
 CALLS = ("Forward", "ForwardKept", "Backward")
-MOST_CELLS = 96
-MOST_WARPS = 32  # of a block
+MOST_CELLS = 96  # more do not fit into the registers of a block
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,13 @@ class KernelSizes:
 
     @classmethod
     def of(cls, machine: Any, cells: int, steps: int) -> "KernelSizes":
-        """The sizes of a machine with this tape, with as many warps as keep the tape in registers."""
+        """The sizes of a machine with this tape, and warps enough to keep the tape in registers."""
         first, hidden = len(machine.first_bias), len(machine.second_bias)
-        own = 2 if max(first, hidden) > 64 else 3  # cells of a warp, as measured on an H200
-        warps = min(MOST_WARPS, max(8, -(-cells // own)))
-        sizes = (cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps)
-        blocks = max(1, 16 // warps)
-        return cls(*sizes, warps, blocks, blocks)
+        # As measured on an H200: two or three small blocks side by side hide each other's barriers; where the tape or
+        # the weights leave room for one block only, it has twice the warps.
+        few = cells <= 48 and max(first, hidden) <= 64
+        layout = (8, 3 if cells <= 32 else 2, 2) if few else (16, 1, 1)
+        return cls(cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps, *layout)
 
     @property
     def macros(self) -> list[str]:

@@ -1,0 +1,163 @@
+"""The NTM's kernel against the plain run. Where there is no GPU, a CPU emulates it, thread by thread."""
+
+import shutil
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from kleene.errors import KleeneWarning
+from kleene.machines.ntm import building, fused
+from kleene.machines.ntm.building import KernelSizes, emulated_kernel, usable_kernel
+from kleene.machines.ntm.ntm import NTM
+
+needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the kernel is emulated by a C++ compiler, g++")
+SEEDS = 2
+# Cells that fill the warps, that leave the last warp with fewer, and that leave a warp with none; layers larger and
+# smaller than the warps; batches of less and of more than 32.
+CASES = {
+    "a warp with fewer cells": (KernelSizes(7, 4, 4, 6, 5, 3, 5, 3, 1, 1), 5),
+    "a warp without cells": (KernelSizes(9, 3, 5, 9, 9, 2, 4, 4, 1, 1), 32),
+    "two groups of examples": (KernelSizes(8, 8, 3, 13, 10, 4, 3, 4, 1, 1), 37),
+    "one cell": (KernelSizes(1, 2, 2, 3, 3, 1, 3, 2, 1, 1), 3),
+}
+
+
+def machines(sizes: KernelSizes) -> NTM:
+    """Machines with weights larger than fresh ones, so that heads go somewhere; the seeds are the first axis."""
+
+    def one(key):
+        hidden = (sizes.first, sizes.hidden)
+        fresh = NTM.random(sizes.symbols, outputs=sizes.outputs, width=sizes.width, hidden=hidden, key=key)
+        keys = jax.random.split(key, 10)
+        leaves, tree = jax.tree.flatten(fresh)
+        return tree.unflatten([2 * w + 0.3 * jax.random.normal(k, w.shape) for w, k in zip(leaves, keys)])
+
+    return jax.vmap(one)(jax.random.split(jax.random.key(3), SEEDS))
+
+
+def inputs(sizes: KernelSizes, batch: int):
+    """Symbols, cells to ask for (some that do not exist), and a direction for each output."""
+    draw = np.random.default_rng(5)
+    shape = (SEEDS, sizes.steps, batch)
+    rows = [(sizes.outputs,), (2, sizes.cells), (sizes.width,)]
+    directions = [draw.normal(size=(*shape[:2], *row, batch)).astype(np.float32) for row in rows]
+    symbols = jnp.array(draw.integers(0, sizes.symbols, shape))
+    return symbols, jnp.array(draw.integers(-1, sizes.cells + 1, shape)), directions
+
+
+def plainly(sizes):
+    return lambda machine, symbols, asked: tuple(machine.record(symbols, cells=sizes.cells, asked=asked))
+
+
+def with_kernel(kernel):
+    return lambda machine, symbols, asked: tuple(fused.record(kernel, machine, symbols, asked))
+
+
+def run_and_gradient(record, models, symbols, asked, directions):
+    def measured(models):
+        found = jax.vmap(record)(models, symbols, asked)
+        return sum(jnp.vdot(array, by) for array, by in zip(found, directions)), found
+
+    with jax.default_matmul_precision("highest"):
+        (_, found), gradient = jax.jit(jax.value_and_grad(measured, has_aux=True))(models)
+    return found, gradient
+
+
+def assert_close(ours, theirs):
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-5 * max(1e-3, float(jnp.abs(other).max())))
+
+
+@needs_gcc
+@pytest.mark.parametrize("case", CASES)
+def test_the_kernel_runs_and_differentiates_as_the_plain_machine_does(case):
+    sizes, batch = CASES[case]
+    kernel = emulated_kernel(sizes)
+    assert kernel is not None
+    models, (symbols, asked, directions) = machines(sizes), inputs(sizes, batch)
+    expected = run_and_gradient(plainly(sizes), models, symbols, asked, directions)
+    assert_close(run_and_gradient(with_kernel(kernel), models, symbols, asked, directions), expected)
+
+
+@needs_gcc
+def test_a_run_without_gradient_is_the_same_and_may_have_any_number_of_steps():
+    sizes, batch = CASES["a warp with fewer cells"]
+    kernel, models = emulated_kernel(sizes), machines(sizes)
+    symbols, asked, _ = inputs(sizes, batch)
+    longer = jnp.concatenate([symbols, symbols], axis=1), jnp.concatenate([asked, asked], axis=1)
+    expected = jax.vmap(plainly(sizes))(models, *longer)
+    assert_close(jax.vmap(with_kernel(kernel))(models, *longer), expected)
+
+
+@needs_gcc
+def test_one_seed_computes_the_same_bits_among_others_and_alone():
+    sizes, batch = CASES["a warp without cells"]
+    kernel, models = emulated_kernel(sizes), machines(sizes)
+    symbols, asked, _ = inputs(sizes, batch)
+    together = jax.vmap(with_kernel(kernel))(models, symbols, asked)
+    alone = with_kernel(kernel)(jax.tree.map(lambda w: w[1], models), symbols[1], asked[1])
+    for one, other in zip(together, alone):
+        np.testing.assert_array_equal(one[1], other)
+
+
+@needs_gcc
+def test_a_kernel_is_built_once_and_then_taken_from_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
+    sizes = KernelSizes(3, 2, 2, 2, 2, 2, 2, 2, 1, 1)
+    command = (shutil.which("g++"), "-O0", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-x", "c++")
+    first = building._library(sizes, command)
+    written = first.stat().st_mtime_ns
+    assert building._library(sizes, command) == first
+    assert first.stat().st_mtime_ns == written
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [first]
+
+
+@needs_gcc
+def test_a_kernel_that_cannot_be_built_is_left_out_with_a_warning_that_quotes_the_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
+    broken = tmp_path / "kernel.cu"
+    broken.write_text("this is no program")
+    monkeypatch.setattr(building, "SOURCE", broken)
+    with pytest.warns(KleeneWarning, match="(?s)could not be built.*KLEENE_KERNEL=off.*error"):
+        assert emulated_kernel(KernelSizes(4, 2, 2, 2, 2, 2, 2, 2, 1, 1)) is None
+
+
+class FakeGpu:
+    platform, compute_capability = "gpu", "9.0"
+
+
+def machine_of_copy(hidden: int = 50) -> NTM:
+    return NTM.random(10, outputs=9, width=8, hidden=(hidden, hidden), key=jax.random.key(0))
+
+
+def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeypatch):
+    built = []
+    monkeypatch.setattr(building, "_built", lambda sizes, command, platform: built.append((sizes, command, platform)))
+    monkeypatch.setattr(building, "compiler", lambda: "nvcc")
+    monkeypatch.delenv("KLEENE_KERNEL", raising=False)
+    machine = machine_of_copy()
+    usable_kernel(machine, 23, 12)  # on a CPU
+    monkeypatch.setattr(jax, "local_devices", lambda: [FakeGpu(), FakeGpu()])
+    usable_kernel(machine, 23, 12)
+    monkeypatch.setattr(jax, "local_devices", lambda: [FakeGpu()])
+    usable_kernel(machine, building.MOST_CELLS + 1, 12)
+    monkeypatch.setenv("KLEENE_KERNEL", "off")
+    usable_kernel(machine, 23, 12)
+    monkeypatch.delenv("KLEENE_KERNEL")
+    monkeypatch.setattr(building, "compiler", lambda: None)
+    usable_kernel(machine, 23, 12)
+    assert built == []
+    monkeypatch.setattr(building, "compiler", lambda: "nvcc")
+    usable_kernel(machine, 23, 12)
+    ((sizes, command, platform),) = built
+    assert (sizes.cells, sizes.steps, sizes.outputs, platform) == (23, 12, 9, "CUDA")
+    assert "-arch=sm_90" in command
+
+
+@pytest.mark.parametrize(("cells", "hidden"), [(23, 50), (33, 100), (43, 50), (67, 50), (96, 50), (96, 128)])
+def test_the_warps_of_a_block_have_room_for_the_tape(cells, hidden):
+    sizes = KernelSizes.of(machine_of_copy(hidden), cells, 12)
+    registers = 65_536 // (32 * sizes.warps * sizes.backward_blocks)  # of a thread
+    assert -(-cells // sizes.warps) * 8 < registers / 2
