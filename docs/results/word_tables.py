@@ -149,7 +149,24 @@ def _sources(measures: Any) -> Iterator[tuple[str, Any]]:
         yield NAMES["information"], measures["information"]["text"]
 
 
+def shipped() -> str:
+    """The English model that ships, the other candidates, and the model of full size."""
+    content = stored("english-model")
+    lines = []
+    for row in content["candidates"]:
+        mark = ", ships" if row["file"] == content["ships"] else ""
+        named = [f"{row['words']:,} words, {row['hidden']} units{mark}", f"{row['bytes'] / 1e6:.1f} MB"]
+        perplexities = [f"{row[part]['in_all_words']:.1f}" for part in ("valid", "test")]
+        lines.append([*named, *perplexities, f"{row['valid']['unknown']:.1%}"])
+    full = words("english")
+    known = full["plans"][0]["lesson"]["vocabulary"][0]
+    lines.append([f"full size: {known:,} words, {full['hidden']} units", "", f"{full['perplexity']:.1f}", "", "0.0%"])
+    head = ["", "file", "perplexity, validation part", "perplexity, test part", "unknown words of the validation part"]
+    return markdown(head, lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "English model": shipped,
     "words, runs": runs,
     "English, full": lambda: overview(words("english")),
     "English, full, by distance": lambda: by_edges(words("english")),

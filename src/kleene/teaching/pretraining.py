@@ -28,9 +28,9 @@ SEEDS = 4  # the one with the lowest perplexity on the held-out text is kept
 OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
 # English: as `kleene reproduce english --full`, with tied weights, fewer words and units, and more dropout.
-KNOWN_WORDS = 10_000
+KNOWN_WORDS = 16_000
 ENGLISH_SEEDS = 1
-ENGLISH = {"hidden": 256, "layers": 1, "dropout": 0.3, "tied": True, "rate": 20.0, "steady": 11, "decay": 0.5}
+ENGLISH = {"hidden": 192, "layers": 1, "dropout": 0.25, "tied": True, "rate": 20.0, "steady": 11, "decay": 0.5}
 ENGLISH |= {"epochs": 20, "batch": 40, "steps": 35}
 
 

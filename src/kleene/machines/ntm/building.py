@@ -95,7 +95,17 @@ def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
     nvcc = compiler()
     if nvcc is None or not capability.isdecimal():
         return None
-    command = (nvcc, "-O3", "--use_fast_math", "-std=c++17", "-w", f"-arch=sm_{capability}", "-shared", "-Xcompiler", "-fPIC")
+    command = (
+        nvcc,
+        "-O3",
+        "--use_fast_math",
+        "-std=c++17",
+        "-w",
+        f"-arch=sm_{capability}",
+        "-shared",
+        "-Xcompiler",
+        "-fPIC",
+    )
     return _built(KernelSizes.of(machine, cells, steps), command, "CUDA")
 
 

@@ -163,7 +163,9 @@ class NTM(Shown, eqx.Module):
         entries = self.project(jax.nn.one_hot(symbols, self.symbols, axis=1))
         hidden, log_heads, written = jax.lax.scan(step, start, (entries, asked), unroll=unroll)[1]
         # The logits of all steps at once.
-        output = jnp.einsum("oh,th...->to...", self.output_weights, hidden) + _column(self.output_bias, symbols.ndim - 1)
+        output = jnp.einsum("oh,th...->to...", self.output_weights, hidden) + _column(
+            self.output_bias, symbols.ndim - 1
+        )
         return Recorded(output, log_heads, written)
 
     def run(self, symbols: Sequence[int], cells: int | None = None) -> Trace:
