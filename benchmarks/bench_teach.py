@@ -1,9 +1,9 @@
 """Teaching: seed·iterations a second. Run with `kleene bench teach`.
 
 An NTM learns Copy (batch 32, memory 32×8, controller 2×50, lengths 1 to 5, room for hints on both heads) with 1, 10 and
-40 seeds at once on a CPU, with 100, 1,000 and 4,000 on a GPU, where it also learns the grids of figure 9 of the paper on
-partial traces; an NRAM learns Increment. Where torch is installed, a plain eager NTM is run beside; on a GPU the NTM is
-run without its kernel beside.
+40 seeds at once on a CPU, with 100, 1,000 and 4,000 on a GPU; there it also learns the grids of figure 9 of the paper
+on partial traces. An NRAM learns Increment. Where torch is installed, a plain eager NTM is run beside; on a GPU the NTM
+is run without its kernel beside.
 """
 
 import contextlib
@@ -96,9 +96,9 @@ def _rate(plan: Plan, iterations: int) -> Rated:
 def _has_kernel(plan: Plan) -> bool:
     import jax
 
-    machine = plan.lesson.machine
-    shapes = jax.eval_shape(machine.fresh, jax.random.key(0)).machine
-    return usable_kernel(shapes, machine.cells, machine.task.steps(plan.lesson.task.longest)) is not None
+    taught: Any = plan.lesson
+    shapes = jax.eval_shape(taught.fresh, jax.random.key(0)).machine
+    return usable_kernel(shapes, taught.machine.cells, taught.machine.task.steps(taught.task.longest)) is not None
 
 
 @contextlib.contextmanager

@@ -106,6 +106,25 @@ def test_a_jax_without_a_device_is_broken(monkeypatch):
     assert (device.state, device.found) == ("broken", "jax finds none: no driver")
 
 
+def test_on_a_gpu_it_says_whether_the_kernel_of_ntms_is_used(monkeypatch):
+    import jax
+
+    class FakeGpu:
+        platform, device_kind = "gpu", "H200"
+
+    monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
+    monkeypatch.delenv("KLEENE_KERNEL", raising=False)
+    monkeypatch.setattr("kleene.machines.ntm.building.compiler", lambda: None)
+    _, kernel = doctor._device()
+    assert (kernel.state, "nvcc" in kernel.advice) == ("missing", True)
+    monkeypatch.setattr("kleene.machines.ntm.building.compiler", lambda: "/opt/cuda/bin/nvcc")
+    _, kernel = doctor._device()
+    assert (kernel.state, kernel.found) == ("ok", "built at first use by /opt/cuda/bin/nvcc")
+    monkeypatch.setenv("KLEENE_KERNEL", "off")
+    _, kernel = doctor._device()
+    assert "KLEENE_KERNEL=off" in kernel.found
+
+
 def test_a_gpu_that_jax_does_not_see_is_missing(monkeypatch):
     import jax
 

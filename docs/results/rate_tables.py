@@ -23,13 +23,14 @@ def taught(benchmark: str) -> str:
                 title = what.replace(", cpu", "").replace(", gpu", "").replace(", 1 seeds", ", 1 seed")
                 compiling = found.get(f"{what.replace(', cpu', '').replace(', gpu', '')}: compile")
                 lines.append([title, machine, number(row["ours"], 3), *_around(row, compiling)])
-    return markdown(["", "on", f"{unit} a second", "compiling", f"{EAGER} in the same run", "aim"], lines)
+    return markdown(["", "on", f"{unit} a second", "compiling", "beside it in the same run", "aim"], lines)
 
 
 def _around(row: Row, compiling: Row | None) -> Iterator[str]:
     """How long compiling took, the peer, and the aim, each where there is one."""
     yield "" if compiling is None else shown(compiling)
-    yield "" if row["peer"] is None else f"{number(row['peer'])}; ours is {row['ratio']:.1f} times as fast"
+    beside = "" if row["peer"] is None else f"{row['peer_name'].removesuffix(', 1 seed')}: {number(row['peer'])}"
+    yield beside and f"{beside}; ours is {row['ratio']:.1f} times as fast"
     yield f"{row['aim']:,.0f}: {'reached' if row['reached'] else 'missed'}" if "aim" in row else ""
 
 

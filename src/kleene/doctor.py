@@ -166,6 +166,21 @@ def _device() -> Iterator[Finding]:
     unseen = devices[0].platform == "cpu" and shutil.which("nvidia-smi") and not os.environ.get("JAX_PLATFORMS")
     advice = "there is a GPU that jax does not see: pip install 'jax[cuda12]'" if unseen else ""
     yield Finding("device", "missing" if unseen else "ok", found, advice)
+    if devices[0].platform == "gpu":
+        yield _kernel()
+
+
+def _kernel() -> Finding:
+    """Whether NTMs are taught by the kernel, which a CUDA compiler builds at first use."""
+    from kleene.machines.ntm.building import compiler, is_off
+
+    if is_off():
+        return Finding("kernel", "ok", "turned off by KLEENE_KERNEL=off: NTMs learn without it, several times slower")
+    found = compiler()
+    if found is None:
+        advice = "install CUDA's compiler, nvcc, or set CUDA_HOME"
+        return Finding("kernel", "missing", "no nvcc: NTMs learn without their kernel, several times slower", advice)
+    return Finding("kernel", "ok", f"built at first use by {found}")
 
 
 def _extras() -> Iterator[Finding]:

@@ -43,7 +43,7 @@ def record(
     """The runs on these symbols. `asked` is a cell for every step; without it `written` is 0."""
     batch = symbols.shape[1]
     cells = jnp.full(symbols.shape, -1, jnp.int32) if asked is None else jnp.asarray(asked, jnp.int32)
-    found = _run(kernel, machine, _grouped(jnp.asarray(symbols, jnp.int32), 0), _grouped(cells, -1))
+    found: Any = _run(kernel, machine, _grouped(jnp.asarray(symbols, jnp.int32), 0), _grouped(cells, -1))
     return FusedRuns(*(_joined(array, batch) for array in found))
 
 
