@@ -16,6 +16,7 @@ LINES = (
     ("limits",),
     ("files",),
     ("tensors", "data", "stopping", "caching", "benchmarking"),
+    ("kernels",),
     ("doctor",),
     ("traces",),
     ("notation",),

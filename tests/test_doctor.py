@@ -114,10 +114,10 @@ def test_on_a_gpu_it_says_whether_the_kernel_of_ntms_is_used(monkeypatch):
 
     monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
     monkeypatch.delenv("KLEENE_KERNEL", raising=False)
-    monkeypatch.setattr("kleene.machines.ntm.building.compiler", lambda: None)
+    monkeypatch.setattr("kleene.doctor.cuda_compiler", lambda: None)
     _, kernel = doctor._device()
     assert (kernel.state, "nvcc" in kernel.advice) == ("missing", True)
-    monkeypatch.setattr("kleene.machines.ntm.building.compiler", lambda: "/opt/cuda/bin/nvcc")
+    monkeypatch.setattr("kleene.doctor.cuda_compiler", lambda: "/opt/cuda/bin/nvcc")
     _, kernel = doctor._device()
     assert (kernel.state, kernel.found) == ("ok", "built at first use by /opt/cuda/bin/nvcc")
     monkeypatch.setenv("KLEENE_KERNEL", "off")

@@ -17,6 +17,7 @@ from kleene import __version__
 from kleene.caching import cache_folder
 from kleene.data.folders import data_roots
 from kleene.data.holdings import Holding, holdings
+from kleene.kernels import cuda_compiler, is_off
 from kleene.limits import GIB, usable_memory
 
 FindingState = Literal["ok", "missing", "differs", "broken"]
@@ -172,11 +173,9 @@ def _device() -> Iterator[Finding]:
 
 def _kernel() -> Finding:
     """Whether NTMs are taught by the kernel, which a CUDA compiler builds at first use."""
-    from kleene.machines.ntm.building import compiler, is_off
-
     if is_off():
         return Finding("kernel", "ok", "turned off by KLEENE_KERNEL=off: NTMs learn without it, several times slower")
-    found = compiler()
+    found = cuda_compiler()
     if found is None:
         advice = "install CUDA's compiler, nvcc, or set CUDA_HOME"
         return Finding("kernel", "missing", "no nvcc: NTMs learn without their kernel, several times slower", advice)

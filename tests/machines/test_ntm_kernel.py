@@ -103,19 +103,6 @@ def test_one_seed_computes_the_same_bits_among_others_and_alone():
 
 
 @needs_gcc
-def test_a_kernel_is_built_once_and_then_taken_from_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
-    sizes = KernelSizes(3, 2, 2, 2, 2, 2, 2, 2, 1, 1)
-    flags = ("-O0", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-x", "c++")
-    command = (shutil.which("g++") or "", *flags)
-    first = building._library(sizes, command)
-    written = first.stat().st_mtime_ns
-    assert building._library(sizes, command) == first
-    assert first.stat().st_mtime_ns == written
-    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [first]
-
-
-@needs_gcc
 def test_a_kernel_that_cannot_be_built_is_left_out_with_a_warning_that_quotes_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
     broken = tmp_path / "kernel.cu"
@@ -136,7 +123,7 @@ def machine_of_copy(hidden: int = 50) -> NTM:
 def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeypatch):
     built = []
     monkeypatch.setattr(building, "_built", lambda sizes, command, platform: built.append((sizes, command, platform)))
-    monkeypatch.setattr(building, "compiler", lambda: "nvcc")
+    monkeypatch.setattr(building, "cuda_compiler", lambda: "nvcc")
     monkeypatch.delenv("KLEENE_KERNEL", raising=False)
     machine = machine_of_copy()
     usable_kernel(machine, 23, 12)  # on a CPU
@@ -147,10 +134,10 @@ def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeyp
     monkeypatch.setenv("KLEENE_KERNEL", "off")
     usable_kernel(machine, 23, 12)
     monkeypatch.delenv("KLEENE_KERNEL")
-    monkeypatch.setattr(building, "compiler", lambda: None)
+    monkeypatch.setattr(building, "cuda_compiler", lambda: None)
     usable_kernel(machine, 23, 12)
     assert built == []
-    monkeypatch.setattr(building, "compiler", lambda: "nvcc")
+    monkeypatch.setattr(building, "cuda_compiler", lambda: "nvcc")
     usable_kernel(machine, 23, 12)
     ((sizes, command, platform),) = built
     assert (sizes.cells, sizes.steps, sizes.outputs, platform) == (23, 12, 9, "CUDA")

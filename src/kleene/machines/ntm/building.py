@@ -1,16 +1,12 @@
 """Building the NTM's kernel (`kernel.cu`) for the sizes of one machine, the first time that these sizes are run.
 
-It takes a CUDA compiler (`nvcc` on the PATH, or in `$CUDA_HOME`) a few seconds. The library is kept in Kleene's cache
-folder, under a digest of everything that decides what is in it. `KLEENE_KERNEL=off` leaves the kernel out.
+CUDA's compiler takes a few seconds for it, and Kleene's cache keeps the library (`kleene.kernels`).
 """
 
 import ctypes
 import functools
-import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,8 +16,8 @@ from typing import Any
 import jax
 import jax.ffi
 
-from kleene.caching import private_folder
 from kleene.errors import KleeneWarning
+from kleene.kernels import cuda_compiler, is_off, library
 
 SOURCE = Path(__file__).with_name("kernel.cu")
 EMULATION = Path(__file__).with_name("emulated.h")
@@ -72,17 +68,6 @@ class Kernel:
     backward: str
 
 
-def compiler() -> str | None:
-    """The path of the CUDA compiler, or None."""
-    homes = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
-    places = [str(Path(home) / "bin") for home in homes if home]
-    return shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join([*places, "/usr/local/cuda/bin"]))
-
-
-def is_off() -> bool:
-    return os.environ.get("KLEENE_KERNEL", "").lower() == "off"
-
-
 def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
     """The kernel for this machine where it can run: on one GPU of NVIDIA's, with a compiler, on at most 96 cells.
 
@@ -92,7 +77,7 @@ def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
     if is_off() or len(devices) != 1 or devices[0].platform != "gpu" or not 0 < cells <= MOST_CELLS:
         return None
     capability = str(getattr(devices[0], "compute_capability", "")).replace(".", "")
-    nvcc = compiler()
+    nvcc = cuda_compiler()
     if nvcc is None or not capability.isdecimal():
         return None
     command = (
@@ -121,9 +106,10 @@ def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
 @functools.cache
 def _built(sizes: KernelSizes, command: Sequence[str], platform: str) -> Kernel | None:
     """The registered kernel; None, with a warning, if it cannot be built."""
+    whole = [*command, f"-I{jax.ffi.include_dir()}", *sizes.macros]
     try:
-        file = _library(sizes, command)
-        library = ctypes.cdll.LoadLibrary(str(file))
+        file = library(SOURCE, whole, includes=[EMULATION])
+        loaded = ctypes.cdll.LoadLibrary(str(file))
     except (OSError, subprocess.SubprocessError) as error:
         told = getattr(error, "stderr", None) or str(error)
         lines = "\n".join(told.strip().splitlines()[-5:])
@@ -134,25 +120,9 @@ def _built(sizes: KernelSizes, command: Sequence[str], platform: str) -> Kernel 
             stacklevel=2,
         )
         return None
-    if not library.fits():
+    if not loaded.fits():
         return None
     names = [f"kleene_ntm_{file.stem}_{call}" for call in CALLS]
     for name, call in zip(names, CALLS):
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, call)), platform=platform)
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(loaded, call)), platform=platform)
     return Kernel(sizes, *names)
-
-
-def _library(sizes: KernelSizes, command: Sequence[str]) -> Path:
-    """The file of the library, from the cache or built now."""
-    whole = [*command, f"-I{jax.ffi.include_dir()}", *sizes.macros, str(SOURCE)]
-    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True).stdout
-    sources = [file.read_text() for file in (SOURCE, EMULATION)]
-    told = "\n".join([*whole, version, jax.__version__, *sources])
-    folder = private_folder("kernels") or Path(tempfile.mkdtemp(prefix="kleene-kernel-"))
-    file = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.so"
-    if not file.exists():
-        part = Path(tempfile.mkdtemp(dir=folder)) / file.name  # moved into place whole, so that no process loads half
-        subprocess.run([*whole, "-o", str(part)], capture_output=True, text=True, check=True)
-        part.replace(file)
-        part.parent.rmdir()
-    return file

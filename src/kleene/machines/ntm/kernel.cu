@@ -1,13 +1,13 @@
 // All steps of many runs of an NTM in one CUDA kernel, forward and backward, as calls of XLA's foreign function interface.
 //
-// A block runs 32 examples of one seed, and each lane of a warp is one example. So every load and store is of 32 neighbouring
-// numbers, and no lane ever needs another. The warps share the work: each has a few units of every layer and a few neighbouring cells
-// of the tape, which stay in its registers for the whole run. What crosses cells (the sums of a softmax, the vector that is read, the cells at
-// the edges) crosses warps through shared memory, and so do the layers' values. All weights of the seed lie in shared memory.
+// A block runs 32 examples of one seed, and each lane of a warp is one example. So every load and store is of 32 neighbouring numbers, and no
+// lane ever needs another. The warps share the work: each has a few units of every layer and a few neighbouring cells of the tape, which stay
+// in its registers for the whole run. What crosses cells (the sums of a softmax, the vector that is read, the cells at the edges) crosses warps
+// through shared memory, and so do the values of the layers. All weights of the seed lie in shared memory.
 //
-// The sizes are macros, set when the file is built (`building.py`): CELLS, WIDTH, SYMBOLS, FIRST, HIDDEN, OUTPUTS and WARPS. The equations are those
-// of `addressing.py`; names are the same. Arrays are batch last: [seed, step, row, batch] for what `fused.py` returns, and
-// [seed, row, step, batch] for what only gradients need, so that a product over steps and batch gives the gradient of a layer.
+// The sizes are macros, set when the file is built: those of `KernelSizes` in building.py. The equations are those of addressing.py, and so are
+// the names. Arrays are [seed, step, row, lane] where `fused.py` returns them, and [seed, row, step, lane] where only gradients need them, so
+// that a product over steps and lanes gives the gradient of a layer.
 
 #include <cstdint>
 #include <string>
