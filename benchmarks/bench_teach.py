@@ -6,13 +6,13 @@ on partial traces. An NRAM learns Increment. Where torch is installed, a plain e
 is run without its kernel beside.
 """
 
-import contextlib
 import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -65,20 +65,20 @@ def _ntm_rows(
 ) -> Iterator[dict[str, Any]]:
     """The rows of an NTM; with its kernel there is one more, without it, which is then the peer."""
     rate, seconds = _rate(plan, iterations)
-    told: dict[str, Any] = {"peer": peer, "peer_name": "eager PyTorch NTM, 1 seed"}
+    fields: dict[str, Any] = {"peer": peer, "peer_name": "eager PyTorch NTM, 1 seed"}
     if place == "gpu" and plan.runs in SIDE_BY_SIDE and _has_kernel(plan):
-        with _without_kernel():
+        with mock.patch.dict(os.environ, {"KLEENE_KERNEL": "off"}):
             plain, plain_seconds = _rate(plan, max(10, iterations // 5))
         yield {"name": f"{name}, {PLAIN}: compile", "value": plain_seconds, "unit": "s"}
         yield measured(f"{name}, {PLAIN}, {place}", plain, "seed·iterations/s")
-        told = {"peer": plain, "peer_name": PLAIN}
+        fields = {"peer": plain, "peer_name": PLAIN}
     if aim is not None:
-        told |= {"aim": aim, "reached": rate >= aim, "prototype": PROTOTYPE[place]}
-        told["remark"] = f"aim {aim:,.0f}: {'reached' if rate >= aim else 'not reached'}"
-    if told["peer"] is None:
-        told["no_peer"] = missing("torch", "torch") or "the peer runs on a CPU"
+        fields |= {"aim": aim, "reached": rate >= aim, "prototype": PROTOTYPE[place]}
+        fields["remark"] = f"aim {aim:,.0f}: {'reached' if rate >= aim else 'not reached'}"
+    if fields["peer"] is None:
+        fields["no_peer"] = missing("torch", "torch") or "the peer runs on a CPU"
     yield {"name": f"{name}: compile", "value": seconds, "unit": "s"}
-    yield measured(f"{name}, {place}", rate, "seed·iterations/s", **told)
+    yield measured(f"{name}, {place}", rate, "seed·iterations/s", **fields)
 
 
 def _rate(plan: Plan, iterations: int) -> Rated:
@@ -99,15 +99,6 @@ def _has_kernel(plan: Plan) -> bool:
     taught: Any = plan.lesson
     shapes = jax.eval_shape(taught.fresh, jax.random.key(0)).machine
     return usable_kernel(shapes, taught.machine.cells, taught.machine.task.steps(taught.task.longest)) is not None
-
-
-@contextlib.contextmanager
-def _without_kernel() -> Iterator[None]:
-    os.environ["KLEENE_KERNEL"] = "off"
-    try:
-        yield
-    finally:
-        del os.environ["KLEENE_KERNEL"]
 
 
 def _peer() -> float | None:

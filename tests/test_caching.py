@@ -88,9 +88,10 @@ def test_a_folder_that_vanishes_is_no_error(tmp_path, without_cache, recwarn):
     assert not recwarn.list
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, without_cache):
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, without_cache, mode):
     (tmp_path / "compiled").mkdir()
-    (tmp_path / "compiled").chmod(0o777)
+    (tmp_path / "compiled").chmod(mode)
     assert keep_compiled_programs(tmp_path) is None
 
 

@@ -110,19 +110,20 @@ def test_on_a_gpu_it_says_whether_the_kernel_of_ntms_is_used(monkeypatch):
     import jax
 
     class FakeGpu:
-        platform, device_kind = "gpu", "H200"
+        platform, device_kind, compute_capability = "gpu", "H200", "9.0"
 
-    monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()])
+    def kernel(nvcc, gpus=1):
+        monkeypatch.setattr(jax, "devices", lambda: [FakeGpu()] * gpus)
+        monkeypatch.setattr("kleene.kernels.cuda_compiler", lambda: nvcc)
+        monkeypatch.setattr("kleene.doctor.cuda_compiler", lambda: nvcc)
+        return tuple(doctor._device())[1]
+
     monkeypatch.delenv("KLEENE_KERNEL", raising=False)
-    monkeypatch.setattr("kleene.doctor.cuda_compiler", lambda: None)
-    _, kernel = doctor._device()
-    assert (kernel.state, "nvcc" in kernel.advice) == ("missing", True)
-    monkeypatch.setattr("kleene.doctor.cuda_compiler", lambda: "/opt/cuda/bin/nvcc")
-    _, kernel = doctor._device()
-    assert (kernel.state, kernel.found) == ("ok", "built at first use by /opt/cuda/bin/nvcc")
+    assert (kernel(None).state, "CUDA_HOME" in kernel(None).advice) == ("missing", True)
+    assert kernel("/opt/bin/nvcc").found == "of NTMs: built at first use by /opt/bin/nvcc"
+    assert "2 GPUs" in kernel("/opt/bin/nvcc", gpus=2).found
     monkeypatch.setenv("KLEENE_KERNEL", "off")
-    _, kernel = doctor._device()
-    assert "KLEENE_KERNEL=off" in kernel.found
+    assert "KLEENE_KERNEL=off" in kernel("/opt/bin/nvcc").found
 
 
 def test_a_gpu_that_jax_does_not_see_is_missing(monkeypatch):

@@ -1,7 +1,9 @@
 """Libraries that a compiler makes of a source at first use."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -20,29 +22,58 @@ def source(tmp_path, monkeypatch):
     return file
 
 
+def kept(folder):
+    return [file for file in (folder / "cache").rglob("*") if file.is_file()]
+
+
 @needs_gcc
 def test_a_library_is_built_once_and_then_taken_from_the_cache(source, tmp_path):
-    first = kernels.library(source, COMMAND)
-    written = first.stat().st_mtime_ns
-    assert kernels.library(source, COMMAND) == first
-    assert first.stat().st_mtime_ns == written
-    assert [file for file in (tmp_path / "cache").rglob("*") if file.is_file()] == [first]
+    library, digest = kernels.loaded_library(source, COMMAND)
+    assert library.said() == 1
+    (file,) = kept(tmp_path)
+    written = file.stat().st_mtime_ns
+    assert kernels.loaded_library(source, COMMAND)[1] == digest == file.stem
+    assert [file.stat().st_mtime_ns for file in kept(tmp_path)] == [written]
+
+
+@needs_gcc
+def test_a_damaged_library_is_built_again(source, tmp_path):
+    kernels.loaded_library(source, COMMAND)
+    (file,) = kept(tmp_path)
+    other = file.with_name("other.so")
+    file.replace(other)  # the loader keeps what it has loaded
+    file.write_bytes(b"")
+    assert kernels.loaded_library(source, COMMAND)[0].said() == 1
+
+
+@needs_gcc
+def test_without_a_cache_nothing_is_left_behind_when_the_process_ends(source, tmp_path):
+    built = f"kernels.loaded_library(Path({str(source)!r}), {COMMAND!r})"
+    code = f"from pathlib import Path; from kleene import kernels; {built}"
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"KLEENE_CACHE": "off", "TMPDIR": str(tmp_path)},
+        check=True,
+    )
+    assert not list(tmp_path.glob("kleene-kernel-*"))
 
 
 @needs_gcc
 def test_another_flag_or_another_included_file_is_another_library(source):
     included = source.with_name("said.h")
-    first = kernels.library(source, COMMAND, includes=[included])
-    flagged = kernels.library(source, (*COMMAND, "-DMORE"), includes=[included])
+    _, first = kernels.loaded_library(source, COMMAND, depends=[included.read_text()])
+    _, flagged = kernels.loaded_library(source, (*COMMAND, "-DMORE"), depends=[included.read_text()])
     included.write_text("#define SAID 2\n")
-    assert len({first, flagged, kernels.library(source, COMMAND, includes=[included])}) == 3
+    changed, other = kernels.loaded_library(source, COMMAND, depends=[included.read_text()])
+    assert len({first, flagged, other}) == 3
+    assert changed.said() == 2
 
 
 @needs_gcc
 def test_a_source_that_does_not_compile_leaves_nothing_in_the_cache(source, tmp_path):
     source.write_text("this is no program")
     with pytest.raises(subprocess.CalledProcessError):
-        kernels.library(source, COMMAND)
+        kernels.loaded_library(source, COMMAND)
     assert not [file for file in (tmp_path / "cache").rglob("*") if file.is_file() or file.parent.name == "kernels"]
 
 

@@ -140,10 +140,10 @@ def keep_compiled_programs_unless_jax_came_first() -> None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Make the folder; whether it exists, belongs to this user, and others cannot write to it."""
+    """Make the folder; whether it exists, belongs to this user, and neither group nor others can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
     except (OSError, ValueError):
         return False
-    return status.st_uid == os.getuid() and not status.st_mode & 0o002 and os.access(folder, os.W_OK | os.X_OK)
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022 and os.access(folder, os.W_OK | os.X_OK)

@@ -17,7 +17,7 @@ from kleene import __version__
 from kleene.caching import cache_folder
 from kleene.data.folders import data_roots
 from kleene.data.holdings import Holding, holdings
-from kleene.kernels import cuda_compiler, is_off
+from kleene.kernels import capability, cuda_compiler, is_off, reason_against
 from kleene.limits import GIB, usable_memory
 
 FindingState = Literal["ok", "missing", "differs", "broken"]
@@ -168,18 +168,18 @@ def _device() -> Iterator[Finding]:
     advice = "there is a GPU that jax does not see: pip install 'jax[cuda12]'" if unseen else ""
     yield Finding("device", "missing" if unseen else "ok", found, advice)
     if devices[0].platform == "gpu":
-        yield _kernel()
+        yield _kernel(devices)
 
 
-def _kernel() -> Finding:
+def _kernel(devices: Sequence[Any]) -> Finding:
     """Whether NTMs are taught by the kernel, which a CUDA compiler builds at first use."""
-    if is_off():
-        return Finding("kernel", "ok", "turned off by KLEENE_KERNEL=off: NTMs learn without it, several times slower")
-    found = cuda_compiler()
-    if found is None:
-        advice = "install CUDA's compiler, nvcc, or set CUDA_HOME"
-        return Finding("kernel", "missing", "no nvcc: NTMs learn without their kernel, several times slower", advice)
-    return Finding("kernel", "ok", f"built at first use by {found}")
+    reason = reason_against(devices)
+    if reason is None:
+        return Finding("kernel", "ok", f"of NTMs: built at first use by {cuda_compiler()}")
+    lacking = cuda_compiler() is None and capability(devices[0]) and not is_off()
+    advice = "install CUDA's compiler, or set CUDA_HOME" if lacking else ""
+    found = f"of NTMs: not used ({reason}), so they learn several times slower"
+    return Finding("kernel", "missing" if lacking else "ok", found, advice)
 
 
 def _extras() -> Iterator[Finding]:
@@ -208,7 +208,7 @@ def _cache() -> Iterator[Finding]:
     if folder is None:
         yield Finding("cache", "ok", "off (KLEENE_CACHE=off): programs are compiled anew by every process")
         return
-    problem = unusable(folder) or _shared(folder / "compiled")
+    problem = unusable(folder) or _shared(folder / "compiled") or _shared(folder / "kernels")
     advice = "name another folder with KLEENE_CACHE, or KLEENE_CACHE=off; until then nothing is kept" if problem else ""
     yield Finding("cache", "broken" if problem else "ok", f"{folder}{problem and f' {problem}'}", advice)
 
@@ -224,12 +224,12 @@ def unusable(folder: Path) -> str:
 
 
 def _shared(folder: Path) -> str:
-    """Why jax's compiled programs are not kept in a folder: what is in it is run, so others must not write to it."""
+    """Why compiled programs are not kept in a folder: what is in it is run, so others must not write to it."""
     try:
         status = folder.stat()
     except OSError:
         return ""
-    mine = status.st_uid == os.getuid() and not status.st_mode & stat.S_IWOTH
+    mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return "" if mine else "is not used: others can write to it"
 
 

@@ -4,6 +4,8 @@ A library is kept in the folder `kernels` of Kleene's cache, under a digest of e
 `KLEENE_KERNEL=off` leaves kernels out.
 """
 
+import atexit
+import ctypes
 import hashlib
 import os
 import shutil
@@ -11,8 +13,11 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kleene.caching import private_folder
+
+SLOWEST = 600.0  # seconds of a compiler
 
 
 def is_off() -> bool:
@@ -26,19 +31,57 @@ def cuda_compiler() -> str | None:
     return shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join([*places, "/usr/local/cuda/bin"]))
 
 
-def library(source: Path, command: Sequence[str], *, includes: Sequence[Path] = ()) -> Path:
-    """The file of the library that this command makes of a source, from the cache or built now.
+def reason_against(devices: Sequence[Any]) -> str | None:
+    """Why these devices of jax run no kernel in CUDA; None if they do.
 
-    `includes` are further files that the source includes. Raises `OSError` or `subprocess.SubprocessError`.
+    XLA cannot split a foreign call over devices, so several GPUs run without kernels.
     """
-    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True).stdout
-    texts = [file.read_text() for file in (source, *includes)]
-    digest = hashlib.sha256("\n".join([*command, version, *texts]).encode()).hexdigest()[:32]
-    folder = private_folder("kernels") or Path(tempfile.mkdtemp(prefix="kleene-kernel-"))
-    file = folder / f"{digest}.so"
-    if not file.exists():
-        with tempfile.TemporaryDirectory(dir=folder) as beside:
-            part = Path(beside) / file.name  # moved into place whole, so that no process loads half
-            subprocess.run([*command, str(source), "-o", str(part)], capture_output=True, text=True, check=True)
-            part.replace(file)
-    return file
+    if is_off():
+        return "KLEENE_KERNEL=off"
+    if not capability(devices[0]):
+        return "no GPU of NVIDIA's"
+    if len(devices) > 1:
+        return f"{len(devices)} GPUs, and a kernel runs on one"
+    return None if cuda_compiler() else "no nvcc, the compiler of CUDA"
+
+
+def capability(device: Any) -> str:
+    """The compute capability of a GPU as the compiler writes it, such as 90; empty for any other device."""
+    found = str(getattr(device, "compute_capability", "")).replace(".", "")
+    return found if device.platform == "gpu" and found.isdecimal() else ""
+
+
+def loaded_library(source: Path, command: Sequence[str], *, depends: Sequence[str] = ()) -> tuple[ctypes.CDLL, str]:
+    """The library that this command makes of a source, from the cache or built now, and the digest that names it.
+
+    `depends` are further texts that decide what is in it, such as files that the source includes. A file of the cache
+    that cannot be loaded is built again. Raises `OSError` or `subprocess.SubprocessError`.
+    """
+    version = _output([command[0], "--version"])
+    digest = hashlib.sha256("\n".join([*command, version, source.read_text(), *depends]).encode()).hexdigest()[:32]
+    file = _folder() / f"{digest}.so"
+    if file.exists():
+        try:
+            return ctypes.CDLL(str(file)), digest
+        except OSError:
+            file.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent) as beside:
+        part = Path(beside) / file.name  # moved into place whole, so that no process loads half
+        _output([*command, str(source), "-o", str(part)])
+        part.replace(file)
+    return ctypes.CDLL(str(file)), digest
+
+
+def _output(command: Sequence[str]) -> str:
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=True, timeout=SLOWEST)
+    return run.stdout
+
+
+def _folder() -> Path:
+    """The cache's folder; without a cache one that is removed when the process ends."""
+    kept = private_folder("kernels")
+    if kept is not None:
+        return kept
+    folder = tempfile.mkdtemp(prefix="kleene-kernel-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

@@ -1,18 +1,23 @@
-"""The NTM's kernel against the plain run. Where there is no GPU, a CPU emulates it, thread by thread."""
+"""The NTM's kernel against the plain run.
+
+A CPU emulates the kernel, thread by thread. With JAX_PLATFORMS=cuda, on a machine with a GPU, the kernel itself runs.
+"""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kleene import kernels
 from kleene.errors import KleeneWarning
 from kleene.machines.ntm import building, fused
-from kleene.machines.ntm.building import KernelSizes, emulated_kernel, usable_kernel
+from kleene.machines.ntm.building import Kernel, KernelSizes, cuda_kernel, emulated_kernel, usable_kernel
 from kleene.machines.ntm.ntm import NTM
 
-needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the kernel is emulated by a C++ compiler, g++")
+needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the kernel is built by a C++ compiler, g++")
 SEEDS = 2
 # Cells that fill the warps, that leave the last warp with fewer, and that leave a warp with none; layers larger and
 # smaller than the warps; batches of less and of more than 32.
@@ -22,6 +27,17 @@ CASES = {
     "two groups of examples": (KernelSizes(8, 8, 3, 13, 10, 4, 3, 4, 1, 1), 37),
     "one cell": (KernelSizes(1, 2, 2, 3, 3, 1, 3, 2, 1, 1), 3),
 }
+
+
+def built(sizes: KernelSizes) -> Kernel:
+    kernel = cuda_kernel(sizes) if jax.default_backend() == "gpu" else emulated_kernel(sizes)
+    assert kernel is not None
+    return kernel
+
+
+@pytest.fixture(autouse=True)
+def _plain_runs_are_plain(monkeypatch):
+    monkeypatch.setenv("KLEENE_KERNEL", "off")
 
 
 def machines(sizes: KernelSizes) -> NTM:
@@ -38,12 +54,12 @@ def machines(sizes: KernelSizes) -> NTM:
 
 
 def inputs(sizes: KernelSizes, batch: int):
-    """Symbols, cells to ask for (some that do not exist), and a direction for each output."""
+    """Symbols and cells to ask for, some of which do not exist, and a direction for each output."""
     draw = np.random.default_rng(5)
     shape = (SEEDS, sizes.steps, batch)
     rows = [(sizes.outputs,), (2, sizes.cells), (sizes.width,)]
     directions = [draw.normal(size=(*shape[:2], *row, batch)).astype(np.float32) for row in rows]
-    symbols = jnp.array(draw.integers(0, sizes.symbols, shape))
+    symbols = jnp.array(draw.integers(-1, sizes.symbols + 2, shape))
     return symbols, jnp.array(draw.integers(-1, sizes.cells + 1, shape)), directions
 
 
@@ -74,17 +90,45 @@ def assert_close(ours, theirs):
 @pytest.mark.parametrize("case", CASES)
 def test_the_kernel_runs_and_differentiates_as_the_plain_machine_does(case):
     sizes, batch = CASES[case]
-    kernel = emulated_kernel(sizes)
-    assert kernel is not None
+    kernel = built(sizes)
     models, (symbols, asked, directions) = machines(sizes), inputs(sizes, batch)
     expected = run_and_gradient(plainly(sizes), models, symbols, asked, directions)
     assert_close(run_and_gradient(with_kernel(kernel), models, symbols, asked, directions), expected)
 
 
 @needs_gcc
+def test_nothing_may_be_asked_and_seeds_may_share_their_words():
+    sizes, batch = CASES["a warp with fewer cells"]
+    models, (symbols, _, directions) = machines(sizes), inputs(sizes, batch)
+
+    def gradient(record):
+        def measured(models):
+            found = jax.vmap(lambda machine: record(machine, symbols[0], None))(models)
+            return sum(jnp.vdot(array, by) for array, by in zip(found[:2], directions))
+
+        with jax.default_matmul_precision("highest"):
+            return jax.jit(jax.grad(measured))(models)
+
+    assert_close(gradient(with_kernel(built(sizes))), gradient(plainly(sizes)))
+
+
+@needs_gcc
+def test_a_gradient_over_another_number_of_steps_is_refused():
+    sizes, batch = CASES["a warp with fewer cells"]
+    kernel, models = built(sizes), machines(sizes)
+    symbols, asked, _ = inputs(sizes, batch)
+
+    def measured(models):
+        return sum(jnp.sum(array) for array in jax.vmap(with_kernel(kernel))(models, symbols[:, 1:], asked[:, 1:]))
+
+    with pytest.raises(Exception, match="built for another number of steps"):
+        jax.block_until_ready(jax.grad(measured)(models))
+
+
+@needs_gcc
 def test_a_run_without_gradient_is_the_same_and_may_have_any_number_of_steps():
     sizes, batch = CASES["a warp with fewer cells"]
-    kernel, models = emulated_kernel(sizes), machines(sizes)
+    kernel, models = built(sizes), machines(sizes)
     symbols, asked, _ = inputs(sizes, batch)
     longer = jnp.concatenate([symbols, symbols], axis=1), jnp.concatenate([asked, asked], axis=1)
     expected = jax.vmap(plainly(sizes))(models, *longer)
@@ -94,7 +138,7 @@ def test_a_run_without_gradient_is_the_same_and_may_have_any_number_of_steps():
 @needs_gcc
 def test_one_seed_computes_the_same_bits_among_others_and_alone():
     sizes, batch = CASES["a warp without cells"]
-    kernel, models = emulated_kernel(sizes), machines(sizes)
+    kernel, models = built(sizes), machines(sizes)
     symbols, asked, _ = inputs(sizes, batch)
     together = jax.vmap(with_kernel(kernel))(models, symbols, asked)
     alone = with_kernel(kernel)(jax.tree.map(lambda w: w[1], models), symbols[1], asked[1])
@@ -108,8 +152,18 @@ def test_a_kernel_that_cannot_be_built_is_left_out_with_a_warning_that_quotes_th
     broken = tmp_path / "kernel.cu"
     broken.write_text("this is no program")
     monkeypatch.setattr(building, "SOURCE", broken)
-    with pytest.warns(KleeneWarning, match="(?s)could not be built.*KLEENE_KERNEL=off.*error"):
+    with pytest.warns(KleeneWarning, match="(?s)KLEENE_KERNEL=off.*could not be built.*error"):
         assert emulated_kernel(KernelSizes(4, 2, 2, 2, 2, 2, 2, 2, 1, 1)) is None
+
+
+@needs_gcc
+def test_kernels_may_be_asked_for_by_many_threads_at_once(monkeypatch):
+    monkeypatch.setenv("KLEENE_CACHE", "off")
+    sizes = KernelSizes(3, 2, 2, 2, 2, 2, 2, 2, 1, 1)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: emulated_kernel(sizes), range(4)))
+    assert len(set(found)) == 1
+    assert found[0] is not None
 
 
 class FakeGpu:
@@ -124,7 +178,8 @@ def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeyp
     built = []
     monkeypatch.setattr(building, "_built", lambda sizes, command, platform: built.append((sizes, command, platform)))
     monkeypatch.setattr(building, "cuda_compiler", lambda: "nvcc")
-    monkeypatch.delenv("KLEENE_KERNEL", raising=False)
+    monkeypatch.setattr(kernels, "cuda_compiler", lambda: "nvcc")
+    monkeypatch.delenv("KLEENE_KERNEL")
     machine = machine_of_copy()
     usable_kernel(machine, 23, 12)  # on a CPU
     monkeypatch.setattr(jax, "local_devices", lambda: [FakeGpu(), FakeGpu()])
@@ -134,18 +189,34 @@ def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeyp
     monkeypatch.setenv("KLEENE_KERNEL", "off")
     usable_kernel(machine, 23, 12)
     monkeypatch.delenv("KLEENE_KERNEL")
-    monkeypatch.setattr(building, "cuda_compiler", lambda: None)
+    usable_kernel(machine, 23, 0)
+    with jax.default_device("cpu"):
+        usable_kernel(machine, 23, 12)
+    monkeypatch.setattr(kernels, "cuda_compiler", lambda: None)
     usable_kernel(machine, 23, 12)
     assert built == []
-    monkeypatch.setattr(building, "cuda_compiler", lambda: "nvcc")
+    monkeypatch.setattr(kernels, "cuda_compiler", lambda: "nvcc")
     usable_kernel(machine, 23, 12)
     ((sizes, command, platform),) = built
     assert (sizes.cells, sizes.steps, sizes.outputs, platform) == (23, 12, 9, "CUDA")
     assert "-arch=sm_90" in command
 
 
-@pytest.mark.parametrize(("cells", "hidden"), [(23, 50), (33, 100), (43, 50), (67, 50), (96, 50), (96, 128)])
-def test_the_warps_of_a_block_have_room_for_the_tape(cells, hidden):
-    sizes = KernelSizes.of(machine_of_copy(hidden), cells, 12)
+@pytest.mark.parametrize(
+    ("cells", "hidden", "width", "fits"),
+    [
+        (23, 50, 8, True),
+        (33, 100, 8, True),
+        (43, 50, 8, True),
+        (67, 50, 8, True),
+        (96, 50, 8, True),
+        (96, 50, 20, False),
+        (97, 50, 2, False),
+    ],
+)
+def test_the_registers_of_a_block_hold_the_tape_or_the_kernel_is_left_out(cells, hidden, width, fits):
+    machine = NTM.random(10, outputs=9, width=width, hidden=(hidden, hidden), key=jax.random.key(0))
+    sizes = KernelSizes.of(machine, cells, 12)
+    assert sizes.fits == fits
     registers = 65_536 // (32 * sizes.warps * sizes.backward_blocks)  # of a thread
-    assert -(-cells // sizes.warps) * 8 < registers / 2
+    assert not fits or -(-cells // sizes.warps) * width < registers / 2

@@ -16,6 +16,8 @@ from jaxtyping import Array, Float, Int
 
 SMALL = 1e-6  # added to squared lengths, because an empty cell has no direction
 TINY = 1e-16  # added to weights before their logarithm is taken
+EMPTY = 1e-3  # every number on a fresh tape; a cell of zeros would have no direction for a key to match
+PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key is not counted
 BESIDE = (-1, 0, 1)  # the cells that a head can move by in one step
 
 Heads = Float[Array, "2 cells ..."]  # the reading head, then the writing head

@@ -3,13 +3,13 @@
 CUDA's compiler takes a few seconds for it, and Kleene's cache keeps the library (`kleene.kernels`).
 """
 
-import ctypes
 import functools
 import shutil
 import subprocess
+import threading
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +17,24 @@ import jax
 import jax.ffi
 
 from kleene.errors import KleeneWarning
-from kleene.kernels import cuda_compiler, is_off, library
+from kleene.kernels import capability, cuda_compiler, loaded_library, reason_against
+from kleene.machines.ntm.addressing import EMPTY, PER_HEAD, SMALL, TINY
 
 SOURCE = Path(__file__).with_name("kernel.cu")
 EMULATION = Path(__file__).with_name("emulated.h")
 CALLS = ("Forward", "ForwardKept", "Backward")
-MOST_CELLS = 96  # more do not fit into the registers of a block
+LANES = 32  # examples that a block runs at once
+MOST_CELLS = 96
+MOST_NUMBERS = 48  # of the tape that a thread holds in its registers
+_building = threading.Lock()  # a target is registered once
 
 
 @dataclass(frozen=True)
 class KernelSizes:
     """The sizes that a kernel is built for. `steps` are those of runs with a gradient; others may have any number.
 
-    A block has `warps` warps, and a multiprocessor has room for this many blocks of each kernel at least.
+    A block has `warps` warps; `forward_blocks` and `backward_blocks` are the blocks of each kernel that a
+    multiprocessor should hold.
     """
 
     cells: int
@@ -54,8 +59,14 @@ class KernelSizes:
         return cls(cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps, *layout)
 
     @property
+    def fits(self) -> bool:
+        """Whether a thread's part of the tape fits into its registers; otherwise the kernel would be slow."""
+        return self.cells <= MOST_CELLS and -(-self.cells // self.warps) * self.width <= MOST_NUMBERS
+
+    @property
     def macros(self) -> list[str]:
-        return [f"-D{name.upper()}={value}" for name, value in asdict(self).items()]
+        numbers = {"lanes": LANES, "per_head": PER_HEAD, "empty": f"{EMPTY}f", "small": f"{SMALL}f", "tiny": f"{TINY}f"}
+        return [f"-D{name.upper()}={value}" for name, value in (asdict(self) | numbers).items()]
 
 
 @dataclass(frozen=True)
@@ -71,58 +82,58 @@ class Kernel:
 def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
     """The kernel for this machine where it can run: on one GPU of NVIDIA's, with a compiler, on at most 96 cells.
 
-    XLA cannot split a foreign call over devices, so machines with several GPUs run without it.
+    What jax runs elsewhere by `jax.default_device` runs without it.
     """
-    devices = jax.local_devices()
-    if is_off() or len(devices) != 1 or devices[0].platform != "gpu" or not 0 < cells <= MOST_CELLS:
+    devices, chosen = jax.local_devices(), jax.config.jax_default_device  # type: ignore[attr-defined]
+    elsewhere = chosen is not None and getattr(chosen, "platform", chosen) not in ("gpu", "cuda")
+    if elsewhere or reason_against(devices) or jax.device_count() > 1 or min(cells, steps) < 1:
         return None
-    capability = str(getattr(devices[0], "compute_capability", "")).replace(".", "")
-    nvcc = cuda_compiler()
-    if nvcc is None or not capability.isdecimal():
-        return None
-    command = (
-        nvcc,
-        "-O3",
-        "--use_fast_math",
-        "-std=c++17",
-        "-w",
-        f"-arch=sm_{capability}",
-        "-shared",
-        "-Xcompiler",
-        "-fPIC",
-    )
-    return _built(KernelSizes.of(machine, cells, steps), command, "CUDA")
+    sizes = KernelSizes.of(machine, cells, steps)
+    return cuda_kernel(sizes) if sizes.fits else None
+
+
+def cuda_kernel(sizes: KernelSizes) -> Kernel | None:
+    """The kernel for the GPU of this machine, built by CUDA's compiler."""
+    flags = ("-O3", "--use_fast_math", "-std=c++17", "-w", "-shared", "-Xcompiler", "-fPIC")
+    made_for = f"-arch=sm_{capability(jax.local_devices()[0])}"
+    return _built(sizes, (cuda_compiler() or "", *flags, made_for), "CUDA")
 
 
 def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
     """The same kernel for a CPU, built by a C++ compiler: slow, and there for tests. None without a compiler."""
-    gcc = shutil.which("g++")
-    if gcc is None:
+    compiler = shutil.which("g++")
+    if compiler is None:
         return None
     flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-x", "c++")
-    return _built(sizes, (gcc, *flags), "cpu")
+    return _built(sizes, (compiler, *flags), "cpu")
+
+
+def _built(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
+    """The registered kernel; None, with a warning, if it cannot be built or does not fit."""
+    with _building:
+        return _registered(sizes, command, platform)
 
 
 @functools.cache
-def _built(sizes: KernelSizes, command: Sequence[str], platform: str) -> Kernel | None:
-    """The registered kernel; None, with a warning, if it cannot be built."""
-    whole = [*command, f"-I{jax.ffi.include_dir()}", *sizes.macros]
+def _registered(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
+    whole = (*command, f"-I{jax.ffi.include_dir()}", *sizes.macros)
     try:
-        file = library(SOURCE, whole, includes=[EMULATION])
-        loaded = ctypes.cdll.LoadLibrary(str(file))
+        library, digest = loaded_library(SOURCE, whole, depends=(EMULATION.read_text(), version("jaxlib")))
     except (OSError, subprocess.SubprocessError) as error:
-        told = getattr(error, "stderr", None) or str(error)
-        lines = "\n".join(told.strip().splitlines()[-5:])
-        warnings.warn(
-            f"the NTM's kernel could not be built, so training runs without it, several times slower. "
-            f"KLEENE_KERNEL=off hides this. The compiler said:\n{lines}",
-            KleeneWarning,
-            stacklevel=2,
-        )
-        return None
-    if not loaded.fits():
-        return None
-    names = [f"kleene_ntm_{file.stem}_{call}" for call in CALLS]
+        output = getattr(error, "stderr", None) or str(error)
+        lines = "\n".join(output.strip().splitlines()[-5:])
+        return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
+    if not library.fits():
+        return _left_out("the device has too little shared memory for its weights")
+    names = [f"kleene_ntm_{digest}_{call}" for call in CALLS]
     for name, call in zip(names, CALLS):
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(loaded, call)), platform=platform)
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, call)), platform=platform)
     return Kernel(sizes, *names)
+
+
+def _left_out(reason: str) -> None:
+    warnings.warn(
+        f"NTMs learn without their kernel, several times slower (KLEENE_KERNEL=off hides this): {reason}",
+        KleeneWarning,
+        stacklevel=4,
+    )

@@ -5,6 +5,7 @@
 #include <barrier>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -44,6 +45,8 @@ inline int shared_limit() { return 1 << 30; }
 
 template <typename Kernel, typename... Arguments>
 ffi::Error launched(cudaStream_t, Kernel kernel, int blocks, int threads, int bytes, Arguments... arguments) {
+  static std::mutex one_at_a_time;  // threads of a block share the memory below
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
   for (int block = 0; block < blocks; block++) {
     emulated_shared.assign(bytes / sizeof(float), std::nanf(""));  // what is read before it is written shows
     emulated_barrier = std::make_unique<std::barrier<>>(threads);

@@ -13,9 +13,7 @@ import jax.ffi
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from kleene.machines.ntm.building import Kernel
-
-LANES = 32  # examples of a group
+from kleene.machines.ntm.building import LANES, Kernel
 
 
 class FusedRuns(NamedTuple):
@@ -42,6 +40,7 @@ def record(
 ) -> FusedRuns:
     """The runs on these symbols. `asked` is a cell for every step; without it `written` is 0."""
     batch = symbols.shape[1]
+    symbols = jnp.where((symbols >= 0) & (symbols < machine.symbols), symbols, machine.symbols)
     cells = jnp.full(symbols.shape, -1, jnp.int32) if asked is None else jnp.asarray(asked, jnp.int32)
     found: Any = _run(kernel, machine, _grouped(jnp.asarray(symbols, jnp.int32), 0), _grouped(cells, -1))
     return FusedRuns(*(_joined(array, batch) for array in found))
@@ -65,7 +64,7 @@ def _run(kernel: Kernel, machine: Any, symbols: Array, asked: Array) -> tuple[Ar
 
 
 def _forward(kernel: Kernel, machine: Any, symbols: Array, asked: Array) -> tuple[tuple[Array, ...], Any]:
-    shapes = [*_output_shapes(kernel, symbols), *_kept_shapes(kernel, symbols)]
+    shapes = [*_output_shapes(kernel, symbols), *_kept_shapes(kernel, symbols, len(machine.command_bias))]
     found = _call(kernel.forward_kept, shapes)(_forward_weights(kernel, machine), symbols, asked)
     return tuple(found[:3]), (machine, symbols, asked, found[1], _Kept(*found[3:]))
 
@@ -73,7 +72,7 @@ def _forward(kernel: Kernel, machine: Any, symbols: Array, asked: Array) -> tupl
 def _backward(kernel: Kernel, given: Any, cotangents: tuple[Array, ...]) -> tuple[Any, None, None]:
     machine, symbols, asked, log_heads, kept = given
     groups, steps, sizes = symbols.shape[0], symbols.shape[1], kernel.sizes
-    rows = (sizes.first, sizes.hidden, _commands(sizes.width) + sizes.outputs)
+    rows = (sizes.first, sizes.hidden, len(machine.command_bias) + sizes.outputs)
     shapes = [_shape(groups, count, steps) for count in rows] + [_shape(groups, sizes.width)]
     needed = (log_heads, kept.first, kept.hidden, kept.commands, kept.tape, kept.content)
     before = _call(kernel.backward, shapes)(_backward_weights(kernel, machine), asked, *needed, *cotangents)
@@ -83,13 +82,15 @@ def _backward(kernel: Kernel, given: Any, cotangents: tuple[Array, ...]) -> tupl
 _run.defvjp(_forward, _backward)
 
 
-def _gradient(machine: Any, symbols: Array, kept: _Kept, d_first: Array, d_hidden: Array, d_rows: Array, d_read: Array):
+def _gradient(
+    machine: Any, symbols: Array, kept: _Kept, d_first: Array, d_hidden: Array, d_rows: Array, d_read: Array
+) -> Any:
     """The gradient of a machine's weights, from those before the activations."""
-    heard = jax.nn.one_hot(symbols, machine.symbols, axis=1)
+    entries = jax.nn.one_hot(symbols, machine.symbols, axis=1, dtype=d_first.dtype)
     commands = machine.command_bias.shape[0]
     last, last_bias = _products(d_rows, kept.hidden), _over_examples(d_rows)
     return type(machine)(
-        input_weights=_products(d_first, heard),
+        input_weights=_products(d_first, entries),
         read_weights=_products(d_first, kept.reads),
         first_bias=_over_examples(d_first),
         second=_products(d_hidden, kept.first),
@@ -116,7 +117,7 @@ def _forward_weights(kernel: Kernel, machine: Any) -> Float[Array, " weights"]:
     last = jnp.concatenate([machine.command_weights, machine.output_weights])
     last_bias = jnp.concatenate([machine.command_bias, machine.output_bias])
     parts = [
-        _filled((machine.input_weights + machine.first_bias[:, None]).ravel()),
+        _filled(_entries(machine).ravel()),
         _packed(machine.read_weights, warps),
         _packed(machine.second, warps),
         _packed(machine.second_bias[:, None], warps),
@@ -125,6 +126,11 @@ def _forward_weights(kernel: Kernel, machine: Any) -> Float[Array, " weights"]:
         _filled(machine.first_read),
     ]
     return jnp.concatenate(parts)
+
+
+def _entries(machine: Any) -> Float[Array, "first symbols+1"]:
+    """The first layer's sums for each symbol, and for one that does not exist."""
+    return jnp.pad(machine.input_weights, ((0, 0), (0, 1))) + machine.first_bias[:, None]
 
 
 def _backward_weights(kernel: Kernel, machine: Any) -> Float[Array, " weights"]:
@@ -147,20 +153,16 @@ def _filled(vector: Float[Array, " numbers"]) -> Float[Array, " more"]:
     return jnp.pad(vector, (0, -len(vector) % 4))
 
 
-def _commands(width: int) -> int:
-    return 4 * width + 12
-
-
 def _output_shapes(kernel: Kernel, symbols: Array) -> list[jax.ShapeDtypeStruct]:
     groups, steps, _ = symbols.shape
     sizes = kernel.sizes
     return [_shape(groups, steps, *rows) for rows in ((sizes.outputs,), (2, sizes.cells), (sizes.width,))]
 
 
-def _kept_shapes(kernel: Kernel, symbols: Array) -> list[jax.ShapeDtypeStruct]:
+def _kept_shapes(kernel: Kernel, symbols: Array, commands: int) -> list[jax.ShapeDtypeStruct]:
     groups, steps, _ = symbols.shape
     sizes = kernel.sizes
-    rows = (sizes.first, sizes.hidden, _commands(sizes.width), sizes.width)
+    rows = (sizes.first, sizes.hidden, commands, sizes.width)
     layers = [_shape(groups, count, steps) for count in rows]
     return [*layers, _shape(groups, steps, sizes.width, sizes.cells), _shape(groups, steps, 2)]
 

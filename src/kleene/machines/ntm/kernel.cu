@@ -1,12 +1,12 @@
 // All steps of many runs of an NTM in one CUDA kernel, forward and backward, as calls of XLA's foreign function interface.
 //
-// A block runs 32 examples of one seed, and each lane of a warp is one example. So every load and store is of 32 neighbouring numbers, and no
+// A block is one run: 32 examples of one seed. Each lane of a warp is one example. So every load and store is of 32 neighbouring numbers, and no
 // lane ever needs another. The warps share the work: each has a few units of every layer and a few neighbouring cells of the tape, which stay
 // in its registers for the whole run. What crosses cells (the sums of a softmax, the vector that is read, the cells at the edges) crosses warps
 // through shared memory, and so do the values of the layers. All weights of the seed lie in shared memory.
 //
 // The sizes are macros, set when the file is built: those of `KernelSizes` in building.py. The equations are those of addressing.py, and so are
-// the names. Arrays are [seed, step, row, lane] where `fused.py` returns them, and [seed, row, step, lane] where only gradients need them, so
+// the names. Arrays are [run, step, row, lane] where `fused.py` returns them, and [run, row, step, lane] where only gradients need them, so
 // that a product over steps and lanes gives the gradient of a layer.
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace ffi = xla::ffi;
 #include "emulated.h"
 #else
 #include <cuda_runtime.h>
-#define SHARED_MEMORY(name) extern __shared__ float name[]
+#define SHARED_MEMORY(name) extern __shared__ __align__(16) float name[]
 #define ASSUME(condition) __builtin_assume(condition)
 using StreamContext = ffi::PlatformStream<cudaStream_t>;
 
@@ -35,6 +35,7 @@ inline int shared_limit() {
 
 template <typename Kernel, typename... Arguments>
 ffi::Error launched(cudaStream_t stream, Kernel kernel, int blocks, int threads, int bytes, Arguments... arguments) {
+  cudaGetLastError();  // an older error is not of this launch
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error == cudaSuccess) {
     kernel<<<blocks, threads, bytes, stream>>>(arguments...);
@@ -45,16 +46,16 @@ ffi::Error launched(cudaStream_t stream, Kernel kernel, int blocks, int threads,
 }
 #endif
 
-constexpr int LANES = 32;
-constexpr int HEADS = 2;     // the reading head, then the writing head
-constexpr int PER_HEAD = 6;  // strength, gate, sharpening, and the shifts by -1, 0 and +1
+constexpr int HEADS = 2;  // the reading head, then the writing head
 constexpr int COMMANDS = 4 * WIDTH + HEADS * PER_HEAD;
 constexpr int ROWS = COMMANDS + OUTPUTS;  // of the last layer: the command and the logits
 constexpr int ERASE = 2 * WIDTH + HEADS * PER_HEAD;
 constexpr int ADD = ERASE + WIDTH;
 constexpr int OWN = (CELLS + WARPS - 1) / WARPS;  // the cells of a warp
 constexpr int OWNERS = (CELLS + OWN - 1) / OWN;   // the warps that have cells
-constexpr float SMALL = 1e-6f, TINY = 1e-16f, EMPTY = 1e-3f, NOTHING = -1e30f;
+constexpr float NOTHING = -1e30f;  // the exponent of what is no cell
+static_assert(LANES == 32 && PER_HEAD == 6, "a lane is an example; strength, gate, sharpening, and the shifts by -1, 0 and +1");
+static_assert(WARPS >= HEADS && WARPS * LANES <= 1024, "each head has a warp that closes its sums");
 
 // The units of a layer that one warp has, padded so that their weights are read as vectors of four.
 __host__ __device__ constexpr int per_warp(int units) { return (units + WARPS - 1) / WARPS; }
@@ -64,7 +65,8 @@ constexpr int whole(int numbers) { return (numbers + 3) / 4 * 4; }
 
 // Where the weights of a seed lie in shared memory, in the order in which `fused.py` packs them.
 constexpr int ENTRY = 0;
-constexpr int READ = ENTRY + whole(FIRST * SYMBOLS);
+constexpr int ENTRIES = SYMBOLS + 1;  // the last is of a symbol that does not exist
+constexpr int READ = ENTRY + whole(FIRST * ENTRIES);
 constexpr int SECOND = READ + WIDTH * row(FIRST);
 constexpr int SECOND_BIAS = SECOND + FIRST * row(HIDDEN);
 constexpr int LAST = SECOND_BIAS + row(HIDDEN);
@@ -128,11 +130,11 @@ __device__ void add_products(float (&sums)[padded(UNITS)], const float* weights,
   }
 }
 
-// What a head's part of the command says.
-struct Said {
+// A head's part of the command.
+struct HeadCommand {
   float strength, length, gate, sharpening, shift[3];
 
-  __device__ Said(const float* command, int head, const Place& at) {
+  __device__ HeadCommand(const float* command, int head, const Place& at) {
     float square = SMALL;
 #pragma unroll
     for (int k = 0; k < WIDTH; k++) {
@@ -147,8 +149,8 @@ struct Said {
     const float a = command[at.at(from + 3)], b = command[at.at(from + 4)], c = command[at.at(from + 5)];
     const float most = fmaxf(a, fmaxf(b, c));
     shift[0] = __expf(a - most), shift[1] = __expf(b - most), shift[2] = __expf(c - most);
-    const float whole = 1.f / (shift[0] + shift[1] + shift[2]);
-    shift[0] *= whole, shift[1] *= whole, shift[2] *= whole;
+    const float over = 1.f / (shift[0] + shift[1] + shift[2]);
+    shift[0] *= over, shift[1] *= over, shift[2] *= over;
   }
 };
 
@@ -244,7 +246,7 @@ __global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
 #pragma unroll
       for (int j = 0; j < padded(FIRST); j++) {
         const int unit = at.row_of(FIRST, j);
-        sum[j] = j < per_warp(FIRST) && unit < FIRST ? shared[ENTRY + unit * SYMBOLS + symbol] : 0.f;
+        sum[j] = j < per_warp(FIRST) && unit < FIRST ? shared[ENTRY + unit * ENTRIES + symbol] : 0.f;
       }
       add_products<WIDTH, FIRST>(sum, shared + READ, read, at);
 #pragma unroll
@@ -294,7 +296,7 @@ __global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
       }
     }
     __syncthreads();
-    const Said said[HEADS] = {Said(command, 0, at), Said(command, 1, at)};
+    const HeadCommand asks[HEADS] = {HeadCommand(command, 0, at), HeadCommand(command, 1, at)};
     float gated[HEADS][OWN];  // first the similarity, then the content, then the gated head
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
@@ -307,8 +309,8 @@ __global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
         if (KEEP && at.cell(i) < CELLS) kept.tape[at.by_step(steps, t, WIDTH * CELLS, k * CELLS + at.cell(i))] = tape[i][k];
       }
       const float over = rsqrtf(square);
-      gated[0][i] = at.cell(i) < CELLS ? similar[0] * said[0].strength * over : NOTHING;
-      gated[1][i] = at.cell(i) < CELLS ? similar[1] * said[1].strength * over : NOTHING;
+      gated[0][i] = at.cell(i) < CELLS ? similar[0] * asks[0].strength * over : NOTHING;
+      gated[1][i] = at.cell(i) < CELLS ? similar[1] * asks[1].strength * over : NOTHING;
     }
 #pragma unroll
     for (int h = 0; h < HEADS; h++) offer_exponents(gated[h], most, sums, h, at);
@@ -320,7 +322,7 @@ __global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
 #pragma unroll
       for (int i = 0; i < OWN; i++) {
         const float content = __expf(gated[h][i] - log_sum);
-        gated[h][i] = heads[h][i] + said[h].gate * (content - heads[h][i]);
+        gated[h][i] = heads[h][i] + asks[h].gate * (content - heads[h][i]);
       }
       offer_edges(gated[h], edges, h, at);
     }
@@ -331,9 +333,9 @@ __global__ void __launch_bounds__(WARPS* LANES, FORWARD_BLOCKS)
       const Neighbours beside(gated[h], edges, h, at);
 #pragma unroll
       for (int i = 0; i < OWN; i++) {
-        const float shifted = said[h].shift[0] * beside.after(gated[h], i) + said[h].shift[1] * gated[h][i] +
-                              said[h].shift[2] * beside.before(gated[h], i);
-        powers[h][i] = at.cell(i) < CELLS ? said[h].sharpening * __logf(shifted + TINY) : NOTHING;
+        const float shifted = asks[h].shift[0] * beside.after(gated[h], i) + asks[h].shift[1] * gated[h][i] +
+                              asks[h].shift[2] * beside.before(gated[h], i);
+        powers[h][i] = at.cell(i) < CELLS ? asks[h].sharpening * __logf(shifted + TINY) : NOTHING;
       }
       offer_exponents(powers[h], most, sums, h, at);
     }
@@ -380,7 +382,7 @@ struct Gradients {
 enum { SUM, SHARPENING, SHIFT, GATE = SHIFT + 3, CONTENT, SCALARS };
 
 // The gradient of a head's part of the command, from what all warps have offered.
-__device__ void give_command(float* d_rows, const float* command, const float* parts, const float* scalars, const Said& said, int head,
+__device__ void give_command(float* d_rows, const float* command, const float* parts, const float* scalars, const HeadCommand& own, int head,
                              const Place& at) {
   const int base = 2 * WIDTH + head * PER_HEAD;
   float d_keys[WIDTH], d_strength = 0.f, d_shift[3], mean = 0.f;
@@ -389,20 +391,20 @@ __device__ void give_command(float* d_rows, const float* command, const float* p
     d_keys[k] = total(parts, head * WIDTH + k, at);
     d_strength += d_keys[k] * command[at.at(head * WIDTH + k)];
   }
-  const float along = d_strength / (said.length * said.length);
+  const float along = d_strength / (own.length * own.length);
 #pragma unroll
   for (int k = 0; k < WIDTH; k++)
-    d_rows[at.at(head * WIDTH + k)] = said.strength * (d_keys[k] - along * command[at.at(head * WIDTH + k)]);
-  d_rows[at.at(base)] = d_strength / said.length * sigmoid(command[at.at(base)]);
-  d_rows[at.at(base + 1)] = total(scalars, head * SCALARS + GATE, at) * said.gate * (1.f - said.gate);
+    d_rows[at.at(head * WIDTH + k)] = own.strength * (d_keys[k] - along * command[at.at(head * WIDTH + k)]);
+  d_rows[at.at(base)] = d_strength / own.length * sigmoid(command[at.at(base)]);
+  d_rows[at.at(base + 1)] = total(scalars, head * SCALARS + GATE, at) * own.gate * (1.f - own.gate);
   d_rows[at.at(base + 2)] = total(scalars, head * SCALARS + SHARPENING, at) * sigmoid(command[at.at(base + 2)]);
 #pragma unroll
   for (int s = 0; s < 3; s++) {
     d_shift[s] = total(scalars, head * SCALARS + SHIFT + s, at);
-    mean += said.shift[s] * d_shift[s];
+    mean += own.shift[s] * d_shift[s];
   }
 #pragma unroll
-  for (int s = 0; s < 3; s++) d_rows[at.at(base + 3 + s)] = said.shift[s] * (d_shift[s] - mean);
+  for (int s = 0; s < 3; s++) d_rows[at.at(base + 3 + s)] = own.shift[s] * (d_shift[s] - mean);
 }
 
 // Asks for what the next step of the backward kernel begins with, a row of 32 numbers for each lane.
@@ -443,7 +445,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
   __syncthreads();
 
   for (int t = STEPS - 1; t >= 0; t--) {
-    const Said said[HEADS] = {Said(command, 0, at), Said(command, 1, at)};
+    const HeadCommand asks[HEADS] = {HeadCommand(command, 0, at), HeadCommand(command, 1, at)};
     float before[HEADS][OWN], content[HEADS][OWN], similar[HEADS][OWN] = {}, gated[HEADS][OWN], over[OWN], d_powers[HEADS][OWN];
     // Both loops over the tape load it anew, because registers are scarcer than bandwidth.
     const auto tape = [&](int i, int k) {
@@ -486,9 +488,9 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
           const bool is_cell = at.cell(i) < CELLS;
           before[h][i] = at.cell(i) == 0 ? 1.f : 0.f;
           if (t > 0) before[h][i] = is_cell ? __expf(log_heads[at.by_step(STEPS, t - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
-          similar[h][i] *= said[h].strength * over[i];
+          similar[h][i] *= asks[h].strength * over[i];
           content[h][i] = is_cell ? __expf(similar[h][i] - log_sum) : 0.f;
-          gated[h][i] = before[h][i] + said[h].gate * (content[h][i] - before[h][i]);
+          gated[h][i] = before[h][i] + asks[h].gate * (content[h][i] - before[h][i]);
           const float d_log = is_cell ? from.log_heads[at.by_step(STEPS, t, HEADS * CELLS, h * CELLS + at.cell(i))] : 0.f;
           d_powers[h][i] = d_log + (d_heads[h][i] + (h ? writing[i] : reading[i])) * heads[h][i];
           sum += d_powers[h][i];
@@ -512,9 +514,9 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
 #pragma unroll
       for (int i = 0; i < OWN; i++) {
         const float after = beside.after(gated[h], i), here = gated[h][i], last = beside.before(gated[h], i);
-        const float shifted = said[h].shift[0] * after + said[h].shift[1] * here + said[h].shift[2] * last + TINY;
+        const float shifted = asks[h].shift[0] * after + asks[h].shift[1] * here + asks[h].shift[2] * last + TINY;
         const float d = d_powers[h][i] - heads[h][i] * sum;
-        const float d_shifted = at.cell(i) < CELLS ? __fdividef(d * said[h].sharpening, shifted) : 0.f;
+        const float d_shifted = at.cell(i) < CELLS ? __fdividef(d * asks[h].sharpening, shifted) : 0.f;
         d_sharpening += at.cell(i) < CELLS ? d * __logf(shifted) : 0.f;
         d_shift[0] += d_shifted * after, d_shift[1] += d_shifted * here, d_shift[2] += d_shifted * last;
         d_powers[h][i] = d_shifted;
@@ -532,13 +534,13 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
       float d_gated[OWN];
 #pragma unroll
       for (int i = 0; i < OWN; i++)
-        d_gated[i] = said[h].shift[0] * beside.before(d_powers[h], i) + said[h].shift[1] * d_powers[h][i] +
-                     said[h].shift[2] * beside.after(d_powers[h], i);
+        d_gated[i] = asks[h].shift[0] * beside.before(d_powers[h], i) + asks[h].shift[1] * d_powers[h][i] +
+                     asks[h].shift[2] * beside.after(d_powers[h], i);
 #pragma unroll
       for (int i = 0; i < OWN; i++) {
         d_gate += d_gated[i] * (content[h][i] - before[h][i]);
-        d_heads[h][i] = at.cell(i) < CELLS ? (1.f - said[h].gate) * d_gated[i] : 0.f;
-        d_powers[h][i] = content[h][i] * said[h].gate * d_gated[i];
+        d_heads[h][i] = at.cell(i) < CELLS ? (1.f - asks[h].gate) * d_gated[i] : 0.f;
+        d_powers[h][i] = content[h][i] * asks[h].gate * d_gated[i];
         sum += d_powers[h][i];
       }
       scalars[at.of(h * SCALARS + GATE, at.warp)] = d_gate;
@@ -558,7 +560,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
       }
 #pragma unroll
       for (int k = 0; k < WIDTH; k++) {
-        const float keys[HEADS] = {command[at.at(k)] * said[0].strength, command[at.at(WIDTH + k)] * said[1].strength};
+        const float keys[HEADS] = {command[at.at(k)] * asks[0].strength, command[at.at(WIDTH + k)] * asks[1].strength};
         float d_keys[HEADS] = {0.f, 0.f};
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
@@ -574,7 +576,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BACKWARD_BLOCKS) run_backward(co
     __syncthreads();
 #pragma unroll
     for (int h = 0; h < HEADS; h++)
-      if (at.warp == h) give_command(d_rows, command, parts, scalars, said[h], h, at);
+      if (at.warp == h) give_command(d_rows, command, parts, scalars, asks[h], h, at);
     __syncthreads();
     {  // the last layer
       if (t > 0) prefetch_step(kept.tape, log_heads, from.log_heads, t - 1, at);
@@ -660,6 +662,7 @@ ffi::Error forward(cudaStream_t stream, Floats weights, Ints symbols, Ints asked
 ffi::Error forward_kept(cudaStream_t stream, Floats weights, Ints symbols, Ints asked, Result logits, Result log_heads, Result written,
                         Result first, Result hidden, Result commands, Result reads, Result tape, Result content) {
   const Sizes sizes(symbols);
+  if (sizes.steps != STEPS) return ffi::Error::InvalidArgument("the NTM's kernel was built for another number of steps");
   if (!sizes.blocks) return ffi::Error::Success();
   const Outputs out{logits->typed_data(), log_heads->typed_data(), written->typed_data()};
   const Kept kept{first->typed_data(), hidden->typed_data(), commands->typed_data(),
@@ -672,6 +675,7 @@ ffi::Error backward(cudaStream_t stream, Floats weights, Ints asked, Floats log_
                     Floats tape, Floats content, Floats d_logits, Floats d_log_heads, Floats d_written, Result d_first,
                     Result d_hidden, Result d_rows, Result d_read) {
   const Sizes sizes(asked);
+  if (sizes.steps != STEPS) return ffi::Error::InvalidArgument("the NTM's kernel was built for another number of steps");
   if (!sizes.blocks) return ffi::Error::Success();
   const Kept kept{first.typed_data(), hidden.typed_data(), commands.typed_data(), nullptr, tape.typed_data(), content.typed_data()};
   const Cotangents from{d_logits.typed_data(), d_log_heads.typed_data(), d_written.typed_data()};

@@ -20,16 +20,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from kleene.errors import InputError
 from kleene.machines.ncm import Start, run
 from kleene.machines.ntm import fused
-from kleene.machines.ntm.addressing import Command, Tape, TapeMemory, lengths, stepped
+from kleene.machines.ntm.addressing import EMPTY, PER_HEAD, Command, Tape, TapeMemory, lengths, stepped
 from kleene.machines.ntm.building import usable_kernel
 from kleene.machines.protocol import Shown, Size
 from kleene.machines.weights import Format, arrays_of
 from kleene.notation.console import Telling
 from kleene.traces import Channel, Trace
 
-EMPTY = 1e-3  # every number on a fresh tape; a cell of zeros would have no direction for a key to match
 AT_ONCE = 1 << 26  # numbers that the runs of one call may record
-PER_HEAD = 6  # strength, gate, sharpening and three shifts; the key is not counted
 
 
 class Recorded(NamedTuple):
@@ -144,8 +142,12 @@ class NTM(Shown, eqx.Module):
     ) -> Recorded:
         """The part of a run that losses need. The tape of every step is left out, because it would dominate training.
 
-        `asked` is a cell for every step; its content after that step's write is recorded too. On an NVIDIA GPU a batch
-        runs in one kernel (`fused`), where there is a compiler for it.
+        `asked` is a cell for every step; its content after that step's write is recorded too. A symbol that does not
+        exist gives the first layer its bias alone.
+
+        On an NVIDIA GPU single-precision runs with one batch axis go through one kernel (`fused`), where there is a
+        compiler for it, and `unroll` has no effect. The kernel has first derivatives only; `KLEENE_KERNEL=off`, which
+        is read when jax traces, gives the others.
         """
         kernel = usable_kernel(self, cells, len(symbols)) if symbols.ndim == 2 and _are_single(self) else None
         if kernel is not None:
