@@ -25,6 +25,7 @@ from word_tables import FEW, words
 from kleene.experiments import nram_runs
 from kleene.experiments.english_report import signed, strata_means, told
 from kleene.experiments.partial_traces import NTM as NTM_FIGURES
+from kleene.experiments.resampling import interval_over
 from kleene.experiments.word_pairs import CLASSES
 
 RIGHT = "right in % up to 20 bits / longer / more than 20 ones: "
@@ -114,16 +115,31 @@ def heads(name: str) -> Numbers:
     return {"paper": ALL_HINTS + listed(theirs), "ours": ALL_HINTS + listed(ours)}
 
 
+def brackets() -> Numbers:
+    """DyckWords, figure 9c: its grid, and the readings of the task with all hints at another λ."""
+    grid, content = heads("figure-9c-dyck_words"), stored("dyck-readings")
+    told = []
+    for reading, kinds in content["choices"].items():
+        counts = ", ".join(f"{kind} {found['generalised']}" for kind, found in kinds.items())
+        told.append(f"{reading}: {counts}")
+    plan = content["plans"][0]
+    seeds, strength = len(plan["seeds"]), max(setting["strength"] for setting in plan["settings"])
+    paper = ", ".join(f"{kind} {cell:g}%" for kind, cell in content["paper"].items())
+    ours = f"readings, λ = {strength:g}, {plan['iterations']:,} updates, of {seeds} seeds: {listed(told)}"
+    return {"paper": f"{grid['paper']}; with λ = {strength:g}: {paper}", "ours": f"{grid['ours']}; {ours}"}
+
+
 def not_yet() -> Numbers:
     """Figure 9e, whose grid has not been run: the cells with all hints and λ = 1, as far as figure 4 has them."""
     figure = NTM_FIGURES["repeat_flip_3d"]
     place = figure.columns.index((1.0, 1.0))
     cells = (f"{kind} {'unreadable' if row[place] is None else f'{row[place]}%'}" for kind, row in figure.rows.items())
-    rows = [row for row in stored("figure-4")["settings"] if row["task"] == "repeat_flip_3d"]
+    content = stored("figure-4")
+    rows = [row for row in content["settings"] if row["task"] == "repeat_flip_3d"]
     ours = (f"{row['hints']} {share(row['generalised'], row['seeds'], row['interval'])}" for row in rows)
     return {
         "paper": f"{ALL_HINTS}no hints {figure.baseline:g}%; {listed(cells)}",
-        "ours": f"after 16,000 of 100,000 updates: {listed(ours)}",
+        "ours": f"after {content['plans'][0]['iterations']:,} updates: {listed(ours)}",
     }
 
 
@@ -136,7 +152,8 @@ def added() -> Numbers:
         rows.setdefault(row["task"], []).append(f"{row['hints']} {cell}")
     seeds = content["settings"][0]["seeds"]
     told = listed(f"{task} {', '.join(kinds)}" for task, kinds in rows.items())
-    return {"ours": f"of {seeds} seeds generalise: {told}"}
+    updates = content["plans"][0]["iterations"]
+    return {"ours": f"of {seeds} seeds generalise after {updates:,} updates: {told}"}
 
 
 def peaks() -> Numbers:
@@ -159,11 +176,14 @@ def errors(task: str, variant: str = "-stated") -> Numbers:
 def all_errors() -> Numbers:
     """Errors of NRAMs with full traces, task by task."""
     contents = {title: stored(f"figure-12-{task}-stated") for title, task in NRAM.items()}
+    so = {title: stored(f"figure-12-{NRAM[title]}")["errors"] for title in AS_THE_PAPER}
     paper, ours = (
         listed(f"{title} {found[whose]['full']:.1f}" for title, found in contents.items())
         for whose in ("paper", "errors")
     )
-    return {"paper": f"errors in % with full traces: {paper}", "ours": f"errors in % with full traces: {ours}"}
+    trained = listed(f"{title} {found['full']:.1f}" for title, found in so.items())
+    head = "errors in % with full traces: "
+    return {"paper": head + paper, "ours": f"{head}{ours} (stated); {trained} (as the paper trains)"}
 
 
 def completed() -> Numbers:
@@ -171,16 +191,17 @@ def completed() -> Numbers:
     paper = listed(f"{title} {sum(nram_runs.COMPLETED[task].values())}" for title, task in NRAM.items())
     ours = []
     for title, task in NRAM.items():
-        content = stored(f"figure-12-{task}-stated")
-        begun = sum(row["seeds"] for row in content["settings"])
-        ours.append(f"{title} {sum(nram_runs.completed(content).values())} of {begun}")
-    return {"paper": f"runs completed: {paper}", "ours": f"runs completed: {listed(ours)}"}
+        found = [nram_runs.completed_of_begun(stored(f"figure-12-{task}-stated"))]
+        found += [nram_runs.completed_of_begun(stored(f"figure-12-{task}"))] if title in AS_THE_PAPER else []
+        ours.append(f"{title} {' and '.join('{} of {}'.format(*one) for one in found)}")
+    told = f"runs completed, stated and where it was run as the paper trains: {listed(ours)}"
+    return {"paper": f"runs completed: {paper}", "ours": told}
 
 
 def training_times() -> Numbers:
     """How long training took with full traces beside no hints: the paper's seconds, our updates."""
     paper, ours = [], []
-    for title in AS_THE_PAPER:
+    for title in (title for title in AS_THE_PAPER if NRAM[title] in nram_runs.SECONDS):
         seconds, updates = nram_runs.SECONDS[NRAM[title]], nram_runs.updates(stored(f"figure-12-{NRAM[title]}"))
         paper.append(f"{title} {seconds['full']:,.0f} s, without hints {seconds['none']:,.0f} s")
         ours.append(f"{title} {updates['full']:.0f} updates, without hints {updates['none']:.0f}")
@@ -249,11 +270,11 @@ def at_the_logits() -> Numbers:
 
 
 def logits_by_distance() -> Numbers:
-    """Interdependence at the logits by distance in the sentence, in both networks of the quick size."""
+    """Interdependence at the logits by distance in the sentence, in the networks of the quick size."""
     content = stored("english-quick")
     rows = [row for row in content["measures"]["logits"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
-    told = listed(f"{row['distance']} apart {' and '.join(f'{n:.3f}' for n in row['networks'])}" for row in rows)
-    return {"paper": content["paper"]["distance"], "ours": f"{told}; both networks of the quick size"}
+    told = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{told}; {_networks(content)} of the quick size"}
 
 
 def logits_by_edges() -> Numbers:
@@ -265,8 +286,11 @@ def logits_by_edges() -> Numbers:
         for classes in CLASSES:
             found = [row["networks"] for row in trends if row["classes"] == classes and row["correlation"] is not None]
             means = np.mean(found, axis=0)
-            told.append(f"{group}, {classes} {' and '.join(signed(mean, 2) for mean in means)}")
-    ours = f"rank correlation with edges, mean over distances: {listed(told)}; both networks of the quick size"
+            ends, between = (interval_over(means), " to ") if len(means) > FEW else (means, " and ")
+            brackets = between.join(signed(end, 2) for end in ends)
+            told.append(f"{group}, {classes} {signed(float(means.mean()), 2)} ({brackets})")
+    which = f"{_networks(content)} of the quick size"
+    ours = f"rank correlation with edges, mean over distances: {listed(told)}; {which}"
     return {"paper": content["paper"]["syntax"], "ours": ours}
 
 
@@ -437,10 +461,10 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-4": added,
     "traces-figure-5": partial(heads, "figure-9d-flip_3rd"),
     "traces-figure-6": peaks,
-    "traces-figure-7": partial(errors, "permute_noise"),
+    "traces-figure-7": partial(errors, "permute_noise", ""),
     "traces-figure-9a": partial(heads, "figure-9a-copy"),
     "traces-figure-9b": partial(heads, "figure-9b-repeat_copy_twice"),
-    "traces-figure-9c": partial(heads, "figure-9c-dyck_words"),
+    "traces-figure-9c": brackets,
     "traces-figure-9d": partial(heads, "figure-9d-flip_3rd"),
     "traces-figure-9e": not_yet,
     "traces-figure-10": completed,
@@ -448,8 +472,8 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-12": all_errors,
     "traces-figure-13": partial(errors, "swap", ""),
     "traces-figure-14": partial(errors, "increment", ""),
-    "traces-figure-15": partial(errors, "permute"),
-    "traces-figure-16": partial(errors, "list_k"),
+    "traces-figure-15": partial(errors, "permute", ""),
+    "traces-figure-16": partial(errors, "list_k", ""),
     "traces-figure-17": partial(errors, "merge"),
     "traces-figure-18": merge,
     "compose-figure-3": partial(distances, "english"),

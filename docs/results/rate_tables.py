@@ -1,15 +1,21 @@
 """The tables of speed of partial-traces.md, interdependence.md, learnability.md, and what 10,000 cells would cost."""
 
+import math
 import re
 from collections.abc import Callable, Iterator
 
 from benchmark_rows import MACHINES, Row, number, rows, shown  # these two lie beside this file
 from tables import markdown, stored
 
+from kleene.experiments.partial_traces import NTM as FIGURE_9
+
 EAGER = "eager PyTorch"
 TREEBANKS = {"EWT test": "test part of English-EWT", "all of EWT": "all of English-EWT"}
 CELLS, ITERATIONS = 10_000, 100_000  # of a large sweep; the partial-traces paper trains NTMs that long
 PACK = re.compile(r"copy, ([\d,]+) seeds, gpu")
+GRID = re.compile(r"(\w+), the grid of figure \w+, [\d,]+ runs(, without the kernel)?, gpu")
+TIMES = 10  # as fast as when the tables were made: the aim for grids
+MINUTES, SLOWER = 28, 0.6  # of a piece, and the speed of a part of the grid against that of the whole
 
 
 def taught(benchmark: str) -> str:
@@ -86,6 +92,49 @@ def large_sweeps() -> str:
     return markdown(head, lines)
 
 
+def grid_rates() -> tuple[dict[str, float], dict[str, float]]:
+    """The seed·iterations a second of the grids of figure 9 by task, with the kernel and without it."""
+    found = [(grid, row["ours"]) for what, row in rows("teach-h200").items() if (grid := GRID.fullmatch(what))]
+    fast, plain = ({grid[1]: rate for grid, rate in found if bool(grid[2]) == without} for without in (False, True))
+    return fast, plain
+
+
+def grids() -> str:
+    """The grids of figure 9: with the kernel, without it, and as their tables were measured beside other runs."""
+    fast, plain = grid_rates()
+
+    def row(task: str, rate: float) -> list[str]:
+        measured = stored(f"figure-{FIGURE_9[task].figure}-{task}")
+        before = sum(r["seeds"] for r in measured["settings"]) * measured["plans"][0]["iterations"]
+        before /= measured["seconds"]
+        beside = [f"{plain[task]:,.0f}", f"{rate / plain[task]:.1f}"] if task in plain else ["not measured", ""]
+        reached = "reached" if rate >= TIMES * before else "missed"
+        then = [f"{before:,.0f}", f"{rate / before:.1f}", reached]
+        return [f"{task} ({FIGURE_9[task].figure})", f"{rate:,.0f}", *beside, *then]
+
+    head = ["grid", "with the kernel", "without, quiet", "times that", "when its table was made", "times that"]
+    return markdown([*head, f"aim, {TIMES} times that"], [row(*item) for item in fast.items()])
+
+
+def pieces() -> str:
+    """Figure 9 at 100,000 iterations in pieces of half an hour, by the speeds that were measured."""
+    fast, _ = grid_rates()
+
+    def row(task: str) -> list[str]:
+        figure = FIGURE_9[task]
+        speed = fast["flip_3rd" if task == "repeat_flip_3d" else task]  # which has words of the same length
+        runs = 40 + 10 * len(figure.rows) * len(figure.columns)
+        seconds = ITERATIONS * runs / speed
+        parts = math.ceil(seconds / SLOWER / (60 * MINUTES))
+        command = f"kleene reproduce ntm-{task} --full --first-seed 1000 --minutes {MINUTES}"
+        command += f" --piece i/{parts}" if parts > 1 else ""
+        time = _duration(seconds / 3600)
+        return [figure.figure, f"{runs:,}", f"{speed:,.0f}", time, str(parts), f"`{command}`"]
+
+    head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
+    return markdown(head, [row(task) for task in FIGURE_9])
+
+
 def _duration(hours: float) -> str:
     return f"{number(hours)} h" if hours >= 1 else f"{number(60 * hours)} min"
 
@@ -115,6 +164,8 @@ def random_programs() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "speed of teaching": lambda: taught("teach"),
+    "speed of grids": grids,
+    "figure 9 in pieces": pieces,
     "speed of teaching Transformers": lambda: taught("learnability"),
     "speed of pairs": pairs_of_scan,
     "speed of interdependence": interdependence,

@@ -20,6 +20,7 @@ from kleene.experiments import (
     minimal_programs,
     neural_gpu,
     nram_runs,
+    ntm_choices,
     partial_traces,
     rule_curves,
     simplicity,
@@ -58,6 +59,12 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     yield "figure-6", sharp_heads
     yield "figure-10", completed_runs
     yield "figure-4", partial(reported, partial_traces.draw_improvements, content_of("figure-4"))
+    found = content_of("dyck-readings")
+    shares = found["choices"], found["paper"]
+    yield "dyck-readings", partial(ntm_choices.draw_readings_of, *shares, title=found["shows"])
+    found = content_of("tape-decoders")
+    shares = found["choices"], found["paper"]
+    yield "tape-decoders", partial(ntm_choices.draw_shares_by_choice, *shares, title=found["shows"])
     found = content_of("figure-18")
     yield "figure-18", partial(neural_gpu.draw_curves, found["errors"], title=found["shows"])
     yield "parity-end-to-end", partial(parity_by_length, content_of("parity-end-to-end"))

@@ -12,6 +12,7 @@ from tables import markdown, stored  # beside this file
 
 from kleene.experiments.english_report import signed
 from kleene.experiments.resampling import interval_over
+from kleene.experiments.rule_corpora import CORPORA
 
 Curves = dict[str, np.ndarray]  # [test, run] or [test, run, token of the rule]
 MEASURES: dict[str, tuple[str, int | None]] = {
@@ -113,7 +114,9 @@ def runs() -> str:
         shared = [f"{texts // corpora(content)}", f"{corpora(content)}", f"{seeds}", f"{seeds * texts}"]
         epochs = epoch_of(content, -1)
         time = f"{content['seconds']:.0f} s, {content['versions']['device']}"
-        return [title, *shared, f"{plan['lesson']['hidden']}", epochs, f"{plan['iterations']:,}", time]
+        asked = name.endswith("-quick") and corpora(content) != CORPORA["quick"]
+        command = f"{title[:-1]} --corpora {corpora(content)}`" if asked else title
+        return [command, *shared, f"{plan['lesson']['hidden']}", epochs, f"{plan['iterations']:,}", time]
 
     head = [
         "",

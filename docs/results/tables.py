@@ -5,10 +5,10 @@ before the seconds that a run took.
 """
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from kleene.experiments import nram_runs
 from kleene.experiments.claims import Verdict, claims
-from kleene.experiments.partial_traces import NTM as FIGURE_9
 
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))
@@ -38,7 +37,7 @@ NRAM = {
 }
 KINDS = ("none", "registers", "modules", "corners", "single_timestep", "single_hint", "full")
 NOISY_KINDS = (*KINDS, "noisy_full")
-AS_THE_PAPER = ("Increment", "Swap")  # the tasks that were run as the paper trains
+AS_THE_PAPER = tuple(title for title, name in NRAM.items() if (HERE / f"figure-12-{name}.json").exists())  # trained so
 HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
 LANGUAGES = (("tomita_3", "rnn"), ("tomita_4", "rnn"), ("tomita_5", "rnn"), ("tomita_7", "rnn"), ("tomita_5", "lstm"))
 
@@ -125,12 +124,30 @@ def strongest(name: str) -> str:
 
 
 def improvements() -> str:
-    """How many of 10 seeds generalise with all hints and λ = 1: figure 4."""
+    """How many of 10 seeds generalise with all hints and λ = 1, at the last and at some test: figure 4.
+
+    Then how many kinds of hints have more seeds at the last test than there are without hints, as many, and fewer.
+    """
     content = stored("figure-4")
-    tasks = list(dict.fromkeys(row["task"] for row in content["settings"]))
     kinds = list(dict.fromkeys(row["hints"] for row in content["settings"]))
-    found = {(row["task"], row["hints"]): row["generalised"] for row in content["settings"]}
-    return markdown(["", *kinds], [[task, *(found[task, kind] for kind in kinds)] for task in tasks])
+    rows = {task: [*found] for task, found in groupby(content["settings"], key=lambda row: row["task"])}
+    beside = {task: against_none(found) for task, found in rows.items()}
+    lines = [
+        [task, *(f"{row['generalised']} ({ever(row) * row['seeds'] / 100:.0f})" for row in found), *beside[task]]
+        for task, found in rows.items()
+    ]
+    together = np.sum([*beside.values()], axis=0)
+    return markdown(["", *kinds, *BESIDE_NONE], [*lines, ["together", *("" for _ in kinds), *together]])
+
+
+BESIDE_NONE = ("kinds with more than none", "with as many", "with fewer")
+
+
+def against_none(rows: Sequence[dict[str, Any]]) -> list[int]:
+    """How many kinds of hints have more runs that generalise than there are without hints, as many, and fewer."""
+    (none,) = (row["generalised"] for row in rows if row["hints"] == "none")
+    apart = [np.sign(row["generalised"] - none) for row in rows if row["hints"] != "none"]
+    return [apart.count(sign) for sign in (1, 0, -1)]
 
 
 def sharpness(content: Any, kind: str) -> float | None:
@@ -191,25 +208,19 @@ def merge_compared() -> str:
 
 def trained_as_the_paper() -> str:
     """Figures 12 to 14: errors in % as the paper trains and in our variant, beside the paper's."""
-    head, columns = ["hints"], []
+    rows = []
     for title in AS_THE_PAPER:
-        contents = [stored(f"figure-12-{NRAM[title]}{variant}") for variant in ("", "-stated")]
-        head += [f"{title}, as the paper trains", "`stated`", "paper"]
-        columns += [[_error(content, kind) for kind in NOISY_KINDS] for content in contents]
-        columns.append([f"{contents[0]['paper'][k]:.1f}" if k in contents[0]["paper"] else "" for k in NOISY_KINDS])
-        head.append("updates")
-        columns.append([_updates(contents[0], kind) for kind in NOISY_KINDS])
-    return markdown(head, [[kind, *cells] for kind, *cells in zip(NOISY_KINDS, *columns)])
+        ours, variant = (stored(f"figure-12-{NRAM[title]}{variant}") for variant in ("", "-stated"))
+        for kind in (kind for kind in NOISY_KINDS if hinted(ours, kind)):
+            paper = f"{ours['paper'][kind]:.1f}" if kind in ours["paper"] else ""
+            updates = f"{nram_runs.updates(ours)[kind]:.0f}"
+            rows.append([title, kind, _error(ours, kind), _error(variant, kind), paper, updates])
+    return markdown(["task", "hints", "as the paper trains", "`stated`", "paper", "updates"], rows)
 
 
 def _error(content: Any, kind: str) -> str:
     (row,) = hinted(content, kind) or (None,)
     return "" if row is None else f"{content['errors'][kind]:.1f} ({row['generalised']})"
-
-
-def _updates(content: Any, kind: str) -> str:
-    found = nram_runs.updates(content)
-    return f"{found[kind]:.0f}" if kind in found else ""
 
 
 def deviations() -> str:
@@ -223,26 +234,33 @@ def deviations() -> str:
 def distances() -> str:
     """How far the errors are from the paper's, in points, the mean over the kinds of hints that it has."""
 
-    def far(title: str, variant: str) -> str:
+    def far(title: str, variant: str) -> float:
         content = stored(f"figure-12-{NRAM[title]}{variant}")
-        return f"{np.mean([abs(content['errors'][kind] - error) for kind, error in content['paper'].items()]):.1f}"
+        return float(np.mean([abs(content["errors"][kind] - error) for kind, error in content["paper"].items()]))
 
-    def mean(title: str, variant: str) -> str:
+    def mean(title: str, variant: str) -> float:
         content = stored(f"figure-12-{NRAM[title]}{variant}")
-        return f"{np.mean([content['errors'][kind] for kind in content['paper']]):.1f}"
+        return float(np.mean([content["errors"][kind] for kind in content["paper"]]))
 
-    rows = [
-        [title, *(mean(title, v) for v in ("", "-stated")), *(far(title, v) for v in ("", "-stated"))]
+    found = {
+        title: [measure(title, variant) for measure in (mean, far) for variant in ("", "-stated")]
         for title in AS_THE_PAPER
-    ]
+    }
+    without = [values for title, values in found.items() if title != "Swap"]
+    for title, several in ((f"mean of the {len(found)}", [*found.values()]), ("mean without Swap", without)):
+        found[title] = [float(value) for value in np.mean(several, axis=0)]
     head = ["", "mean error, as the paper trains", "`stated`", "distance from the paper, as it trains", "`stated`"]
-    return markdown(head, rows)
+    rows = [
+        [title, *(f"{value:.1f}" for value in values), "as the paper trains" if values[2] < values[3] else "`stated`"]
+        for title, values in found.items()
+    ]
+    return markdown([*head, "nearer to the paper"], rows)
 
 
 def training_times() -> str:
     """Figure 11: updates until training ended, and the paper's seconds, both also as a share of those without hints."""
     head, columns = ["hints"], []
-    for title in AS_THE_PAPER:
+    for title in (title for title in AS_THE_PAPER if NRAM[title] in nram_runs.SECONDS):
         found, seconds = nram_runs.updates(stored(f"figure-12-{NRAM[title]}")), nram_runs.SECONDS[NRAM[title]]
         head += [f"{title}, updates", "paper, seconds"]
         columns.append([f"{found[kind]:.0f} ({found[kind] / found['none']:.0%})" for kind in KINDS])
@@ -254,7 +272,6 @@ def runs_completed() -> str:
     """Figure 10: how many runs completed, of ours without those that diverged, beside the paper's."""
     contents = {title: stored(f"figure-12-{name}-stated") for title, name in NRAM.items()}
     found = {title: nram_runs.completed(content) for title, content in contents.items()}
-    begun = {title: sum(row["seeds"] for row in content["settings"]) for title, content in contents.items()}
 
     def cells(kind: str) -> Iterator[str]:
         for title, name in NRAM.items():
@@ -263,45 +280,31 @@ def runs_completed() -> str:
 
     def all_kinds() -> Iterator[str]:
         for title, name in NRAM.items():
-            yield f"{sum(found[title].values())} of {begun[title]}"
+            yield "{} of {}".format(*nram_runs.completed_of_begun(contents[title]))
             yield str(sum(nram_runs.COMPLETED[name].values()))
 
+    def trained_so() -> Iterator[str]:
+        for title, name in NRAM.items():
+            known = stored(f"figure-12-{name}") if title in AS_THE_PAPER else None
+            yield "" if known is None else "{} of {}".format(*nram_runs.completed_of_begun(known))
+            yield ""
+
     head = ["hints", *(cell for title in NRAM for cell in (title, "paper"))]
-    return markdown(head, [*([kind, *cells(kind)] for kind in NOISY_KINDS), ["together", *all_kinds()]])
+    last = [["together", *all_kinds()], ["together, as the paper trains", *trained_so()]]
+    return markdown(head, [*([kind, *cells(kind)] for kind in NOISY_KINDS), *last])
 
 
-def choices(name: str, *kinds: str) -> str:
-    """How many of 10 seeds generalise at the last test, and at some test, by what was chosen."""
+def choices(name: str) -> str:
+    """How many of 10 seeds generalise at the last test, and at some test, by what was chosen; the paper's in %."""
     content = stored(name)
+    kinds = [*next(iter(content["choices"].values()))]
 
     def cell(row: dict[str, int]) -> str:
         return f"{row['generalised']} ({row['at_some_test']})"
 
+    paper = [f"{content['paper'][kind]:g}%" if kind in content["paper"] else "not printed" for kind in kinds]
     rows = [[title, *(cell(found[kind]) for kind in kinds)] for title, found in content["choices"].items()]
-    return markdown(["", *kinds], rows)
-
-
-MINUTES, SLOWER = 28, 0.6  # of a piece, and the speed of a part of the grid against that of the whole
-
-
-def pieces() -> str:
-    """Figure 9 at 100,000 iterations in pieces of half an hour, by the speeds that were measured."""
-
-    def row(task: str) -> list[str]:
-        same = "flip_3rd" if task == "repeat_flip_3d" else task  # which has words of the same length
-        measured = stored(f"figure-{FIGURE_9[same].figure}-{same}")
-        speed = sum(r["seeds"] for r in measured["settings"]) * measured["plans"][0]["iterations"] / measured["seconds"]
-        runs = 40 + 10 * len(FIGURE_9[task].rows) * len(FIGURE_9[task].columns)
-        seconds = 100_000 * runs / speed
-        parts = math.ceil(seconds / SLOWER / (60 * MINUTES))
-        command = f"kleene reproduce ntm-{task} --full --first-seed 1000 --minutes {MINUTES} --piece i/{parts}"
-        return [
-            f"9{FIGURE_9[task].figure[1:]}", f"{runs:,}", f"{speed:,.0f}", f"{seconds / 60:.0f} min", str(parts),
-            f"`{command}`",
-        ]  # fmt: skip
-
-    head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
-    return markdown(head, [row(task) for task in FIGURE_9])
+    return markdown(["", *kinds], [["paper", *paper], *rows])
 
 
 def states() -> str:
@@ -357,9 +360,8 @@ TABLES: dict[str, Callable[[], str]] = (
         "deviations": deviations,
         "figure 10": runs_completed,
         "figure 11": training_times,
-        "readings of DyckWords": lambda: choices("dyck-readings", "none", "corner"),
-        "tape decoders": lambda: choices("tape-decoders", "value"),
-        "figure 9 in pieces": pieces,
+        "readings of DyckWords": lambda: choices("dyck-readings"),
+        "tape decoders": lambda: choices("tape-decoders"),
         "states as hints": states,
         "verdicts": verdicts,
     }

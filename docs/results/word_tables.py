@@ -5,6 +5,7 @@ from typing import Any
 
 from tables import markdown, stored  # beside this file
 
+from kleene.experiments.english import NETWORKS
 from kleene.experiments.english_report import signed, strata_means, told
 from kleene.experiments.word_pairs import CLASSES
 
@@ -21,7 +22,7 @@ KINDS = ("trained", "untrained")
 RUNS = {
     "english": "`english --full`",
     "english-quick": "`english`",
-    "english-grammar": "`english-grammar --networks 5`",
+    "english-grammar": "`english-grammar`",
     "english-grammar-two": "`english-grammar`",
 }
 
@@ -50,7 +51,9 @@ def runs() -> str:
         content = words(name)
         plan, taught = content["plans"][0], content["settings"][0]
         perplexities = content.get("perplexities", [content["perplexity"]])
-        yield from (title, str(content["networks"]), str(content["hidden"]), f"{plan['iterations']:,}")
+        asked = name != "english" and content["networks"] != NETWORKS["quick"]
+        yield f"{title[:-1]} --networks {content['networks']}`" if asked else title
+        yield from (str(content["networks"]), str(content["hidden"]), f"{plan['iterations']:,}")
         low, high = min(perplexities), max(perplexities)
         yield f"{low:.1f}" if low == high else f"{low:.1f}–{high:.1f}"
         yield f"{taught['unigram_perplexity']:.1f}"

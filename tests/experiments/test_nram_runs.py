@@ -1,6 +1,6 @@
 """Figures 10 and 11: counts and updates of the files of figure 12, and the paper's tables."""
 
-from kleene.experiments.nram_runs import COMPLETED, SECONDS, completed, draw_completed, updates
+from kleene.experiments.nram_runs import COMPLETED, SECONDS, completed, completed_of_begun, draw_completed, updates
 from kleene.experiments.partial_traces import NRAM
 
 CONTENT = {
@@ -13,6 +13,7 @@ CONTENT = {
 
 def test_a_run_that_diverged_did_not_complete():
     assert completed(CONTENT) == {"none": 16, "full": 20}
+    assert completed_of_begun(CONTENT) == (36, 40)
     assert updates(CONTENT) == {"none": 100.0, "full": 37.35}
 
 

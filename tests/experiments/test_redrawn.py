@@ -28,6 +28,8 @@ NAMES = [
     "figure-4",
     "figure-6",
     "figure-18",
+    "dyck-readings",
+    "tape-decoders",
     "figure-9a-copy",
     "figure-10",
     "parity-end-to-end",
@@ -121,8 +123,35 @@ def test_new_files_of_the_full_size_give_its_tables_claims_and_pictures_with_one
     for quick in (name for name in found if ", quick" in name):
         full = quick.replace("English, quick", "English, full").replace(", quick", "")
         assert found[full] == found[quick]
-    assert "; two networks" in numbers.read_text()
+    several = json.loads((RESULTS / "english-quick.json").read_text())["networks"]
+    assert ("; two networks" if several == 2 else f"; intervals over {several} networks") in numbers.read_text()
     assert all((folder / f"{name}.svg").stat().st_size for name in names)
+
+
+def test_figure_4_counts_the_kinds_of_hints_that_do_better_than_none(generate):
+    runs = {"none": 3, "read": 5, "write": 3, "value": 0, "corner": 9}
+    rows = [{"hints": kind, "generalised": count} for kind, count in runs.items()]
+    assert generate.tables.against_none(rows) == [2, 1, 1]
+
+
+def test_the_plan_of_figure_9_has_the_rates_of_the_benchmark(generate, monkeypatch, tmp_path):
+    monkeypatch.setattr(generate.tables, "HERE", tmp_path)
+    found = [
+        measured(f"{task}, the grid of figure {figure}, {runs} runs, gpu", rate, "seed·iterations/s")
+        for task, figure, runs, rate in (
+            ("copy", "9a", 960, 100_000.0),
+            ("repeat_copy_twice", "9b", 720, 76_000.0),
+            ("dyck_words", "9c", 480, 52_000.0),
+            ("flip_3rd", "9d", 960, 10_000.0),
+        )
+    ]
+    Benched({"teach": found}, {}).save(tmp_path / "teach-h200.json")
+    _, _, copied, *_, flipped, repeated = generate.TABLES["figure 9 in pieces"]().splitlines()
+    command = "`kleene reproduce ntm-copy --full --first-seed 1000 --minutes 28`"
+    assert copied == f"| 9a | 1,000 | 100,000 | 17 min | 1 | {command} |"
+    assert flipped.startswith("| 9d | 1,000 | 10,000 | 2.8 h | 10 |")
+    assert "--piece i/10`" in flipped
+    assert repeated.startswith("| 9e | 1,000 | 10,000 |")
 
 
 def test_the_time_of_a_run_in_a_sentence_is_that_of_its_file(generate):

@@ -38,6 +38,11 @@ def completed(content: Mapping[str, Any]) -> dict[str, int]:
     return {row["hints"]: row["seeds"] - len(row["diverged"]) for row in content["settings"]}
 
 
+def completed_of_begun(content: Mapping[str, Any]) -> tuple[int, int]:
+    """How many runs of a file of figure 12 did not diverge, and how many were begun."""
+    return sum(completed(content).values()), sum(row["seeds"] for row in content["settings"])
+
+
 def updates(content: Mapping[str, Any]) -> dict[str, float]:
     """The mean number of updates until training ended, by kind of hint; of a file of the variant that stops."""
     return {row["hints"]: row["updates"] for row in content["settings"]}

@@ -5,7 +5,7 @@ from typing import Any
 
 from kleene.experiments.experiment import Experiment, Size, SweptExperiment
 from kleene.experiments.partial_traces import NTM
-from kleene.pictures.plots import grouped_bars
+from kleene.pictures.plots import generalisation_grids, grouped_bars
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
@@ -52,12 +52,26 @@ def dyck_readings(size: Size = "quick", iterations: int | None = None, first_see
     place = table.columns.index((1.0, STRENGTH))
     paper = {kind: row[place] for kind, row in table.rows.items()}
     title = "runs that generalise in %, readings of dyck_words, NTM"
-    return SweptExperiment("dyck-readings", title, plans, paper, draw_choices, further=readings_beside)
+    return SweptExperiment("dyck-readings", title, plans, paper, draw_readings, further=readings_beside)
 
 
 def readings_beside(reports: list[TeachingReport]) -> dict[str, Any]:
     """The runs that generalise at the last and at some test, by reading and kind of hint."""
     return _beside(READINGS if len(reports) > len(QUICK) else QUICK, reports)
+
+
+def draw_readings(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
+    """Draw a row of percentages for the paper and for each reading, with a column for each kind of hint."""
+    return draw_readings_of(readings_beside(reports)["choices"], experiment.paper, path, title=experiment.shows)
+
+
+def draw_readings_of(choices: Any, paper: Any, path: Path, *, title: str) -> Path:
+    """Draw the "choices" of the JSON file of readings below the paper's numbers, where it has them; return the path."""
+    kinds = list(next(iter(choices.values())))
+    rows = [[paper.get(kind) for kind in kinds]]
+    rows += [[100 * found[kind]["generalised"] / found[kind]["seeds"] for kind in kinds] for found in choices.values()]
+    labels = {"across": f"kind of hint, all given, λ = {STRENGTH}", "up": ""}
+    return generalisation_grids(["paper", *choices], kinds, {"": rows}, path, title=title, **labels)
 
 
 def tape_decoders(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
