@@ -73,6 +73,17 @@ def _measured(what: str, row: Row, found: dict[str, Row], machine: str) -> Itera
     yield f"{row['aim']:.0f} s: {'reached' if row['reached'] else 'missed'}" if "aim" in row else ""
 
 
+def whole(device: str) -> str:
+    """Every row of `kleene bench` on one machine, with what ran beside it."""
+    lines = []
+    for row in stored({"CPU": "bench-2-cores", "H200": "teach-h200"}[device]):
+        beside = "" if row["peer"] is None else f"{shown(row | {'ours': row['peer']}, 3)} ({row['peer_name']})"
+        ratio = "" if row["ratio"] is None else f"{float(format(row['ratio'], '.2g')):g}×"
+        ours = f"{row['ours']:,} {row['unit']}" if isinstance(row["ours"], int) else shown(row, 3)  # counts are exact
+        lines.append([row["benchmark"], row["what"], ours, beside, ratio])
+    return markdown(["benchmark", "what", "ours", "beside it, in the same run", "ours is better by"], lines)
+
+
 def large_sweeps() -> str:
     """What 10,000 cells of 100,000 iterations would take, by the rates of packs on the H200."""
     found, lines = rows("teach-h200"), []
@@ -163,6 +174,8 @@ def random_programs() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "all benchmarks, 2 cores": lambda: whole("CPU"),
+    "all benchmarks, H200": lambda: whole("H200"),
     "speed of teaching": lambda: taught("teach"),
     "speed of grids": grids,
     "figure 9 in pieces": pieces,
