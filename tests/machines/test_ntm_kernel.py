@@ -22,10 +22,11 @@ SEEDS = 2
 # Cells that fill the warps, that leave the last warp with fewer, and that leave a warp with none; layers larger and
 # smaller than the warps; batches of less and of more than 32.
 CASES = {
-    "a warp with fewer cells": (KernelSizes(7, 4, 4, 6, 5, 3, 5, 3, 1, 1), 5),
-    "a warp without cells": (KernelSizes(9, 3, 5, 9, 9, 2, 4, 4, 1, 1), 32),
-    "two groups of examples": (KernelSizes(8, 8, 3, 13, 10, 4, 3, 4, 1, 1), 37),
-    "one cell": (KernelSizes(1, 2, 2, 3, 3, 1, 3, 2, 1, 1), 3),
+    "a warp with fewer cells": (KernelSizes(7, 4, 4, 6, 5, 3, 5, 3, 1, 3, 1), 5),
+    "a warp without cells": (KernelSizes(9, 3, 5, 9, 9, 2, 4, 4, 1, 4, 2), 32),
+    "two groups of examples": (KernelSizes(8, 8, 3, 13, 10, 4, 3, 4, 1, 2, 1), 37),
+    "one cell": (KernelSizes(1, 2, 2, 3, 3, 1, 3, 2, 1, 3, 1), 3),
+    "more tiles than warps": (KernelSizes(5, 9, 3, 18, 35, 2, 3, 2, 2, 3, 2), 32),
 }
 
 
@@ -149,17 +150,16 @@ def test_one_seed_computes_the_same_bits_among_others_and_alone():
 @needs_gcc
 def test_a_kernel_that_cannot_be_built_is_left_out_with_a_warning_that_quotes_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("KLEENE_CACHE", str(tmp_path))
-    broken = tmp_path / "kernel.cu"
-    broken.write_text("this is no program")
-    monkeypatch.setattr(building, "SOURCE", broken)
+    (tmp_path / "forward.cu").write_text("this is no program")
+    monkeypatch.setattr(building, "FOLDER", tmp_path)
     with pytest.warns(KleeneWarning, match="(?s)KLEENE_KERNEL=off.*could not be built.*error"):
-        assert emulated_kernel(KernelSizes(4, 2, 2, 2, 2, 2, 2, 2, 1, 1)) is None
+        assert emulated_kernel(KernelSizes(4, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1)) is None
 
 
 @needs_gcc
 def test_kernels_may_be_asked_for_by_many_threads_at_once(monkeypatch):
     monkeypatch.setenv("KLEENE_CACHE", "off")
-    sizes = KernelSizes(3, 2, 2, 2, 2, 2, 2, 2, 1, 1)
+    sizes = KernelSizes(3, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: emulated_kernel(sizes), range(4)))
     assert len(set(found)) == 1
@@ -218,5 +218,6 @@ def test_the_registers_of_a_block_hold_the_tape_or_the_kernel_is_left_out(cells,
     machine = NTM.random(10, outputs=9, width=width, hidden=(hidden, hidden), key=jax.random.key(0))
     sizes = KernelSizes.of(machine, cells, 12)
     assert sizes.fits == fits
-    registers = 65_536 // (32 * sizes.warps * sizes.backward_blocks)  # of a thread
-    assert not fits or -(-cells // sizes.warps) * width < registers / 2
+    warps, blocks = sizes.backward_warps, sizes.backward_blocks
+    registers = 65_536 // (32 * warps * blocks)  # of a thread
+    assert not fits or -(-cells // warps) * width < registers / 2

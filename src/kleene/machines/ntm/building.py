@@ -1,6 +1,6 @@
-"""Building the NTM's kernel (`kernel.cu`) for the sizes of one machine, the first time that these sizes are run.
+"""Building the NTM's kernels (in `cuda`) for the sizes of one machine, the first time that these sizes are run.
 
-CUDA's compiler takes a few seconds for it, and Kleene's cache keeps the library (`kleene.kernels`).
+CUDA's compiler takes a few seconds for them, and Kleene's cache keeps the libraries (`kleene.kernels`).
 """
 
 import functools
@@ -20,9 +20,8 @@ from kleene.errors import KleeneWarning
 from kleene.kernels import capability, cuda_compiler, loaded_library, reason_against
 from kleene.machines.ntm.addressing import EMPTY, PER_HEAD, SMALL, TINY
 
-SOURCE = Path(__file__).with_name("kernel.cu")
-EMULATION = Path(__file__).with_name("emulated.h")
-CALLS = ("Forward", "ForwardKept", "Backward")
+FOLDER = Path(__file__).with_name("cuda")
+CALLS = {"forward": ("Forward", "ForwardKept"), "backward": ("Backward",)}  # of each source
 LANES = 32  # examples that a block runs at once
 MOST_CELLS = 96
 MOST_NUMBERS = 48  # of the tape that a thread holds in its registers
@@ -31,9 +30,9 @@ _building = threading.Lock()  # a target is registered once
 
 @dataclass(frozen=True)
 class KernelSizes:
-    """The sizes that a kernel is built for. `steps` are those of runs with a gradient; others may have any number.
+    """The sizes that the kernels are built for. `steps` are those of runs with a gradient; others may have any number.
 
-    A block has `warps` warps; `forward_blocks` and `backward_blocks` are the blocks of each kernel that a
+    A block has so many warps; `forward_blocks` and `backward_blocks` are the blocks of each kernel that a
     multiprocessor should hold.
     """
 
@@ -44,8 +43,9 @@ class KernelSizes:
     hidden: int
     outputs: int
     steps: int
-    warps: int
+    forward_warps: int
     forward_blocks: int
+    backward_warps: int
     backward_blocks: int
 
     @classmethod
@@ -55,18 +55,23 @@ class KernelSizes:
         # As measured on an H200: two or three small blocks side by side hide each other's barriers; where the tape or
         # the weights leave room for one block only, it has twice the warps.
         few = cells <= 48 and max(first, hidden) <= 64
-        layout = (8, 3 if cells <= 32 else 2, 2) if few else (16, 1, 1)
+        layout = (8, 3 if cells <= 32 else 2, 8, 2) if few else (16, 1, 16, 1)
         return cls(cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps, *layout)
 
     @property
     def fits(self) -> bool:
         """Whether a thread's part of the tape fits into its registers; otherwise the kernel would be slow."""
-        return self.cells <= MOST_CELLS and -(-self.cells // self.warps) * self.width <= MOST_NUMBERS
+        fewest = min(self.forward_warps, self.backward_warps)
+        return self.cells <= MOST_CELLS and -(-self.cells // fewest) * self.width <= MOST_NUMBERS
 
-    @property
-    def macros(self) -> list[str]:
+    def macros(self, source: str) -> list[str]:
+        """The definitions that a source is built with. A backward kernel alone on its multiprocessor has room for the
+        tape in shared memory."""
+        layout = {"warps": getattr(self, f"{source}_warps"), "blocks": getattr(self, f"{source}_blocks")}
+        sizes = {name: size for name, size in asdict(self).items() if not name.endswith(("_warps", "_blocks"))}
         numbers = {"lanes": LANES, "per_head": PER_HEAD, "empty": f"{EMPTY}f", "small": f"{SMALL}f", "tiny": f"{TINY}f"}
-        return [f"-D{name.upper()}={value}" for name, value in (asdict(self) | numbers).items()]
+        choices = layout | {"tape_shared": int(self.backward_blocks == 1)}
+        return [f"-D{name.upper()}={value}" for name, value in (sizes | choices | numbers).items()]
 
 
 @dataclass(frozen=True)
@@ -116,18 +121,21 @@ def _built(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kerne
 
 @functools.cache
 def _registered(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
-    whole = (*command, f"-I{jax.ffi.include_dir()}", *sizes.macros)
-    try:
-        library, digest = loaded_library(SOURCE, whole, depends=(EMULATION.read_text(), version("jaxlib")))
-    except (OSError, subprocess.SubprocessError) as error:
-        output = getattr(error, "stderr", None) or str(error)
-        lines = "\n".join(output.strip().splitlines()[-5:])
-        return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
-    if not library.fits():
-        return _left_out("the device has too little shared memory for its weights")
-    names = [f"kleene_ntm_{digest}_{call}" for call in CALLS]
-    for name, call in zip(names, CALLS):
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(getattr(library, call)), platform=platform)
+    included = (*(file.read_text() for file in sorted(FOLDER.glob("*.h"))), version("jaxlib"))
+    names: list[str] = []
+    for source, calls in CALLS.items():
+        whole = (*command, f"-I{jax.ffi.include_dir()}", *sizes.macros(source))
+        try:
+            library, digest = loaded_library(FOLDER / f"{source}.cu", whole, depends=included)
+        except (OSError, subprocess.SubprocessError) as error:
+            output = getattr(error, "stderr", None) or str(error)
+            lines = "\n".join(output.strip().splitlines()[-5:])
+            return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
+        if not library.fits():
+            return _left_out("the device has too little shared memory for its weights")
+        for call in calls:
+            names.append(f"kleene_ntm_{digest}_{call}")
+            jax.ffi.register_ffi_target(names[-1], jax.ffi.pycapsule(getattr(library, call)), platform=platform)
     return Kernel(sizes, *names)
 
 

@@ -1,4 +1,4 @@
-"""The runs of an NTM by one CUDA kernel (`kernel.cu`), with its gradient: a `custom_vjp` around two foreign calls.
+"""The runs of an NTM by one CUDA kernel (`cuda`), with its gradient: a `custom_vjp` around two foreign calls.
 
 The kernel takes its weights as one vector, in the order in which it reads them, and examples in groups of 32. It
 returns the gradients before each layer's activation; products over steps and examples turn these into the gradients of
@@ -14,6 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from kleene.machines.ntm.building import LANES, Kernel
+
+TILE_UNITS, TILE_INPUTS = 16, 8  # of layers.h
 
 
 class FusedRuns(NamedTuple):
@@ -60,12 +62,12 @@ def _joined(array: Float[Array, "groups ... lane"], batch: int) -> Float[Array, 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _run(kernel: Kernel, machine: Any, symbols: Array, asked: Array) -> tuple[Array, ...]:
     shapes = _output_shapes(kernel, symbols)
-    return tuple(_call(kernel.forward, shapes)(_forward_weights(kernel, machine), symbols, asked))
+    return tuple(_call(kernel.forward, shapes)(_forward_weights(machine), symbols, asked))
 
 
 def _forward(kernel: Kernel, machine: Any, symbols: Array, asked: Array) -> tuple[tuple[Array, ...], Any]:
     shapes = [*_output_shapes(kernel, symbols), *_kept_shapes(kernel, symbols, len(machine.command_bias))]
-    found = _call(kernel.forward_kept, shapes)(_forward_weights(kernel, machine), symbols, asked)
+    found = _call(kernel.forward_kept, shapes)(_forward_weights(machine), symbols, asked)
     return tuple(found[:3]), (machine, symbols, asked, found[1], _Kept(*found[3:]))
 
 
@@ -75,7 +77,7 @@ def _backward(kernel: Kernel, given: Any, cotangents: tuple[Array, ...]) -> tupl
     rows = (sizes.first, sizes.hidden, len(machine.command_bias) + sizes.outputs)
     shapes = [_shape(groups, count, steps) for count in rows] + [_shape(groups, sizes.width)]
     needed = (log_heads, kept.first, kept.hidden, kept.commands, kept.tape, kept.content)
-    before = _call(kernel.backward, shapes)(_backward_weights(kernel, machine), asked, *needed, *cotangents)
+    before = _call(kernel.backward, shapes)(_backward_weights(machine), asked, *needed, *cotangents)
     return _gradient(machine, symbols, kept, *before), None, None
 
 
@@ -111,21 +113,13 @@ def _over_examples(array: Array) -> Array:
     return jnp.sum(array, axis=(0, 2, 3))
 
 
-def _forward_weights(kernel: Kernel, machine: Any) -> Float[Array, " weights"]:
-    """The weights in the order of the constants ENTRY to FIRST_READ of the kernel."""
-    warps = kernel.sizes.warps
+def _forward_weights(machine: Any) -> Float[Array, " weights"]:
+    """The weights in the order of the constants READ to FIRST_READ of the kernel."""
     last = jnp.concatenate([machine.command_weights, machine.output_weights])
     last_bias = jnp.concatenate([machine.command_bias, machine.output_bias])
-    parts = [
-        _filled(_entries(machine).ravel()),
-        _packed(machine.read_weights, warps),
-        _packed(machine.second, warps),
-        _packed(machine.second_bias[:, None], warps),
-        _packed(last, warps),
-        _packed(last_bias[:, None], warps),
-        _filled(machine.first_read),
-    ]
-    return jnp.concatenate(parts)
+    layers = [_tiled(matrix) for matrix in (machine.read_weights, machine.second, last)]
+    vectors = (_entries(machine).ravel(), machine.second_bias, last_bias, machine.first_read)
+    return jnp.concatenate([*layers, *map(_filled, vectors)])
 
 
 def _entries(machine: Any) -> Float[Array, "first symbols+1"]:
@@ -133,20 +127,21 @@ def _entries(machine: Any) -> Float[Array, "first symbols+1"]:
     return jnp.pad(machine.input_weights, ((0, 0), (0, 1))) + machine.first_bias[:, None]
 
 
-def _backward_weights(kernel: Kernel, machine: Any) -> Float[Array, " weights"]:
+def _backward_weights(machine: Any) -> Float[Array, " weights"]:
     """The weights in the order of the constants LAST_BACK to READ_BACK of the kernel."""
     last = jnp.concatenate([machine.command_weights, machine.output_weights])
-    warps = kernel.sizes.warps
-    parts = [_packed(last.T, warps), _packed(machine.second.T, warps), _filled(machine.read_weights.ravel())]
-    return jnp.concatenate(parts)
+    return jnp.concatenate([_tiled(matrix.T) for matrix in (last, machine.second, machine.read_weights)])
 
 
-def _packed(matrix: Float[Array, "units inputs"], warps: int) -> Float[Array, " numbers"]:
-    """A layer's weights as the kernel reads them: by input, then by warp, a warp's units padded to a multiple of 4."""
+def _tiled(matrix: Float[Array, "units inputs"]) -> Float[Array, " numbers"]:
+    """A layer's weights as tensor cores take them: tiles of 16 units and 8 inputs, four numbers for each lane of 32.
+
+    Lane 4·r + c has units r and r + 8 of a tile, first of input c and then of input c + 4.
+    """
     units, inputs = matrix.shape
-    each = -(-units // warps)
-    shared = jnp.pad(matrix, ((0, warps * each - units), (0, 0))).reshape(warps, each, inputs)
-    return jnp.pad(shared, ((0, 0), (0, -each % 4), (0, 0))).transpose(2, 0, 1).ravel()
+    padded = jnp.pad(matrix, ((0, -units % TILE_UNITS), (0, -inputs % TILE_INPUTS)))
+    split = padded.reshape(-1, 2, TILE_UNITS // 2, padded.shape[1] // TILE_INPUTS, 2, TILE_INPUTS // 2)
+    return split.transpose(0, 3, 2, 5, 4, 1).ravel()
 
 
 def _filled(vector: Float[Array, " numbers"]) -> Float[Array, " more"]:
