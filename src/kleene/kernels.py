@@ -18,6 +18,7 @@ from typing import Any
 from kleene.caching import private_folder
 
 SLOWEST = 600.0  # seconds of a compiler
+OLDEST = 80  # compute capability: tensor cores that take floats, and copies that nobody waits for
 
 
 def is_off() -> bool:
@@ -40,6 +41,8 @@ def reason_against(devices: Sequence[Any]) -> str | None:
         return "KLEENE_KERNEL=off"
     if not capability(devices[0]):
         return "no GPU of NVIDIA's"
+    if int(capability(devices[0])) < OLDEST:
+        return f"the GPU has compute capability {devices[0].compute_capability}, and kernels need 8.0"
     if len(devices) > 1:
         return f"{len(devices)} GPUs, and a kernel runs on one"
     return None if cuda_compiler() else "no nvcc, the compiler of CUDA"
@@ -49,6 +52,16 @@ def capability(device: Any) -> str:
     """The compute capability of a GPU as the compiler writes it, such as 90; empty for any other device."""
     found = str(getattr(device, "compute_capability", "")).replace(".", "")
     return found if device.platform == "gpu" and found.isdecimal() else ""
+
+
+def shared_memory(found: str) -> int:
+    """The bytes of shared memory that a block can have on a GPU of this compute capability (CUDA's programming guide).
+
+    >>> shared_memory("90"), shared_memory("86")
+    (232448, 101376)
+    """
+    kilobytes = {"80": 163, "87": 163, "90": 227, "100": 227, "103": 227, "110": 227}.get(found, 99)
+    return 1024 * kilobytes
 
 
 def loaded_library(source: Path, command: Sequence[str], *, depends: Sequence[str] = ()) -> tuple[ctypes.CDLL, str]:

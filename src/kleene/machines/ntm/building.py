@@ -17,12 +17,13 @@ import jax
 import jax.ffi
 
 from kleene.errors import KleeneWarning
-from kleene.kernels import capability, cuda_compiler, loaded_library, reason_against
+from kleene.kernels import capability, cuda_compiler, loaded_library, reason_against, shared_memory
 from kleene.machines.ntm.addressing import EMPTY, PER_HEAD, SMALL, TINY
 
 FOLDER = Path(__file__).with_name("cuda")
 CALLS = {"forward": ("Forward", "ForwardKept"), "backward": ("Backward",)}  # of each source
 LANES = 32  # examples that a block runs at once
+TAPE_EVERY = 2  # steps of which the forward kernel keeps one tape; the backward kernel computes the other
 MOST_CELLS = 96
 MOST_NUMBERS = 48  # of the tape that a thread holds in its registers
 _building = threading.Lock()  # a target is registered once
@@ -52,10 +53,14 @@ class KernelSizes:
     def of(cls, machine: Any, cells: int, steps: int) -> "KernelSizes":
         """The sizes of a machine with this tape, and warps enough to keep the tape in registers."""
         first, hidden = len(machine.first_bias), len(machine.second_bias)
-        # As measured on an H200: two or three small blocks side by side hide each other's barriers; where the tape or
-        # the weights leave room for one block only, it has twice the warps.
-        few = cells <= 48 and max(first, hidden) <= 64
-        layout = (8, 3 if cells <= 32 else 2, 8, 2) if few else (16, 1, 16, 1)
+        # As measured on an H200: two small blocks side by side hide each other's barriers, where registers and shared
+        # memory have room for them. A block of 12 warps has more registers a thread than one of 16, and fewer threads.
+        if max(first, hidden) > 64 or cells > 72:
+            layout = (16, 1, 16, 1)
+        elif cells > 48:
+            layout = (12, 1, 12, 1)
+        else:
+            layout = (8, 2, 12, 1) if cells > 32 else (8, 2, 6, 2)
         return cls(cells, machine.width, machine.symbols, first, hidden, len(machine.output_bias), steps, *layout)
 
     @property
@@ -65,13 +70,12 @@ class KernelSizes:
         return self.cells <= MOST_CELLS and -(-self.cells // fewest) * self.width <= MOST_NUMBERS
 
     def macros(self, source: str) -> list[str]:
-        """The definitions that a source is built with. A backward kernel alone on its multiprocessor has room for the
-        tape in shared memory."""
+        """The definitions that a source is built with, but for the device's."""
         layout = {"warps": getattr(self, f"{source}_warps"), "blocks": getattr(self, f"{source}_blocks")}
         sizes = {name: size for name, size in asdict(self).items() if not name.endswith(("_warps", "_blocks"))}
         numbers = {"lanes": LANES, "per_head": PER_HEAD, "empty": f"{EMPTY}f", "small": f"{SMALL}f", "tiny": f"{TINY}f"}
-        choices = layout | {"tape_shared": int(self.backward_blocks == 1)}
-        return [f"-D{name.upper()}={value}" for name, value in (sizes | choices | numbers).items()]
+        numbers["tape_every"] = TAPE_EVERY
+        return [f"-D{name.upper()}={value}" for name, value in (sizes | layout | numbers).items()]
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,9 @@ def usable_kernel(machine: Any, cells: int, steps: int) -> Kernel | None:
 def cuda_kernel(sizes: KernelSizes) -> Kernel | None:
     """The kernel for the GPU of this machine, built by CUDA's compiler."""
     flags = ("-O3", "--use_fast_math", "-std=c++17", "-w", "-shared", "-Xcompiler", "-fPIC")
-    made_for = f"-arch=sm_{capability(jax.local_devices()[0])}"
-    return _built(sizes, (cuda_compiler() or "", *flags, made_for), "CUDA")
+    found = capability(jax.local_devices()[0])
+    made_for = (f"-arch=sm_{found}", f"-DMOST_SHARED={shared_memory(found)}")
+    return _built(sizes, (cuda_compiler() or "", *flags, *made_for), "CUDA")
 
 
 def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
@@ -109,7 +114,7 @@ def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
     compiler = shutil.which("g++")
     if compiler is None:
         return None
-    flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-x", "c++")
+    flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-DMOST_SHARED=232448", "-x", "c++")
     return _built(sizes, (compiler, *flags), "cpu")
 
 

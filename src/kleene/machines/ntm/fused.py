@@ -13,7 +13,7 @@ import jax.ffi
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from kleene.machines.ntm.building import LANES, Kernel
+from kleene.machines.ntm.building import LANES, TAPE_EVERY, Kernel
 
 TILE_UNITS, TILE_INPUTS = 16, 8  # of layers.h
 
@@ -159,7 +159,8 @@ def _kept_shapes(kernel: Kernel, symbols: Array, commands: int) -> list[jax.Shap
     sizes = kernel.sizes
     rows = (sizes.first, sizes.hidden, commands, sizes.width)
     layers = [_shape(groups, count, steps) for count in rows]
-    return [*layers, _shape(groups, steps, sizes.width, sizes.cells), _shape(groups, steps, 2)]
+    tapes = -(-steps // TAPE_EVERY)
+    return [*layers, _shape(groups, tapes, sizes.width, sizes.cells), _shape(groups, steps, 2)]
 
 
 def _shape(*axes: int) -> jax.ShapeDtypeStruct:

@@ -39,6 +39,14 @@ __device__ HeadCommand kept_command(const float* asks, int head, const Place& at
   return own;
 }
 
+// Numbers in shared memory. Alone on its multiprocessor, a block has the tape there too if it fits.
+constexpr int WITHOUT_TAPE =
+    BACKWARD_WEIGHTS + STRIDE * (input_rows(FIRST) + input_rows(HIDDEN) + input_rows(ROWS) + COMMANDS + 3 * WIDTH + TOTALS + HEADS * ASKED) +
+    LANES * OWNERS * (2 * WIDTH + HEADS * SCALARS + 4 * HEADS);
+constexpr int TAPE = WIDTH * CELLS * LANES;
+constexpr bool TAPE_SHARED = BLOCKS == 1 && 4 * (WITHOUT_TAPE + TAPE) <= MOST_SHARED;
+constexpr int SHARED = 4 * (WITHOUT_TAPE + TAPE_SHARED * TAPE);
+
 // The gradient of a head's part of the command, from the totals over all warps.
 __device__ void give_command(float* d_rows, const float* command, const float* totals, const HeadCommand& own, int head, const Place& at) {
   const int base = 2 * WIDTH + head * PER_HEAD;
@@ -76,7 +84,8 @@ __device__ void prefetch_step(const int* asked, const float* log_heads, const Ke
   const auto whole_step = [&](const void* array, int first_step, int rows) {
     prefetch_all(static_cast<const float*>(array) + (at.run * STEPS + first_step) * int64_t(rows * LANES), rows * LANES * 4);
   };
-  if (threadIdx.x == 0 && !TAPE_SHARED) whole_step(kept.tape, step, WIDTH * CELLS);
+  if (threadIdx.x == 0 && !TAPE_SHARED && step % TAPE_EVERY == TAPE_EVERY - 1)
+    prefetch_all(kept.tape + at.by_step(TAPES, step / TAPE_EVERY, WIDTH * CELLS, 0, 0), 4 * TAPE);
   if (threadIdx.x == 1) whole_step(from.log_heads, step, HEADS * CELLS);
   if (threadIdx.x == 2 && step > 0) whole_step(log_heads, step - 1, HEADS * CELLS);
   if (threadIdx.x == 3) whole_step(from.written, step, WIDTH);
@@ -97,7 +106,8 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
   float* d_hidden = d_first + input_rows(FIRST) * STRIDE;    // [HIDDEN]
   float* d_rows = d_hidden + input_rows(HIDDEN) * STRIDE;    // [ROWS]
   float* command = d_rows + input_rows(ROWS) * STRIDE;       // [COMMANDS]
-  float* d_read = command + COMMANDS * STRIDE;               // [WIDTH]
+  float* written = command + COMMANDS * STRIDE;              // [2 * WIDTH]: erase and add of the step before
+  float* d_read = written + 2 * WIDTH * STRIDE;              // [WIDTH]
   float* totals = d_read + WIDTH * STRIDE;                   // [TOTALS]
   float* asks = totals + TOTALS * STRIDE;                    // [HEADS, ASKED]
   float* parts = asks + HEADS * ASKED * STRIDE;              // [2 * WIDTH, OWNERS]: of erase and add, then of the keys
@@ -116,8 +126,16 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
       heads[h][i] = at.cell(i) < CELLS ? __expf(log_heads[at.by_step(STEPS, STEPS - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
   EACH_ROW(k, WIDTH) d_read[at.at(k)] = 0.f;
   clear_rest<FIRST>(d_first, at), clear_rest<HIDDEN>(d_hidden, at), clear_rest<ROWS>(d_rows, at);
-  EACH_ROW(c, COMMANDS) command[at.at(c)] = kept.commands[at.by_row(STEPS - 1, COMMANDS, c)];
-  if (TAPE_SHARED) begin_copy(tape_here, kept.tape + at.by_step(STEPS, STEPS - 1, WIDTH * CELLS, 0, 0), WIDTH * CELLS * LANES);
+  const auto load_commands = [&](int step) {
+    EACH_ROW(c, COMMANDS) command[at.at(c)] = kept.commands[at.by_row(step, COMMANDS, c)];
+    if (step % TAPE_EVERY != 0)
+      EACH_ROW(c, 2 * WIDTH) written[at.at(c)] = kept.commands[at.by_row(step - 1, COMMANDS, ERASE + c)];
+  };
+  const auto begin_tape = [&](int step) {
+    if (TAPE_SHARED) begin_copy(tape_here, kept.tape + at.by_step(TAPES, step / TAPE_EVERY, WIDTH * CELLS, 0, 0), TAPE);
+  };
+  load_commands(STEPS - 1);
+  begin_tape(STEPS - 1);
   wait_for_copies();
   __syncthreads();
   // The last warps have least to do here and below.
@@ -132,13 +150,29 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
   for (int t = STEPS - 1; t >= 0; t--) {
     if (t > 0) prefetch_step(asked, log_heads, kept, from, t - 1, at);
     float before[HEADS][OWN], content[HEADS][OWN], similar[HEADS][OWN] = {}, over[OWN], d_powers[HEADS][OWN];
-    // Both loops over the tape load it anew, because registers are scarcer than bandwidth.
-    const auto tape = [&](int i, int k) {
-      if (at.cell(i) >= CELLS) return 0.f;
-      const int place = k * CELLS + at.cell(i);
-      return TAPE_SHARED ? tape_here[place * LANES + at.lane] : kept.tape[at.by_step(STEPS, t, WIDTH * CELLS, place)];
+    // Column k of the tape before this step. Both loops over the tape load it anew, because registers are scarcer than bandwidth.
+    const auto load_tape = [&](float (&numbers)[OWN], int k) {
+#pragma unroll
+      for (int i = 0; i < OWN; i++) {
+        const int place = k * CELLS + at.cell(i);
+        numbers[i] = at.cell(i) >= CELLS ? 0.f
+                     : TAPE_SHARED       ? tape_here[place * LANES + at.lane]
+                                         : kept.tape[at.by_step(TAPES, t / TAPE_EVERY, WIDTH * CELLS, place)];
+      }
+      if (t % TAPE_EVERY != 0) {
+        const float erase = written[at.at(k)], add = written[at.at(WIDTH + k)];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) numbers[i] += before[1][i] * (add - erase * numbers[i]);
+      }
     };
     if (at.owns) {  // the write, the read, and the sums that the sharpened heads need
+#pragma unroll
+      for (int h = 0; h < HEADS; h++)
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+          before[h][i] = at.cell(i) == 0 ? 1.f : 0.f;
+          if (t > 0) before[h][i] = at.cell(i) < CELLS ? __expf(log_heads[at.by_step(STEPS, t - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
+        }
       const int cell = asked[at.by_step(STEPS, t, 1, 0)];
       float squares[OWN] = {}, writing[OWN] = {}, reading[OWN] = {}, is_asked[OWN];
 #pragma unroll
@@ -148,10 +182,11 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
         const float erase = command[at.at(ERASE + k)], add = command[at.at(ADD + k)], read = d_read[at.at(k)];
         const float keys[HEADS] = {command[at.at(k)], command[at.at(WIDTH + k)]};
         const float asked_for = from.written[at.by_step(STEPS, t, WIDTH, k)];
-        float d_erase = 0.f, d_add = 0.f;
+        float d_erase = 0.f, d_add = 0.f, numbers[OWN];
+        load_tape(numbers, k);
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
-          const float number = tape(i, k), d = d_tape[i][k] + is_asked[i] * asked_for;
+          const float number = numbers[i], d = d_tape[i][k] + is_asked[i] * asked_for;
           squares[i] += number * number;
           similar[0][i] += keys[0] * number;
           similar[1][i] += keys[1] * number;
@@ -174,8 +209,6 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
           const bool is_cell = at.cell(i) < CELLS;
-          before[h][i] = at.cell(i) == 0 ? 1.f : 0.f;
-          if (t > 0) before[h][i] = is_cell ? __expf(log_heads[at.by_step(STEPS, t - 1, HEADS * CELLS, h * CELLS + at.cell(i))]) : 0.f;
           similar[h][i] *= ask.strength * over[i];
           content[h][i] = is_cell ? __expf(similar[h][i] - log_sum) : 0.f;
           const float d_log = is_cell ? from.log_heads[at.by_step(STEPS, t, HEADS * CELLS, h * CELLS + at.cell(i))] : 0.f;
@@ -257,10 +290,11 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
 #pragma unroll
       for (int k = 0; k < WIDTH; k++) {
         const float keys[HEADS] = {command[at.at(k)] * strengths[0], command[at.at(WIDTH + k)] * strengths[1]};
-        float d_keys[HEADS] = {0.f, 0.f};
+        float d_keys[HEADS] = {0.f, 0.f}, numbers[OWN];
+        load_tape(numbers, k);
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
-          const float number = tape(i, k);
+          const float number = numbers[i];
           d_keys[0] += d_powers[0][i] * number;
           d_keys[1] += d_powers[1][i] * number;
           d_tape[i][k] += keys[0] * d_powers[0][i] + keys[1] * d_powers[1][i] - number * d_norms[i];
@@ -270,7 +304,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
       }
     }
     __syncthreads();
-    if (TAPE_SHARED && t > 0) begin_copy(tape_here, kept.tape + at.by_step(STEPS, t - 1, WIDTH * CELLS, 0, 0), WIDTH * CELLS * LANES);
+    if (t > 0 && t % TAPE_EVERY == 0) begin_tape(t - 1);
     EACH_ROW(r, TOTALS) {
       const int s = r - HEADS * WIDTH;
       totals[at.at(r)] = s < 0 ? total(parts, r, at) : total(scalars, s / GIVEN * SCALARS + SHARPENING + s % GIVEN, at);
@@ -289,8 +323,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
           set_pair(to.hidden + at.by_row(t, HIDDEN, unit, example), d);
         });
     EACH_ROW(r, ROWS) to.rows[at.by_row(t, ROWS, r)] = d_rows[at.at(r)];
-    if (t > 0)
-      EACH_ROW(c, COMMANDS) command[at.at(c)] = kept.commands[at.by_row(t - 1, COMMANDS, c)];
+    if (t > 0) load_commands(t - 1);
     __syncthreads();
     layer<HIDDEN, FIRST>(
         shared + SECOND_BACK, d_hidden, at.warp, at.lane,
@@ -314,10 +347,6 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
   }
   EACH_ROW(k, WIDTH) to.read[(at.run * WIDTH + k) * LANES + at.lane] = d_read[at.at(k)];
 }
-
-constexpr int SHARED =
-    4 * (BACKWARD_WEIGHTS + STRIDE * (input_rows(FIRST) + input_rows(HIDDEN) + input_rows(ROWS) + COMMANDS + WIDTH + TOTALS + HEADS * ASKED) +
-         LANES * (OWNERS * (2 * WIDTH + HEADS * SCALARS + 4 * HEADS) + TAPE_SHARED * WIDTH * CELLS));
 
 ffi::Error backward(cudaStream_t stream, Floats weights, Ints asked, Floats log_heads, Floats first, Floats hidden, Floats commands,
                     Floats tape, Floats content, Floats d_logits, Floats d_log_heads, Floats d_written, Result d_first,

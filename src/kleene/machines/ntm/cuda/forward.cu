@@ -124,7 +124,8 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
           square += tape[i][k] * tape[i][k];
           similar[0] += command[at.at(k)] * tape[i][k];
           similar[1] += command[at.at(WIDTH + k)] * tape[i][k];
-          if (KEEP && at.cell(i) < CELLS) kept.tape[at.by_step(steps, t, WIDTH * CELLS, k * CELLS + at.cell(i))] = tape[i][k];
+          if (KEEP && t % TAPE_EVERY == 0 && at.cell(i) < CELLS)
+            kept.tape[at.by_step(TAPES, t / TAPE_EVERY, WIDTH * CELLS, k * CELLS + at.cell(i))] = tape[i][k];
         }
         const float over = rsqrtf(square);
         gated[0][i] = at.cell(i) < CELLS ? similar[0] * asks[0].strength * over : NOTHING;

@@ -34,6 +34,7 @@ constexpr int OWN = (CELLS + WARPS - 1) / WARPS;  // the cells of a warp
 constexpr int OWNERS = (CELLS + OWN - 1) / OWN;   // the warps that have cells
 constexpr float NOTHING = -1e30f;  // the exponent of what is no cell
 static_assert(LANES == 32 && PER_HEAD == 6, "a lane is an example; strength, gate, sharpening, and the shifts by -1, 0 and +1");
+static_assert(TAPE_EVERY == 1 || TAPE_EVERY == 2, "the backward kernel knows the writing head of one step before");
 static_assert(WARPS >= HEADS && WARPS * LANES <= 1024, "each head has a warp that closes its sums");
 
 __host__ __device__ constexpr int per_warp(int rows) { return (rows + WARPS - 1) / WARPS; }
@@ -147,6 +148,9 @@ struct Neighbours {
   __device__ float before(const float (&values)[OWN], int i) const { return i > 0 ? values[i - 1] : left; }
   __device__ float after(const float (&values)[OWN], int i) const { return i + 1 < OWN ? values[i + 1] : right; }
 };
+
+// The tape is kept before every step whose number is a multiple of TAPE_EVERY, which is 1 or 2. The backward kernel computes the others.
+constexpr int TAPES = (STEPS + TAPE_EVERY - 1) / TAPE_EVERY;
 
 // What the forward kernel keeps for the backward one.
 struct Kept {
