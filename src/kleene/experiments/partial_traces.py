@@ -104,8 +104,8 @@ NTM = {
     ),
 }
 
-# Readings of DyckWords whose whole table is run, as options of the lesson. "online" is the one that comes nearest to the
-# paper in `ntm_choices.READINGS`: asked after each symbol, words of up to 5 symbols, none of them negative.
+# Readings of DyckWords whose whole table is run, as options of the lesson. "online" is one of the two that come nearest
+# to the paper in `ntm_choices.READINGS`: asked after each symbol, words of up to 5 symbols, none of them negative.
 READINGS: dict[str, dict[str, Any]] = {"online": {"variant": "online_walks", "longest": 5}}
 
 # Figure 12: the mean error of the NRAM on its test set in %, by kind.

@@ -114,8 +114,9 @@ def emulated_kernel(sizes: KernelSizes) -> Kernel | None:
     compiler = shutil.which("g++")
     if compiler is None:
         return None
-    flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-DEMULATED", "-DMOST_SHARED=232448", "-x", "c++")
-    return _built(sizes, (compiler, *flags), "cpu")
+    flags = ("-O1", "-std=c++20", "-w", "-shared", "-fPIC", "-pthread", "-x", "c++")
+    made_for = ("-DEMULATED", f"-DMOST_SHARED={shared_memory('90')}")
+    return _built(sizes, (compiler, *flags, *made_for), "cpu")
 
 
 def _built(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
