@@ -116,8 +116,9 @@ def heads(name: str) -> Numbers:
 
 
 def brackets() -> Numbers:
-    """DyckWords, figure 9c: its grid, and the readings of the task with all hints at another λ."""
-    grid, content = heads("figure-9c-dyck_words"), stored("dyck-readings")
+    """DyckWords, figure 9c: its grid asked online and after the word, and readings with all hints at another λ."""
+    grid, after = heads("figure-9c-dyck_words-online"), heads("figure-9c-dyck_words")
+    content = stored("dyck-readings")
     told = []
     for reading, kinds in content["choices"].items():
         counts = ", ".join(f"{kind} {found['generalised']}" for kind, found in kinds.items())
@@ -126,7 +127,8 @@ def brackets() -> Numbers:
     seeds, strength = len(plan["seeds"]), max(setting["strength"] for setting in plan["settings"])
     paper = ", ".join(f"{kind} {cell:g}%" for kind, cell in content["paper"].items())
     ours = f"readings, λ = {strength:g}, {plan['iterations']:,} updates, of {seeds} seeds: {listed(told)}"
-    return {"paper": f"{grid['paper']}; with λ = {strength:g}: {paper}", "ours": f"{grid['ours']}; {ours}"}
+    asked = f"{grid['ours']} (online); {after['ours'].removeprefix(ALL_HINTS)} (after the word); {ours}"
+    return {"paper": f"{grid['paper']}; with λ = {strength:g}: {paper}", "ours": asked}
 
 
 def not_yet() -> Numbers:

@@ -31,7 +31,7 @@ from kleene.experiments import trace_supervision as supervision
 from kleene.pictures.plots import cost_curves, grouped_bars, line_panels
 
 HERE = Path(__file__).parent
-TABLES = ("figure-9a-copy", "figure-9b-repeat_copy_twice", "figure-9c-dyck_words", "figure-9d-flip_3rd")
+TABLES = tuple(tables.NTM.values())
 LANGUAGES = {"tomita_3": "rnn", "tomita_4": "rnn", "tomita_5": "rnn", "tomita_7": "rnn", "tomita_5 ": "lstm"}
 
 

@@ -24,9 +24,12 @@ TIME = re.compile(r"(<!-- time: (\S+) -->).*?(<!-- end -->)")
 NTM = {
     "Copy (9a)": "figure-9a-copy",
     "RepeatCopyTwice (9b)": "figure-9b-repeat_copy_twice",
-    "DyckWords (9c)": "figure-9c-dyck_words",
+    "DyckWords, online (9c)": "figure-9c-dyck_words-online",
+    "DyckWords, after the word (9c)": "figure-9c-dyck_words",
     "Flip3rd (9d)": "figure-9d-flip_3rd",
 }
+# Grids that were run at the paper's length later, as they were before.
+EARLIER = {"figure-9a-copy": "figure-9a-copy-8000", "figure-9b-repeat_copy_twice": "figure-9b-repeat_copy_twice-8000"}
 NRAM = {
     "Increment": "increment",
     "Swap": "swap",
@@ -88,23 +91,29 @@ def baselines() -> str:
         paper = content["paper"]["baseline"]
         runs = sum(r["seeds"] for r in content["settings"])
         ours = share(found["generalised"], found["seeds"], found["interval"])
+        first = content["plans"][0]["seeds"][0]
         return [
-            title, f"{content['plans'][0]['iterations']:,}", f"{runs:,}", f"{content['seconds']:.0f} s",
+            title, f"{content['plans'][0]['iterations']:,}", f"{first}", f"{runs:,}", f"{content['seconds']:.0f} s",
             "not printed" if paper is None else f"{paper:g}%", ours, f"{ever(found):.0f}%",
         ]  # fmt: skip
 
-    head = ["task", "iterations", "runs", "time", "paper", "ours (95%)", "ours, at some test"]
-    return markdown(head, [row(*item) for item in NTM.items()])
+    head = ["task", "iterations", "first seed", "runs", "time", "paper", "ours (95%)", "ours, at some test"]
+    earlier = [row(title, EARLIER[name]) for title, name in NTM.items() if name in EARLIER]
+    return markdown(head, [*(row(*item) for item in NTM.items()), *earlier])
 
 
 def row_means(name: str) -> str:
     """The mean over the columns of each row of figure 9, in %; of the paper, over the cells that can be read."""
     content = stored(name)
     kinds = [*content["paper"]["rows"]]
-    paper = [np.mean([v for v in content["paper"]["rows"][kind] if v is not None]) for kind in kinds]
-    ours = [np.mean([100 * row["generalised"] / row["seeds"] for row in hinted(content, kind)]) for kind in kinds]
-    at_all = [np.mean([ever(row) for row in hinted(content, kind)]) for kind in kinds]
-    rows = {"paper": paper, "ours": ours, "ours, at some test": at_all}
+    rows = {"paper": [np.mean([v for v in content["paper"]["rows"][kind] if v is not None]) for kind in kinds]}
+    for of in [name, EARLIER[name]] if name in EARLIER else [name]:
+        found = stored(of)
+        whose = f"ours, {found['plans'][0]['iterations']:,} iterations"
+        rows[whose] = [
+            np.mean([100 * row["generalised"] / row["seeds"] for row in hinted(found, kind)]) for kind in kinds
+        ]
+        rows[f"{whose}, at some test"] = [np.mean([ever(row) for row in hinted(found, kind)]) for kind in kinds]
     return markdown(["", *kinds], [[title, *(f"{value:.0f}" for value in found)] for title, found in rows.items()])
 
 

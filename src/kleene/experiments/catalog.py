@@ -40,9 +40,10 @@ NTM = "NTM, runs that generalise by kind, density and λ of hints (Partial Trace
 NRAM = "NRAM, errors by kind of hint (Partial Traces, figure 12)"
 STATES = "examples until learned, by share of states revealed (ours):"
 _LINES = (
-    Listed("ntm-copy", f"{NTM} 9a)", quick="143 s", full="233 s for 8,000 of 100,000 updates"),
-    Listed("ntm-repeat_copy_twice", f"{NTM} 9b)", full="293 s for 8,000 of 100,000 updates"),
+    Listed("ntm-copy", f"{NTM} 9a)", quick="143 s", full="370 s beside figure 9b"),
+    Listed("ntm-repeat_copy_twice", f"{NTM} 9b)", full="413 s beside figures 9a and 9c"),
     Listed("ntm-dyck_words", f"{NTM} 9c)", full="258 s for 6,000 of 100,000 updates"),
+    Listed("ntm-dyck_words-online", f"{NTM} 9c), asked online", full="79 s beside figure 9b"),
     Listed("ntm-flip_3rd", f"{NTM} 9d)", full="397 s for 7,000 of 100,000 updates"),
     Listed("ntm-repeat_flip_3d", f"{NTM} 9e)"),
     Listed("ntm-improvements", "NTM, what each kind of hint adds on four tasks (Partial Traces, figure 4)",

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -128,18 +129,23 @@ def _built(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kerne
 @functools.cache
 def _registered(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
     included = (*(file.read_text() for file in sorted(FOLDER.glob("*.h"))), version("jaxlib"))
-    names: list[str] = []
-    for source, calls in CALLS.items():
+
+    def built(source: str) -> tuple[Any, str]:
         whole = (*command, f"-I{jax.ffi.include_dir()}", *sizes.macros(source))
-        try:
-            library, digest = loaded_library(FOLDER / f"{source}.cu", whole, depends=included)
-        except (OSError, subprocess.SubprocessError) as error:
-            output = getattr(error, "stderr", None) or str(error)
-            lines = "\n".join(output.strip().splitlines()[-5:])
-            return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
-        if not library.fits():
-            return _left_out("the device has too little shared memory for its weights")
-        for call in calls:
+        return loaded_library(FOLDER / f"{source}.cu", whole, depends=included)
+
+    try:
+        with ThreadPoolExecutor(len(CALLS)) as pool:  # each waits for its compiler
+            libraries = dict(zip(CALLS, pool.map(built, CALLS)))
+    except (OSError, subprocess.SubprocessError) as error:
+        output = getattr(error, "stderr", None) or str(error)
+        lines = "\n".join(output.strip().splitlines()[-5:])
+        return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
+    if not all(library.fits() for library, _ in libraries.values()):
+        return _left_out("the device has too little shared memory for its weights")
+    names: list[str] = []
+    for source, (library, digest) in libraries.items():
+        for call in CALLS[source]:
             names.append(f"kleene_ntm_{digest}_{call}")
             jax.ffi.register_ffi_target(names[-1], jax.ffi.pycapsule(getattr(library, call)), platform=platform)
     return Kernel(sizes, *names)
