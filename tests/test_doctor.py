@@ -122,6 +122,10 @@ def test_on_a_gpu_it_says_whether_the_kernel_of_ntms_is_used(monkeypatch):
     assert (kernel(None).state, "CUDA_HOME" in kernel(None).advice) == ("missing", True)
     assert kernel("/opt/bin/nvcc").found == "of NTMs: built at first use by /opt/bin/nvcc"
     assert "2 GPUs" in kernel("/opt/bin/nvcc", gpus=2).found
+    monkeypatch.setattr(FakeGpu, "compute_capability", "7.5")
+    assert (kernel(None).state, kernel(None).advice) == ("ok", "")  # a compiler would not help
+    assert "compute capability 7.5, and kernels need 8.0" in kernel("/opt/bin/nvcc").found
+    monkeypatch.setattr(FakeGpu, "compute_capability", "9.0")
     monkeypatch.setenv("KLEENE_KERNEL", "off")
     assert "KLEENE_KERNEL=off" in kernel("/opt/bin/nvcc").found
 

@@ -17,7 +17,7 @@ from kleene import __version__
 from kleene.caching import cache_folder
 from kleene.data.folders import data_roots
 from kleene.data.holdings import Holding, holdings
-from kleene.kernels import capability, cuda_compiler, is_off, reason_against
+from kleene.kernels import NO_COMPILER, cuda_compiler, reason_against
 from kleene.limits import GIB, usable_memory
 
 FindingState = Literal["ok", "missing", "differs", "broken"]
@@ -176,7 +176,7 @@ def _kernel(devices: Sequence[Any]) -> Finding:
     reason = reason_against(devices)
     if reason is None:
         return Finding("kernel", "ok", f"of NTMs: built at first use by {cuda_compiler()}")
-    lacking = cuda_compiler() is None and capability(devices[0]) and not is_off()
+    lacking = reason == NO_COMPILER
     advice = "install CUDA's compiler, or set CUDA_HOME" if lacking else ""
     found = f"of NTMs: not used ({reason}), so they learn several times slower"
     return Finding("kernel", "missing" if lacking else "ok", found, advice)

@@ -18,6 +18,7 @@ from typing import Any
 from kleene.caching import private_folder
 
 SLOWEST = 600.0  # seconds of a compiler
+NO_COMPILER = "no nvcc, the compiler of CUDA"
 OLDEST = 80  # compute capability: tensor cores that take floats, and copies that nobody waits for
 
 
@@ -45,7 +46,7 @@ def reason_against(devices: Sequence[Any]) -> str | None:
         return f"the GPU has compute capability {devices[0].compute_capability}, and kernels need 8.0"
     if len(devices) > 1:
         return f"{len(devices)} GPUs, and a kernel runs on one"
-    return None if cuda_compiler() else "no nvcc, the compiler of CUDA"
+    return None if cuda_compiler() else NO_COMPILER
 
 
 def capability(device: Any) -> str:

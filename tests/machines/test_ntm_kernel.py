@@ -6,6 +6,7 @@ A CPU emulates the kernel, thread by thread. With JAX_PLATFORMS=cuda, on a machi
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -95,6 +96,48 @@ def test_the_kernel_runs_and_differentiates_as_the_plain_machine_does(case):
     models, (symbols, asked, directions) = machines(sizes), inputs(sizes, batch)
     expected = run_and_gradient(plainly(sizes), models, symbols, asked, directions)
     assert_close(run_and_gradient(with_kernel(kernel), models, symbols, asked, directions), expected)
+
+
+@needs_gcc
+@pytest.mark.parametrize("sharpness", [12.0, 30.0, 60.0])
+def test_heads_may_be_as_sharp_as_they_like(sharpness):
+    """Sums of exponentials go without the largest one where it cannot be large; it is large in the later of these.
+
+    A sharp head makes much of rounding, so the kernel may differ as weights do that are rounded once more.
+    """
+    sizes, batch = CASES["a warp with fewer cells"]
+    models, (symbols, asked, directions) = machines(sizes), inputs(sizes, batch)
+    sharp = 2 * sizes.width + np.array([0, 2, 6, 8])  # strength and sharpening of both heads
+    models = eqx.tree_at(lambda machine: machine.command_bias, models, models.command_bias.at[1, sharp].add(sharpness))
+    draw = np.random.default_rng(7)
+    rounded = jax.tree.map(lambda w: w * jnp.array(1 + 6e-8 * draw.normal(size=w.shape), jnp.float32), models)
+
+    def run(record, models):
+        return jax.tree.leaves(run_and_gradient(record, models, symbols, asked, directions))
+
+    plain, close = run(plainly(sizes), models), run(plainly(sizes), rounded)
+    found = run(with_kernel(built(sizes)), models)
+
+    def worst(arrays):
+        return max(float(jnp.abs(one - other).max() / jnp.abs(other).max()) for one, other in zip(arrays, plain))
+
+    assert worst(found) < 5 * worst(close) < 1e-2
+
+
+@needs_gcc
+def test_layers_are_as_precise_as_with_floats():
+    """A tensor core alone would be a thousand times less precise."""
+    sizes, batch = CASES["more tiles than warps"]
+    models, (symbols, asked, _) = machines(sizes), inputs(sizes, batch)
+    symbols = jnp.clip(symbols, 0, sizes.symbols - 1)
+    found = np.asarray(jax.vmap(with_kernel(built(sizes)))(models, symbols, asked)[0])[:, 0]
+    for seed in range(SEEDS):
+        one = jax.tree.map(lambda weights: np.asarray(weights[seed], np.float64), models)
+        entry = one.first_bias + one.read_weights @ one.first_read
+        first = np.tanh(one.input_weights[:, np.asarray(symbols[seed, 0])] + entry[:, None])
+        hidden = np.tanh(one.second @ first + one.second_bias[:, None])
+        logits = one.output_weights @ hidden + one.output_bias[:, None]
+        assert np.abs(found[seed] - logits).max() < 2e-6 * np.abs(logits).max()
 
 
 @needs_gcc
