@@ -130,7 +130,7 @@ def grids() -> str:
 
 
 def pieces() -> str:
-    """What is missing of figure 9 at 100,000 iterations, in pieces of half an hour, by the speeds that were measured."""
+    """What is missing of figure 9 at 100,000 iterations, in pieces of half an hour, by the speeds measured."""
     fast, _ = grid_rates()
 
     def row(task: str) -> list[str]:
