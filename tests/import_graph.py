@@ -15,7 +15,7 @@ LINES = (
     ("errors",),
     ("limits",),
     ("files",),
-    ("tensors", "data", "stopping", "caching", "benchmarking"),
+    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning"),
     ("kernels",),
     ("doctor",),
     ("traces",),

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -34,6 +35,20 @@ def test_a_library_is_built_once_and_then_taken_from_the_cache(source, tmp_path)
     written = file.stat().st_mtime_ns
     assert kernels.loaded_library(source, COMMAND)[1] == digest == file.stem
     assert [file.stat().st_mtime_ns for file in kept(tmp_path)] == [written]
+
+
+@needs_gcc
+def test_the_cache_keeps_the_libraries_that_were_used_last(source, tmp_path):
+    def load(number):
+        return kernels.loaded_library(source, (*COMMAND, f"-DNUMBER={number}"), most=2)[1]
+
+    first, second = load(1), load(2)
+    for seconds, name in ((20, first), (10, second)):
+        (file,) = (file for file in kept(tmp_path) if file.stem == name)
+        os.utime(file, (time.time() - seconds,) * 2)
+    assert load(1) == first  # used now, so that the second is the oldest
+    third = load(3)
+    assert {file.stem for file in kept(tmp_path)} == {first, third}
 
 
 @needs_gcc

@@ -5,6 +5,7 @@ A library is kept in the folder `kernels` of Kleene's cache, under a digest of e
 """
 
 import atexit
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -18,6 +19,7 @@ from typing import Any
 from kleene.caching import private_folder
 
 SLOWEST = 600.0  # seconds of a compiler
+MOST_LIBRARIES = 100  # in the cache, of about 1 MB each
 NO_COMPILER = "no nvcc, the compiler of CUDA"
 OLDEST = 80  # compute capability: tensor cores that take floats, and copies that nobody waits for
 
@@ -65,25 +67,41 @@ def shared_memory(found: str) -> int:
     return 1024 * kilobytes
 
 
-def loaded_library(source: Path, command: Sequence[str], *, depends: Sequence[str] = ()) -> tuple[ctypes.CDLL, str]:
+def loaded_library(
+    source: Path, command: Sequence[str], *, depends: Sequence[str] = (), most: int = MOST_LIBRARIES
+) -> tuple[ctypes.CDLL, str]:
     """The library that this command makes of a source, from the cache or built now, and the digest that names it.
 
     `depends` are further texts that decide what is in it, such as files that the source includes. A file of the cache
-    that cannot be loaded is built again. Raises `OSError` or `subprocess.SubprocessError`.
+    that cannot be loaded is built again. Once a new one is there, the cache keeps the `most` that were used last.
+    Raises `OSError` or `subprocess.SubprocessError`.
     """
     version = _output([command[0], "--version"])
     digest = hashlib.sha256("\n".join([*command, version, source.read_text(), *depends]).encode()).hexdigest()[:32]
     file = _folder() / f"{digest}.so"
     if file.exists():
         try:
-            return ctypes.CDLL(str(file)), digest
+            library = ctypes.CDLL(str(file))
         except OSError:
             file.unlink(missing_ok=True)
+        else:
+            with contextlib.suppress(OSError):
+                os.utime(file)  # used now
+            return library, digest
     with tempfile.TemporaryDirectory(dir=file.parent) as beside:
         part = Path(beside) / file.name  # moved into place whole, so that no process loads half
         _output([*command, str(source), "-o", str(part)])
         part.replace(file)
-    return ctypes.CDLL(str(file)), digest
+    library = ctypes.CDLL(str(file))
+    _evict(file.parent, most)
+    return library, digest
+
+
+def _evict(folder: Path, most: int) -> None:
+    """Remove all libraries but those that were used last. A process that has loaded one keeps it."""
+    with contextlib.suppress(OSError):  # another process may remove them, too
+        for file in sorted(folder.glob("*.so"), key=lambda file: file.stat().st_mtime_ns, reverse=True)[most:]:
+            file.unlink(missing_ok=True)
 
 
 def _output(command: Sequence[str]) -> str:

@@ -3,19 +3,16 @@
 It runs in a process of its own, so that the driver of a sweep never holds a GPU that its workers need.
 """
 
-import multiprocessing
 import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
-from kleene.errors import KleeneError
+from kleene.spawning import spawned_pool
 from kleene.sweeping.packs import Pack
 from kleene.teaching.loop import device_memory, memory_of, teaching_program, use_all_cores
 
@@ -65,16 +62,8 @@ def probe(pack: Pack) -> PackProbe:
 
 def probe_elsewhere(packs: Sequence[Pack]) -> list[PackProbe]:
     """The probe of each pack, in one new process."""
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(1, mp_context=context, initializer=_begin) as pool:
-            return list(pool.map(probe, packs))
-    except BrokenProcessPool:
-        raise KleeneError(
-            "the process that measures a sweep's memory and speed died before it had measured anything. A new process "
-            "imports your script again: what the script runs must stand under `if __name__ == '__main__':`. If it "
-            "does, there was too little memory"
-        ) from None
+    with spawned_pool(1, "measures a sweep's memory and speed", begin=_begin) as pool:
+        return list(pool.map(probe, packs))
 
 
 def _begin() -> None:
