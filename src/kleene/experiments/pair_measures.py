@@ -5,6 +5,7 @@ logits ("Word Interdependence Exposes How LSTMs Compose Representations"). Erasu
 network, and pointwise mutual information is of the text that it learned.
 """
 
+import functools
 import hashlib
 import shutil
 import warnings
@@ -103,10 +104,17 @@ class PairCells:
 
 
 def _digest(measure: str, network: LSTM, sentences: Sequence[Sentence], longest: int) -> str:
-    """A name for what is measured. The pairs are in it, because the classes of words decide which ones count."""
-    found = hashlib.sha256(repr((measure, longest, network.vocabulary, [one.words for one in sentences])).encode())
-    for sentence in sentences:
-        found.update(repr([side.tolist() for side in pair_places(sentence, longest)]).encode())
+    """A name for what is measured."""
+    found = hashlib.sha256(repr((measure, network.vocabulary)).encode() + _pairs_digest(tuple(sentences), longest))
     for leaf in jax.tree.leaves(network):
         found.update(np.ascontiguousarray(leaf).tobytes())
     return found.hexdigest()
+
+
+@functools.lru_cache(maxsize=4)  # all networks and measures have the same pairs
+def _pairs_digest(sentences: tuple[Sentence, ...], longest: int) -> bytes:
+    """A name for the pairs of sentences, which the classes of words decide."""
+    found = hashlib.sha256(repr((longest, [one.words for one in sentences])).encode())
+    for sentence in sentences:
+        found.update(repr([side.tolist() for side in pair_places(sentence, longest)]).encode())
+    return found.digest()
