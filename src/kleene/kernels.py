@@ -21,7 +21,7 @@ from kleene.caching import private_folder
 SLOWEST = 600.0  # seconds of a compiler
 MOST_LIBRARIES = 100  # in the cache, of about 1 MB each
 NO_COMPILER = "no nvcc, the compiler of CUDA"
-OLDEST = 80  # compute capability: tensor cores that take floats, and copies that nobody waits for
+OLDEST = 80  # compute capability: the first with `mma` for tf32 and with `cp.async`
 
 
 def is_off() -> bool:
@@ -45,7 +45,8 @@ def reason_against(devices: Sequence[Any]) -> str | None:
     if not capability(devices[0]):
         return "no GPU of NVIDIA's"
     if int(capability(devices[0])) < OLDEST:
-        return f"the GPU has compute capability {devices[0].compute_capability}, and kernels need 8.0"
+        needed = f"{OLDEST // 10}.{OLDEST % 10}"
+        return f"the GPU has compute capability {devices[0].compute_capability}, and kernels need {needed}"
     if len(devices) > 1:
         return f"{len(devices)} GPUs, and a kernel runs on one"
     return None if cuda_compiler() else NO_COMPILER

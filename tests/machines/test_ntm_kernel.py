@@ -29,6 +29,7 @@ CASES = {
     "two groups of examples": (KernelSizes(8, 8, 3, 13, 10, 4, 3, 4, 1, 2, 1), 37),
     "one cell": (KernelSizes(1, 2, 2, 3, 3, 1, 3, 2, 1, 3, 1), 3),
     "more tiles than warps": (KernelSizes(5, 9, 3, 18, 35, 2, 3, 2, 2, 3, 2), 32),
+    "heads that make much of rounding": (KernelSizes(17, 2, 3, 8, 7, 3, 7, 4, 1, 2, 1), 4),
 }
 
 
@@ -139,7 +140,7 @@ def test_layers_are_as_precise_as_with_floats():
         first = np.tanh(one.input_weights[:, np.asarray(symbols[seed, 0])] + entry[:, None])
         hidden = np.tanh(one.second @ first + one.second_bias[:, None])
         logits = one.output_weights @ hidden + one.output_bias[:, None]
-        assert np.abs(found[seed] - logits).max() < 2e-6 * np.abs(logits).max()
+        assert np.abs(found[seed] - logits).max() < 5e-7 * np.abs(logits).max()
 
 
 @needs_gcc
@@ -221,7 +222,7 @@ def machine_of_copy(hidden: int = 50) -> NTM:
 
 def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeypatch):
     built = []
-    monkeypatch.setattr(building, "_built", lambda sizes, command, platform: built.append((sizes, command, platform)))
+    monkeypatch.setattr(building, "_built", lambda *given: built.append(given) if given[0] else None)
     monkeypatch.setattr(building, "cuda_compiler", lambda: "nvcc")
     monkeypatch.setattr(kernels, "cuda_compiler", lambda: "nvcc")
     monkeypatch.delenv("KLEENE_KERNEL")
@@ -242,9 +243,31 @@ def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeyp
     assert built == []
     monkeypatch.setattr(kernels, "cuda_compiler", lambda: "nvcc")
     usable_kernel(machine, 23, 12)
-    ((sizes, command, platform),) = built
+    (((sizes, *_), command, platform),) = built
     assert (sizes.cells, sizes.steps, sizes.outputs, platform) == (23, 12, 9, "CUDA")
     assert "-arch=sm_90" in command
+
+
+@needs_gcc
+def test_copy_has_a_kernel_on_gpus_with_little_shared_memory():
+    command = (shutil.which("g++"), "-O0", "-std=c++20", "-w", "-shared", "-fPIC", "-x", "c++", "-DEMULATED")
+    little = f"-DMOST_SHARED={kernels.shared_memory('89')}"
+
+    def fits(sizes: KernelSizes) -> bool:
+        return all(library.fits() for library, _ in building._libraries(sizes, (*command, little)).values())
+
+    assert any(map(fits, reversed(KernelSizes.choices(machine_of_copy(), 23, 12))))  # the smallest is the last
+
+
+@needs_gcc
+def test_the_first_kernel_that_fits_is_taken(monkeypatch):
+    small, large = (KernelSizes(3, 2, 2, hidden, hidden, 2, 2, 2, 1, 2, 1) for hidden in (2, 90))
+    monkeypatch.setattr(building, "shared_memory", lambda found: 40_000)
+    monkeypatch.setenv("KLEENE_CACHE", "off")
+    assert emulated_kernel(small) is not None
+    with pytest.warns(KleeneWarning, match="too little shared memory"):
+        assert emulated_kernel(large) is None
+    assert emulated_kernel(large, small).sizes == small
 
 
 @pytest.mark.parametrize(
@@ -255,14 +278,17 @@ def test_the_kernel_is_for_one_gpu_with_a_compiler_and_can_be_turned_off(monkeyp
         (43, 50, 8, True),
         (67, 50, 8, True),
         (96, 50, 8, True),
+        (32, 50, 10, True),
+        (25, 50, 12, True),
         (96, 50, 20, False),
         (97, 50, 2, False),
     ],
 )
 def test_the_registers_of_a_block_hold_the_tape_or_the_kernel_is_left_out(cells, hidden, width, fits):
     machine = NTM.random(10, outputs=9, width=width, hidden=(hidden, hidden), key=jax.random.key(0))
-    sizes = KernelSizes.of(machine, cells, 12)
-    assert sizes.fits == fits
-    warps, blocks = sizes.backward_warps, sizes.backward_blocks
-    registers = 65_536 // (32 * warps * blocks)  # of a thread
-    assert not fits or -(-cells // warps) * width < registers / 2
+    choices = KernelSizes.choices(machine, cells, 12)
+    assert bool(choices) == fits
+    for sizes in choices:
+        warps, blocks = sizes.backward_warps, sizes.backward_blocks
+        registers = 65_536 // (32 * warps * blocks)  # of a thread
+        assert -(-cells // warps) * width < registers / 2

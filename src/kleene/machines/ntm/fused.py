@@ -13,9 +13,7 @@ import jax.ffi
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from kleene.machines.ntm.building import LANES, TAPE_EVERY, Kernel
-
-TILE_UNITS, TILE_INPUTS = 16, 8  # of layers.h
+from kleene.machines.ntm.building import LANES, TAPE_EVERY, TILE_INPUTS, TILE_UNITS, Kernel
 
 
 class FusedRuns(NamedTuple):

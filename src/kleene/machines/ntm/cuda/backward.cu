@@ -81,8 +81,8 @@ __device__ void gate(float (&gated)[OWN], const float (&before)[OWN], const floa
 
 // Asks for what a step of the backward kernel loads: arrays that have a step together from one thread each, the rows of the others one by one.
 __device__ void prefetch_step(const int* asked, const float* log_heads, const Kept& kept, const Cotangents& from, int step, const Place& at) {
-  const auto whole_step = [&](const void* array, int first_step, int rows) {
-    prefetch_all(static_cast<const float*>(array) + (at.run * STEPS + first_step) * int64_t(rows * LANES), rows * LANES * 4);
+  const auto whole_step = [&](const auto* array, int first_step, int rows) {
+    prefetch_all(array + at.by_step(STEPS, first_step, rows, 0, 0), rows * LANES * 4);
   };
   if (threadIdx.x == 0 && !TAPE_SHARED && step % TAPE_EVERY == TAPE_EVERY - 1)
     prefetch_all(kept.tape + at.by_step(TAPES, step / TAPE_EVERY, WIDTH * CELLS, 0, 0), 4 * TAPE);
@@ -99,8 +99,7 @@ __device__ void prefetch_step(const int* asked, const float* log_heads, const Ke
 }
 
 __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
-    run_backward(const float* weights, const int* asked, const float* log_heads,
-                                                                    Kept kept, Cotangents from, Gradients to, int groups) {
+    run_backward(const float* weights, const int* asked, const float* log_heads, Kept kept, Cotangents from, Gradients to, int groups) {
   SHARED_MEMORY(shared);
   float* d_first = shared + BACKWARD_WEIGHTS;                // [FIRST]
   float* d_hidden = d_first + input_rows(FIRST) * STRIDE;    // [HIDDEN]
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
 
   for (int t = STEPS - 1; t >= 0; t--) {
     if (t > 0) prefetch_step(asked, log_heads, kept, from, t - 1, at);
-    float before[HEADS][OWN], content[HEADS][OWN], similar[HEADS][OWN] = {}, over[OWN], d_powers[HEADS][OWN];
+    float before[HEADS][OWN] = {}, content[HEADS][OWN], similar[HEADS][OWN] = {}, over[OWN], d_powers[HEADS][OWN];
     // Column k of the tape before this step. Both loops over the tape load it anew, because registers are scarcer than bandwidth.
     const auto load_tape = [&](float (&numbers)[OWN], int k) {
 #pragma unroll
@@ -222,7 +221,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
       }
     }
     __syncthreads();
-    // Here and below, single warps turn what is summed into the gradient of the command.
+    // Here and below, what all warps offered becomes the gradient of the command.
     EACH_ROW(r, 2 * WIDTH) {
       const float value = command[at.at(ERASE + r)];
       d_rows[at.at(ERASE + r)] = total(parts, r, at) * (1.f - value * value);

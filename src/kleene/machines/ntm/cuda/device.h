@@ -11,7 +11,7 @@ __device__ void prefetch(const void* address) { asm volatile("prefetch.global.L2
 
 // Asks for `bytes`, a multiple of 16, from one thread.
 __device__ void prefetch_all(const void* address, int bytes) {
-#if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "r"(bytes));
 #else
   for (int i = 0; i < bytes; i += 128) prefetch(static_cast<const char*>(address) + i);

@@ -1,5 +1,5 @@
-// As much of CUDA as the kernels need, on a CPU (device.h has it for a GPU): the threads of a block are threads, and blocks run one after the other. It is slow,
-// and there so that the kernel's arithmetic can be tested where there is no GPU.
+// As much of CUDA as the kernels need, on a CPU (device.h has it for a GPU): the threads of a block are threads, and blocks run one after the
+// other. It is slow, and there so that the arithmetic of the kernels can be tested where there is no GPU.
 #pragma once
 
 #include <barrier>
@@ -36,6 +36,7 @@ struct EmulatedWarp {
   float weights[LANES][4], inputs[LANES][2];
 };
 inline std::vector<std::unique_ptr<EmulatedWarp>> emulated_warps;
+inline std::mutex emulated_launch;  // the libraries of both kernels share all of these
 
 inline void __syncthreads() { emulated_barrier->arrive_and_wait(); }
 inline float __expf(float x) { return std::exp(x); }
@@ -75,12 +76,11 @@ inline void multiply_tile(float (&sums)[4], const uint32_t (&weights)[4], const 
     }
   warp.barrier.arrive_and_wait();
 }
-inline int shared_limit() { return 1 << 30; }
+inline int shared_limit() { return MOST_SHARED; }
 
 template <typename Kernel, typename... Arguments>
 ffi::Error launched(cudaStream_t, Kernel kernel, int blocks, int threads, int bytes, Arguments... arguments) {
-  static std::mutex one_at_a_time;  // threads of a block share the memory below
-  const std::lock_guard<std::mutex> alone(one_at_a_time);
+  const std::lock_guard<std::mutex> alone(emulated_launch);
   for (int block = 0; block < blocks; block++) {
     emulated_shared.assign(bytes / sizeof(float), std::nanf(""));  // what is read before it is written shows
     emulated_barrier = std::make_unique<std::barrier<>>(threads);

@@ -13,15 +13,16 @@ constexpr int LAST_BIAS = SECOND_BIAS + whole(HIDDEN);
 constexpr int FIRST_READ = LAST_BIAS + whole(ROWS);
 constexpr int FORWARD_WEIGHTS = FIRST_READ + whole(WIDTH);
 
-// The logarithm of a sum of exponentials over all cells: each warp offers those of its own cells, and after a barrier collects. Where the
-// largest exponent is known to lie between -bound and +bound, and that is little, nothing needs to be known of it.
-constexpr float LITTLE = CELLS > 1 ? 30.f : 0.f;  // the only cell has all of a head, to the last bit
+// The logarithm of a sum of exponentials over all cells: each warp offers those of its own cells, and after a barrier collects. The largest
+// exponent lies between -bound and +bound. Where exp(bound) is far from the limits of a float it need not be subtracted first. With one cell
+// it always is, so that the weight of that cell is exactly 1.
+constexpr float SAFE_EXPONENT = CELLS > 1 ? 30.f : 0.f;
 
 __device__ void offer_exponents(const float (&powers)[OWN], float bound, float* most, float* sums, int head, const Place& at) {
   float highest = NOTHING, sum = 0.f;
 #pragma unroll
   for (int i = 0; i < OWN; i++) highest = fmaxf(highest, powers[i]);
-  if (bound < LITTLE) highest = 0.f;
+  if (bound < SAFE_EXPONENT) highest = 0.f;
 #pragma unroll
   for (int i = 0; i < OWN; i++) sum += __expf(powers[i] - highest);
   most[at.of(head, at.warp)] = highest;
@@ -29,7 +30,7 @@ __device__ void offer_exponents(const float (&powers)[OWN], float bound, float* 
 }
 
 __device__ float log_of_sum(float bound, const float* most, const float* sums, int head, const Place& at) {
-  if (bound < LITTLE) return __logf(total(sums, head, at));
+  if (bound < SAFE_EXPONENT) return __logf(total(sums, head, at));
   float highest = NOTHING, sum = 0.f;
 #pragma unroll
   for (int w = 0; w < OWNERS; w++) highest = fmaxf(highest, most[at.of(head, w)]);
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS)
         });
     __syncthreads();
     HeadCommand asks[HEADS];
-    float gated[HEADS][OWN];  // first the similarity, then the content, then the gated head
+    float gated[HEADS][OWN];  // first the similarity, then the gated head
     float powers[HEADS][OWN];
     if (at.owns) {
       asks[0] = HeadCommand(command, 0, at), asks[1] = HeadCommand(command, 1, at);
@@ -199,6 +200,7 @@ constexpr int SHARED =
 
 ffi::Error forward(cudaStream_t stream, Floats weights, Ints symbols, Ints asked, Result logits, Result log_heads, Result written) {
   const Sizes sizes(symbols);
+  if (!sizes.are_small()) return ffi::Error::InvalidArgument("the NTM's kernel takes no run of so many steps");
   if (!sizes.blocks) return ffi::Error::Success();
   const Outputs out{logits->typed_data(), log_heads->typed_data(), written->typed_data()};
   return launched(stream, run_forward<false>, sizes.blocks, WARPS * LANES, SHARED, weights.typed_data(), symbols.typed_data(),

@@ -1,12 +1,14 @@
 // A layer for the 32 examples of a block, on tensor cores, as precise as with floats.
 //
-// A tile has 16 units and 8 examples. A tensor core takes the first 10 bits of a number after the point, so each number is the sum of a large and a small part, and a
-// product is that of the large parts and the two mixed ones; the product of the small parts is below the precision of a float. Weights lie in
-// the order in which the lanes of a warp take them (`_packed` in fused.py). A number of shared memory costs as much as a product where it is
-// used once; a tile uses each weight for 8 examples and each input for 16 units.
+// A tile has 16 units, 8 inputs and 8 examples. A tensor core takes 10 bits of a number after the point. So each number is split into a large
+// part, rounded to these 10 bits, and a small one; a product is that of the large parts and the two mixed ones. What is left out is below 2^-22 of
+// the product. Weights lie in the order in which the lanes of a warp take them (`_tiled` in fused.py). Without tiles every weight would be
+// loaded from shared memory for a single product, which takes longer than the product; a tile uses each weight for 8 examples and each input
+// for 16 units.
 #pragma once
 
-constexpr int TILE_UNITS = 16, TILE_EXAMPLES = 8, TILE_INPUTS = 8;
+static_assert(TILE_UNITS == 16 && TILE_INPUTS == 8, "the tiles of multiply_tile");
+constexpr int TILE_EXAMPLES = 8;
 constexpr int COLUMNS = LANES / TILE_EXAMPLES;
 constexpr int STRIDE = LANES + 8;  // of the rows that are inputs of a layer: the four rows that a warp reads at once are in different banks
 
@@ -21,7 +23,7 @@ struct Parts {
   uint32_t large[COUNT], small[COUNT];
 
   __device__ void set(int i, float number) {
-    large[i] = bits_of(number) & 0xffffe000u;
+    large[i] = (bits_of(number) + 0x1000u) & 0xffffe000u;
     small[i] = bits_of(number - number_of(large[i]));
   }
 };

@@ -7,8 +7,8 @@
 // layers. All weights of the seed lie in shared memory.
 //
 // The sizes are macros, set when a kernel is built: those of `KernelSizes` in building.py. The equations are those of addressing.py, and so are
-// the names. Arrays are [run, step, row, lane] where `fused.py` returns them, and [run, row, step, lane] where only gradients need them, so
-// that a product over steps and lanes gives the gradient of a layer.
+// the names. Arrays are [run, step, row, lane], but for the values of layers and their gradients, which are [run, row, step, lane], so that a
+// product over steps and lanes gives the gradient of a layer.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ constexpr int OWN = (CELLS + WARPS - 1) / WARPS;  // the cells of a warp
 constexpr int OWNERS = (CELLS + OWN - 1) / OWN;   // the warps that have cells
 constexpr float NOTHING = -1e30f;  // the exponent of what is no cell
 static_assert(LANES == 32 && PER_HEAD == 6, "a lane is an example; strength, gate, sharpening, and the shifts by -1, 0 and +1");
-static_assert(TAPE_EVERY == 1 || TAPE_EVERY == 2, "the backward kernel knows the writing head of one step before");
+static_assert(TAPE_EVERY == 2, "the backward kernel knows the writing head of one step before");
 static_assert(WARPS >= HEADS && WARPS * LANES <= 1024, "each head has a warp that closes its sums");
 
 __host__ __device__ constexpr int per_warp(int rows) { return (rows + WARPS - 1) / WARPS; }
@@ -94,7 +94,7 @@ __device__ void clear_rest(float* rows, const Place& at) {
 struct HeadCommand {
   float strength, length, gate, sharpening, shift[3];
 
-  // Bounds of the largest exponent: a cosine is at most 1, and a cell has at least one part in CELLS of a head that is not sharpened yet.
+  // Bounds of the largest exponent: a cosine is at most 1, and the weights of a head sum to 1, so that the largest is at least 1 / CELLS.
   __device__ float content_bound() const { return strength * length; }
   __device__ float power_bound() const { return sharpening * __logf(float(CELLS)); }
 
@@ -149,7 +149,8 @@ struct Neighbours {
   __device__ float after(const float (&values)[OWN], int i) const { return i + 1 < OWN ? values[i + 1] : right; }
 };
 
-// The tape is kept before every step whose number is a multiple of TAPE_EVERY, which is 1 or 2. The backward kernel computes the others.
+// The tape is kept before every second step. The backward kernel computes the others.
+static_assert(int64_t(STEPS) * LANES * (WIDTH * CELLS + FIRST + HIDDEN + ROWS) <= INT32_MAX, "a run is counted in 32 bits");
 constexpr int TAPES = (STEPS + TAPE_EVERY - 1) / TAPE_EVERY;
 
 // What the forward kernel keeps for the backward one.
@@ -170,5 +171,7 @@ struct Sizes {
     groups = sizes[sizes.size() - 3], steps = sizes[sizes.size() - 2];
     blocks = steps ? array.element_count() / (int64_t(steps) * LANES) : 0;
   }
+  // Whether what lies within a run can be counted in 32 bits.
+  bool are_small() const { return int64_t(steps) * LANES * (HEADS * CELLS + OUTPUTS + WIDTH) <= INT32_MAX; }
 };
 

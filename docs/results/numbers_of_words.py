@@ -1,0 +1,187 @@
+"""The numbers of claims of both papers on interdependence; `numbers_of_claims.py` has all."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from number_words import Numbers, listed  # these four lie beside this file
+from rule_tables import (
+    at_test,
+    bracketed,
+    conditions,
+    epoch_of,
+    last,
+    mastered,
+    mastered_in_each,
+)
+from tables import stored
+from word_tables import FEW, words
+
+from kleene.experiments.english_report import signed, strata_means, told
+from kleene.experiments.resampling import interval_over
+from kleene.experiments.word_pairs import CLASSES
+
+ENDS = {"omega_in": "P(ω), known scaffolds", "omega_out": "P(ω), random scaffolds"}
+
+
+def curves(measure: str, *, title: str, place: int | None = None) -> Numbers:
+    """What a measure of the rules has come to at the last test, condition by condition."""
+    content = stored("rules")
+    key = f"{measure}, i = {place}" if place is not None else measure
+    found = (f"{name} {bracketed(content, last(content, c, measure, place))}" for name, c in conditions(content))
+    return {"paper": content["paper"][key], "ours": f"{title}: {listed(found)}"}
+
+
+def earlier() -> Numbers:
+    """When the rule is learned: by the mean, and by the first and the last corpus, or seed of a single corpus."""
+    content, epochs = stored("rules"), []
+    for name, c in conditions(content):
+        each = sorted(mastered_in_each(content, c), key=lambda test: np.inf if test is None else test)
+        first, latest = epoch_of(content, each[0]), epoch_of(content, each[-1])
+        epochs.append(f"{name} {epoch_of(content, mastered(c))} ({first}–{latest})")
+    return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {listed(epochs)}"}
+
+
+def both(*makers: Callable[[], Numbers]) -> Numbers:
+    """The numbers of a figure that has several panels."""
+    found = [maker() for maker in makers]
+    return {key: listed(numbers[key] for numbers in found) for key in ("paper", "ours")}
+
+
+def at_the_logits() -> Numbers:
+    """Interdependence of open symbol and conduit at the logits, at the quick size, with intervals over corpora."""
+    content = stored("rules-quick")
+    told = []
+    for name, measures in content["last"].items():
+        found = measures["interdependence_logits_in"]
+        low, high = found["over_corpora"]
+        told.append(f"{name} {found['mean']:.2f} ({low:.2f}–{high:.2f})")
+    ours = (
+        f"interdependence at the logits: {listed(told)}; intervals over {content['corpora']} corpora of the quick size"
+    )
+    return {"paper": content["paper"]["interdependence_in"], "ours": ours}
+
+
+def logits_by_distance() -> Numbers:
+    """Interdependence at the logits by distance in the sentence, in the networks of the quick size."""
+    content = stored("english-quick")
+    rows = [row for row in content["measures"]["logits"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
+    told = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{told}; {_networks(content)} of the quick size"}
+
+
+def logits_by_edges() -> Numbers:
+    """Rank correlations of interdependence at the logits with edges of the tree, by classes of the words."""
+    content = stored("english-quick")
+    told = []
+    for group in ("trained", "untrained"):
+        trends = content["measures"]["logits"][group]["syntax_trends"]
+        for classes in CLASSES:
+            found = [row["networks"] for row in trends if row["classes"] == classes and row["correlation"] is not None]
+            means = np.mean(found, axis=0)
+            ends, between = (interval_over(means), " to ") if len(means) > FEW else (means, " and ")
+            brackets = between.join(signed(end, 2) for end in ends)
+            told.append(f"{group}, {classes} {signed(float(means.mean()), 2)} ({brackets})")
+    which = f"{_networks(content)} of the quick size"
+    ours = f"rank correlation with edges, mean over distances: {listed(told)}; {which}"
+    return {"paper": content["paper"]["syntax"], "ours": ours}
+
+
+def climbing() -> Numbers:
+    """P(ω) by α alone and by α and the whole scaffold of eight tokens, as the rule is mastered."""
+    content, told = stored("rules"), []
+    for name, c in conditions(content):
+        test = mastered(c)
+        if name.startswith("k=8") and test is not None:
+            found = at_test(content, c["omega_by_prefix_in"], test)
+            alone, every = (bracketed(content, found[:, token]) for token in (0, -1))
+            told.append(f"{name} {alone} by α alone, {every} by all")
+    return {"paper": content["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
+
+
+def gradients() -> Numbers:
+    content, told = stored("rules"), []
+    sixth = int(np.argmin(np.abs(np.array(content["curves"]["epochs"]) - 6)))
+    for name, c in conditions(content):
+        found = np.nanmean(c["gradient_in"], axis=2)  # NaN past the end of a short scaffold
+        early, late = (bracketed(content, at_test(content, found, test)) for test in (sixth, -1))
+        told.append(f"{name} {early} and {late}")
+    after = f"after {epoch_of(content, sixth)} and {epoch_of(content, -1)} epochs"
+    return {"paper": content["paper"]["gradient_in"], "ours": f"{after}: {listed(told)}"}
+
+
+def frequency() -> Numbers:
+    """What α and the scaffold contribute to P(ω), by length and number of rules."""
+    content = stored("rule-frequency")
+    told = []
+    for name, c in conditions(content):
+        alpha = bracketed(content, last(content, c, "omega_by_prefix_out", 0))
+        scaffold = last(content, c, "omega_by_scaffold_out").mean()
+        told.append(f"{name} {alpha}, by the scaffold {scaffold:.4f}")
+    paper = (
+        f"by α: {content['paper']['omega_by_prefix_out, i = 0']}",
+        f"by the scaffold: {content['paper']['omega_by_scaffold_out']}",
+    )
+    return {"paper": listed(paper), "ours": f"P(ω) by α alone: {listed(told)}"}
+
+
+def distances(name: str) -> Numbers:
+    content = words(name)
+    rows = [row for row in content["measures"]["hidden"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
+    means = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
+    return {"paper": content["paper"]["distance"], "ours": f"{means}; {_networks(content)}"}
+
+
+def _ends(row: dict[str, Any]) -> str:
+    """The interval over networks in brackets, or the values of two, whose interval would say nothing."""
+    networks = row.get("networks", [])
+    if len(networks) <= FEW:
+        return " ({:.3f} and {:.3f})".format(*networks) if networks else ""
+    return " ({:.3f}–{:.3f})".format(*row["over_networks"])
+
+
+def _networks(content: Any) -> str:
+    known = {1: "one network", 2: "two networks"}
+    return known.get(content["networks"], f"intervals over {content['networks']} networks")
+
+
+def correlations(column: str, with_what: str) -> Numbers:
+    """Rank correlations with edges of the tree or with frequency, the mean over strata."""
+    content = words("english")
+    trends = content["measures"]["hidden"]["trained"][f"{column}_trends"]
+    below = sum(row["correlation"] < 0 for row in trends if row["correlation"] is not None)
+    mean = f"{told(strata_means(trends))} in the mean over strata, below 0 in {below} of {len(trends)}"
+    return {
+        "paper": content["paper"][column],
+        "ours": f"rank correlation with {with_what} {mean}; {_networks(content)}",
+    }
+
+
+RULES: dict[str, Callable[[], Numbers]] = {
+    "compose-figure-7a": earlier,
+    "compose-figure-7b": partial(curves, "omega_out", title=ENDS["omega_out"]),
+    "compose-figure-8": partial(curves, "omega_by_prefix_out", title="P(ω) by α alone, random scaffolds", place=0),
+    "compose-figure-9": climbing,
+    "compose-figure-10": partial(curves, "interdependence_in", title="DI(α, scaffold)"),
+    "compose-figure-11": frequency,
+    "compose-figure-12": gradients,
+    "earlier-figure-11": gradients,
+}
+EARLIER: dict[str, Callable[[], Numbers]] = {
+    "earlier-figure-3": partial(both, RULES["compose-figure-7a"], RULES["compose-figure-7b"]),
+    "earlier-figure-4": RULES["compose-figure-8"],
+    "earlier-figure-5": climbing,
+    "earlier-figure-6": at_the_logits,
+    "earlier-figure-8": logits_by_distance,
+    "earlier-figure-9": logits_by_edges,
+    "earlier-figure-10": frequency,
+}
+NUMBERS: dict[str, Callable[[], Numbers]] = {
+    "compose-figure-3": partial(distances, "english"),
+    "compose-figure-4": partial(correlations, "syntax", "edges"),
+    "compose-frequency": partial(correlations, "frequency", "frequency"),
+    "ours-english-grammar": partial(distances, "english-grammar"),
+    **RULES,
+    **EARLIER,
+}
