@@ -131,21 +131,27 @@ def emulated_kernel(*choices: KernelSizes) -> Kernel | None:
 def _built(choices: tuple[KernelSizes, ...], command: tuple[str, ...], platform: str) -> Kernel | None:
     """The first kernel that fits, registered; None, with a warning, if it cannot be built or none fits."""
     with _building:
-        return _registered(choices, command, platform)
+        return _first_that_fits(choices, command, platform)
 
 
 @functools.cache
-def _registered(choices: tuple[KernelSizes, ...], command: tuple[str, ...], platform: str) -> Kernel | None:
-    for sizes in choices:
-        try:
-            libraries = _libraries(sizes, command)
-        except (OSError, subprocess.SubprocessError) as error:
-            output = getattr(error, "stderr", None) or str(error)
-            lines = "\n".join(output.strip().splitlines()[-5:])
-            return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
-        if all(library.fits() for library, _ in libraries.values()):
-            return Kernel(sizes, *_targets(libraries, platform))
-    return _left_out("the device has too little shared memory for it") if choices else None
+def _first_that_fits(choices: tuple[KernelSizes, ...], command: tuple[str, ...], platform: str) -> Kernel | None:
+    try:
+        found = (_registered(sizes, command, platform) for sizes in choices)
+        kernel = next((kernel for kernel in found if kernel is not None), None)
+    except (OSError, subprocess.SubprocessError) as error:
+        output = getattr(error, "stderr", None) or str(error)
+        lines = "\n".join(output.strip().splitlines()[-5:])
+        return _left_out(f"it could not be built; the compiler or the loader said:\n{lines}")
+    return _left_out("the device has too little shared memory for it") if choices and kernel is None else kernel
+
+
+@functools.cache
+def _registered(sizes: KernelSizes, command: tuple[str, ...], platform: str) -> Kernel | None:
+    """The kernel of these sizes, or None if it does not fit."""
+    libraries = _libraries(sizes, command)
+    fits = all(library.fits() for library, _ in libraries.values())
+    return Kernel(sizes, *_targets(libraries, platform)) if fits else None
 
 
 def _libraries(sizes: KernelSizes, command: tuple[str, ...]) -> dict[str, tuple[Any, str]]:
