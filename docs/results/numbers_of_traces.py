@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import numpy as np
 from number_words import Numbers, listed  # these two lie beside this file
 from tables import AS_THE_PAPER, HEADS, NRAM, baseline, hinted, share, sharpness, stored
 
