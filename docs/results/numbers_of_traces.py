@@ -164,7 +164,7 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-14": partial(errors, "increment", ""),
     "traces-figure-15": partial(errors, "permute", ""),
     "traces-figure-16": partial(errors, "list_k", ""),
-    "traces-figure-17": partial(errors, "merge"),
+    "traces-figure-17": partial(errors, "merge", ""),
     "traces-figure-18": merge,
     "ours-nram-deviations": deviations,
 }
