@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -162,7 +163,9 @@ def test_ctrl_c_leaves_what_was_measured(here):
     checkout = here / "src/kleene/benchmarking.py"
     code = f"from kleene import benchmarking as b, cli; b.__file__ = {str(checkout)!r}; cli.main()"
     command = [sys.executable, "-c", code, "bench", "tiny", "alta", "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # What a shell starts in the background ignores Ctrl-C, and so would the process.
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     while not Path("waiting").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
