@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -162,10 +161,10 @@ def test_ctrl_c_leaves_what_was_measured(here):
     Path("benchmarks/bench_tiny.py").write_text(WAITING)
     checkout = here / "src/kleene/benchmarking.py"
     code = f"from kleene import benchmarking as b, cli; b.__file__ = {str(checkout)!r}; cli.main()"
-    command = [sys.executable, "-c", code, "bench", "tiny", "alta", "--json"]
-    # What a shell starts in the background ignores Ctrl-C, and so would the process.
-    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
+    # What a shell starts in the background ignores Ctrl-C, and so would a process that it starts.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    command = [sys.executable, "-c", heard + code, "bench", "tiny", "alta", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not Path("waiting").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
