@@ -11,9 +11,9 @@ from rule_tables import (
     bracketed,
     conditions,
     epoch_of,
+    epochs_of_mastery,
     last,
-    mastered,
-    mastered_in_each,
+    later_than_mastery,
 )
 from tables import stored
 from word_tables import FEW, words
@@ -25,21 +25,22 @@ from kleene.experiments.word_pairs import CLASSES
 ENDS = {"omega_in": "P(ω), known scaffolds", "omega_out": "P(ω), random scaffolds"}
 
 
-def curves(measure: str, *, title: str, place: int | None = None) -> Numbers:
-    """What a measure of the rules has come to at the last test, condition by condition."""
+def curves(measure: str, *, title: str, place: int | None = None, paper: str | None = None) -> Numbers:
+    """What a measure of the rules has come to at the last test, condition by condition.
+
+    `paper` names the entry with the papers' claim, where it is not the measure's own.
+    """
     content = stored("rules")
-    key = f"{measure}, i = {place}" if place is not None else measure
-    found = (f"{name} {bracketed(content, last(content, c, measure, place))}" for name, c in conditions(content))
+    key = paper or (f"{measure}, i = {place}" if place is not None else measure)
+    most = 1 if measure.startswith("omega") else np.inf
+    found = (f"{name} {bracketed(content, last(content, c, measure, place), most)}" for name, c in conditions(content))
     return {"paper": content["paper"][key], "ours": f"{title}: {listed(found)}"}
 
 
 def earlier() -> Numbers:
     """When the rule is learned: by the mean, and by the first and the last corpus, or seed of a single corpus."""
-    content, epochs = stored("rules"), []
-    for name, c in conditions(content):
-        each = sorted(mastered_in_each(content, c), key=lambda test: np.inf if test is None else test)
-        first, latest = epoch_of(content, each[0]), epoch_of(content, each[-1])
-        epochs.append(f"{name} {epoch_of(content, mastered(c))} ({first}–{latest})")
+    content = stored("rules")
+    epochs = (f"{name} {epochs_of_mastery(content, c)}" for name, c in conditions(content))
     return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {listed(epochs)}"}
 
 
@@ -47,20 +48,6 @@ def both(*makers: Callable[[], Numbers]) -> Numbers:
     """The numbers of a figure that has several panels."""
     found = [maker() for maker in makers]
     return {key: listed(numbers[key] for numbers in found) for key in ("paper", "ours")}
-
-
-def at_the_logits() -> Numbers:
-    """Interdependence of open symbol and conduit at the logits, at the quick size, with intervals over corpora."""
-    content = stored("rules-quick")
-    told = []
-    for name, measures in content["last"].items():
-        found = measures["interdependence_logits_in"]
-        low, high = found["over_corpora"]
-        told.append(f"{name} {found['mean']:.2f} ({low:.2f}–{high:.2f})")
-    ours = (
-        f"interdependence at the logits: {listed(told)}; intervals over {content['corpora']} corpora of the quick size"
-    )
-    return {"paper": content["paper"]["interdependence_in"], "ours": ours}
 
 
 def logits_by_distance() -> Numbers:
@@ -92,10 +79,9 @@ def climbing() -> Numbers:
     """P(ω) by α alone and by α and the whole scaffold of eight tokens, as the rule is mastered."""
     content, told = stored("rules"), []
     for name, c in conditions(content):
-        test = mastered(c)
-        if name.startswith("k=8") and test is not None:
-            found = at_test(content, c["omega_by_prefix_in"], test)
-            alone, every = (bracketed(content, found[:, token]) for token in (0, -1))
+        found = later_than_mastery(content, c, "omega_by_prefix_in")
+        if name.startswith("k=8") and found is not None:
+            alone, every = (bracketed(content, found[:, token], 1) for token in (0, -1))
             told.append(f"{name} {alone} by α alone, {every} by all")
     return {"paper": content["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
 
@@ -116,7 +102,7 @@ def frequency() -> Numbers:
     content = stored("rule-frequency")
     told = []
     for name, c in conditions(content):
-        alpha = bracketed(content, last(content, c, "omega_by_prefix_out", 0))
+        alpha = bracketed(content, last(content, c, "omega_by_prefix_out", 0), 1)
         scaffold = last(content, c, "omega_by_scaffold_out").mean()
         told.append(f"{name} {alpha}, by the scaffold {scaffold:.4f}")
     paper = (
@@ -172,7 +158,9 @@ EARLIER: dict[str, Callable[[], Numbers]] = {
     "earlier-figure-3": partial(both, RULES["compose-figure-7a"], RULES["compose-figure-7b"]),
     "earlier-figure-4": RULES["compose-figure-8"],
     "earlier-figure-5": climbing,
-    "earlier-figure-6": at_the_logits,
+    "earlier-figure-6": partial(
+        curves, "interdependence_logits_in", title="DI(α, conduit) at the logits", paper="interdependence_in"
+    ),
     "earlier-figure-8": logits_by_distance,
     "earlier-figure-9": logits_by_edges,
     "earlier-figure-10": frequency,

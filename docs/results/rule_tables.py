@@ -69,9 +69,12 @@ def estimate(content: Any, values: np.ndarray) -> str:
     return f"{values.mean():.2f} ±{(high - low) / 2:.2f}"
 
 
-def bracketed(content: Any, values: np.ndarray) -> str:
-    """The same with both ends in brackets, in more digits where it is small."""
-    ends = interval_over(values) if corpora(content) > 1 else (values.min(), values.max())
+def bracketed(content: Any, values: np.ndarray, most: float = np.inf) -> str:
+    """The same with both ends in brackets, in more digits where it is small.
+
+    No measure is below 0 or above `most`, so no interval reaches there.
+    """
+    ends = np.clip(interval_over(values), 0, most) if corpora(content) > 1 else (values.min(), values.max())
     return _in_brackets(values.mean(), *ends)
 
 
@@ -90,6 +93,27 @@ def mastered_in_each(content: Any, curves: Curves) -> list[int | None]:
     tests = range(len(curves["omega_in"]))
     each = np.stack([at_test(content, curves["omega_in"], test) for test in tests])
     return [_first_above_half(values) for values in each.T]
+
+
+def later_than_mastery(content: Any, curves: Curves, measure: str, epochs: float = 0) -> np.ndarray | None:
+    """A measure so many epochs after the rule is mastered, in each corpus or seed by its own mastery.
+
+    None where one of them does not master it, or training ends before.
+    """
+    at, found = np.array(content["curves"]["epochs"]), []
+    for number, test in enumerate(mastered_in_each(content, curves)):
+        reached = [] if test is None else np.flatnonzero(at >= at[test] + epochs)
+        if not len(reached):
+            return None
+        found.append(at_test(content, curves[measure], reached[0])[number])
+    return np.stack(found)
+
+
+def epochs_of_mastery(content: Any, curves: Curves) -> str:
+    """The epoch at which the mean of P(ω) passes one half, and the first and the last corpus or seed to do so."""
+    each = sorted(mastered_in_each(content, curves), key=lambda test: np.inf if test is None else test)
+    first, latest = epoch_of(content, each[0]), epoch_of(content, each[-1])
+    return f"{epoch_of(content, mastered(curves))} ({first}–{latest})"
 
 
 def _first_above_half(values: np.ndarray) -> int | None:
@@ -114,7 +138,7 @@ def runs() -> str:
         shared = [f"{texts // corpora(content)}", f"{corpora(content)}", f"{seeds}", f"{seeds * texts}"]
         epochs = epoch_of(content, -1)
         time = f"{content['seconds']:.0f} s, {content['versions']['device']}"
-        asked = name.endswith("-quick") and corpora(content) != CORPORA["quick"]
+        asked = corpora(content) != CORPORA["quick" if name.endswith("-quick") else "full"]
         command = f"{title[:-1]} --corpora {corpora(content)}`" if asked else title
         return [command, *shared, f"{plan['lesson']['hidden']}", epochs, f"{plan['iterations']:,}", time]
 
@@ -169,28 +193,31 @@ def _apart(content: Any, sides: Sequence[np.ndarray]) -> list[str]:
 
 def aligned(content: Any) -> str:
     """Interdependence of α and scaffold so many epochs after the rule is mastered: figure 10 by mastery."""
-    epochs = np.array(content["curves"]["epochs"])
 
-    def cell(curves: Curves, test: int | None, later: int) -> str:
-        reached = [] if test is None else np.flatnonzero(epochs >= epochs[test] + later)
-        return f"{curves['interdependence_in'][reached[0]].mean():.2f}" if len(reached) else ""
+    def cell(curves: Curves, later: int) -> str:
+        found = later_than_mastery(content, curves, "interdependence_in", later)
+        return "" if found is None else f"{found.mean():.2f}"
 
-    rows = []
-    for kind, curves in conditions(content):
-        test = mastered(curves)
-        rows.append([kind, epoch_of(content, test), *(cell(curves, test, later) for later in AFTER)])
+    rows = [
+        [kind, epochs_of_mastery(content, curves), *(cell(curves, later) for later in AFTER)]
+        for kind, curves in conditions(content)
+    ]
     return markdown(["", "epoch of P(ω) = ½", *(f"{later} later" for later in AFTER)], rows)
 
 
 def prefixes(content: Any) -> str:
     """Figure 9: P(ω) by α and the first tokens of the scaffold, k = 8, with known and with random scaffolds."""
-    rows, end = [], len(content["curves"]["epochs"]) - 1
+    rows = []
     for kind, curves in conditions(content):
-        for test in dict.fromkeys((mastered(curves), end)) if kind.startswith("k=8") else ():
-            for where, title in (("in", "known"), ("out", "random")) if test is not None else ():
-                found = curves[f"omega_by_prefix_{where}"][test].mean(axis=0)
-                tokens = (f"{found[token]:.2f}" for token in (0, 1, 2, 4, len(found) - 1))
-                rows.append([kind, epoch_of(content, test), title, *tokens])
+        for epoch in ("mastery", "end") if kind.startswith("k=8") else ():
+            for where, title in (("in", "known"), ("out", "random")):
+                measure = f"omega_by_prefix_{where}"
+                by_mastery = epoch == "mastery"
+                found = later_than_mastery(content, curves, measure) if by_mastery else curves[measure][-1]
+                if found is not None:
+                    told = epochs_of_mastery(content, curves) if by_mastery else epoch_of(content, -1)
+                    means = found.mean(axis=0)
+                    rows.append([kind, told, title, *(f"{means[token]:.2f}" for token in (0, 1, 2, 4, -1))])
     return markdown(["", "epoch", "scaffolds", "α alone", "1 token", "2", "4", "all"], rows)
 
 

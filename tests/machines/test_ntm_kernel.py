@@ -15,6 +15,8 @@ import pytest
 
 from kleene import kernels
 from kleene.errors import KleeneWarning
+from kleene.experiments.partial_traces import NTM as NTM_TABLES
+from kleene.experiments.partial_traces import ntm_table
 from kleene.machines.ntm import building, fused
 from kleene.machines.ntm.building import Kernel, KernelSizes, cuda_kernel, emulated_kernel, usable_kernel
 from kleene.machines.ntm.ntm import NTM
@@ -100,17 +102,8 @@ def test_the_kernel_runs_and_differentiates_as_the_plain_machine_does(case):
     assert_close(run_and_gradient(with_kernel(kernel), models, symbols, asked, directions), expected)
 
 
-@needs_gcc
-@pytest.mark.parametrize("sharpness", [12.0, 30.0, 60.0])
-def test_heads_may_be_as_sharp_as_they_like(sharpness):
-    """Sums of exponentials go without the largest one where it cannot be large; it is large in the later of these.
-
-    A sharp head makes much of rounding, so the kernel may differ as weights do that are rounded once more.
-    """
-    sizes, batch = CASES["a warp with fewer cells"]
-    models, (symbols, asked, directions) = machines(sizes), inputs(sizes, batch)
-    sharp = 2 * sizes.width + np.array([0, 2, 6, 8])  # strength and sharpening of both heads
-    models = eqx.tree_at(lambda machine: machine.command_bias, models, models.command_bias.at[1, sharp].add(sharpness))
+def assert_as_close_as_rounding(sizes: KernelSizes, models: NTM, symbols, asked, directions):
+    """The kernel differs from the plain run by little more than plain runs do whose weights are rounded once more."""
     draw = np.random.default_rng(7)
     rounded = jax.tree.map(lambda w: w * jnp.array(1 + 6e-8 * draw.normal(size=w.shape), jnp.float32), models)
 
@@ -124,6 +117,31 @@ def test_heads_may_be_as_sharp_as_they_like(sharpness):
         return max(float(jnp.abs(one - other).max() / jnp.abs(other).max()) for one, other in zip(arrays, plain))
 
     assert worst(found) < 5 * worst(close) < 1e-2
+
+
+@needs_gcc
+@pytest.mark.parametrize("sharpness", [12.0, 30.0, 60.0])
+def test_heads_may_be_as_sharp_as_they_like(sharpness):
+    """Sums of exponentials go without the largest one where it cannot be large; it is large in the later of these.
+
+    A sharp head makes much of rounding.
+    """
+    sizes, batch = CASES["a warp with fewer cells"]
+    models, given = machines(sizes), inputs(sizes, batch)
+    sharp = 2 * sizes.width + np.array([0, 2, 6, 8])  # strength and sharpening of both heads
+    models = eqx.tree_at(lambda machine: machine.command_bias, models, models.command_bias.at[1, sharp].add(sharpness))
+    assert_as_close_as_rounding(sizes, models, *given)
+
+
+@pytest.mark.skipif(jax.default_backend() != "gpu", reason="a GPU runs these sizes, an emulation takes minutes")
+@pytest.mark.parametrize("task", sorted(NTM_TABLES))
+def test_the_kernel_is_right_at_the_sizes_of_figure_9(task):
+    taught = ntm_table(task, "full").plans[0].lesson
+    machine = jax.eval_shape(taught.fresh, jax.random.key(0)).machine
+    steps = taught.machine.task.steps(taught.task.longest)
+    sizes = KernelSizes.choices(machine, taught.machine.cells, steps)[0]
+    fresh = jax.vmap(lambda key: taught.fresh(key).machine)(jax.random.split(jax.random.key(3), SEEDS))
+    assert_as_close_as_rounding(sizes, fresh, *inputs(sizes, taught.batch))
 
 
 @needs_gcc

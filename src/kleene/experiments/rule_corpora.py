@@ -23,7 +23,7 @@ TRAINING: dict[Size, dict[str, Any]] = {
 }
 MEASURED = {"quick": 50, "full": 200}  # rules of each test
 CORPORA: dict[Size, int] = {"quick": 3, "full": 5}  # of each condition
-SEEDS: dict[Size, int] = {"quick": 1, "full": 2}  # networks of each corpus
+NETWORKS = 1  # of each corpus
 PAPER = {
     "omega_in": "familiar scaffolds: the rule is learned earlier",
     "omega_out": "familiar scaffolds: the rule never generalises; unfamiliar: it does",
@@ -89,7 +89,7 @@ def _plan(
 ) -> Plan:
     counts = {
         "corpora": CORPORA[size] if corpora is None else corpora,
-        "seeds": SEEDS[size] if networks is None else networks,
+        "seeds": NETWORKS if networks is None else networks,
     }
     return rule_plan(name, settings, **counts, measured=MEASURED[size], iterations=iterations, **TRAINING[size])
 
