@@ -124,7 +124,7 @@ def training_times() -> Numbers:
 
 
 def merge() -> Numbers:
-    """Figure 18 at its quick size: errors in % by difficulty, with intervals over runs."""
+    """Figure 18: errors in % by difficulty, with the 10th and the 90th percentile of runs."""
     told = []
     for name, row in stored("figure-18")["errors"].items():
         cells = zip(row["difficulty"], row["wrong"], row["low"], row["high"])

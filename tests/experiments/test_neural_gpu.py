@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from kleene.experiments.neural_gpu import PAPER, draw_curves, experiments, merge_compared
+from kleene.experiments.neural_gpu import PAPER, draw_curves, experiments, merge_compared, merge_repeated
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
 
@@ -19,15 +19,17 @@ def report_of(plan, share):
     return TeachingReport(plan, Progress(plan.iterations, 1.0, [tested]))
 
 
-def test_the_full_size_has_the_papers_runs_and_both_readings_of_its_samples():
-    once, again, nram = merge_compared("full").plans
+def test_the_full_sizes_have_the_papers_runs_and_both_readings_of_its_samples():
+    (once, nram), (again,) = merge_compared("full").plans, merge_repeated("full").plans
     assert [plan.runs for plan in (once, again, nram)] == [20, 20, 38]
+    assert again.iterations == 20_000
     assert [plan.iterations * plan.lesson.facts()["batch"] for plan in (once, nram)] == [10_000, 5_000]
     assert again.lesson.facts()["samples"] == 10_000
     assert {plan.lesson.facts()["hidden"] for plan in (once, again)} == {96}
     assert [setting["kind"] for setting in nram.settings] == ["full"]
     assert once.lesson.lengths == nram.lesson.lengths
-    assert {plan.iterations for plan in merge_compared("full", 7).plans} == {7}
+    seven = (*merge_compared("full", 7).plans, *merge_repeated("full", 7).plans)
+    assert {plan.iterations for plan in seven} == {7}
 
 
 def test_errors_are_means_over_runs_with_their_spread(tmp_path):
@@ -38,6 +40,7 @@ def test_errors_are_means_over_runs_with_their_spread(tmp_path):
     assert (first["mean"], set(first["wrong"])) == (100, {100})
     assert (second["mean"], second["runs"], set(second["wrong"])) == (75, 4, {75})
     assert second["low"][0] < 75 < second["high"][0] == 100
+    assert (set(first["some_right"]), set(second["some_right"])) == ({0}, {1})
     assert found["summary"][0].startswith("Neural GPU, 10,000 examples: 100.0% wrong")
     assert found["summary"][1].startswith("NRAM, full traces, 5,000 examples: 75.0% wrong")
     picture = draw_curves(json.loads(json.dumps(found))["errors"], tmp_path / "figure.svg", title=experiment.shows)

@@ -66,7 +66,9 @@ _LINES = (
     Listed("nram-deviations", "NRAM, what each way in which training may differ from the paper's changes (ours)",
            quick="445 s by the clock"),
     Listed("neural-gpu-merge", "Merge, an NRAM with full traces beside a Neural GPU (Partial Traces, figure 18)",
-           "231 s"),
+           "231 s", "1,300 s on 2 cores"),
+    Listed("neural-gpu-merge-repeated", "Merge, a Neural GPU that sees 10,000 examples again and again (Partial "
+           "Traces, figure 18 in another reading)"),
     Listed("states-tomita_2-rnn", f"{STATES} tomita_2, RNN"),
     Listed("states-tomita_2-lstm", f"{STATES} tomita_2, LSTM"),
     Listed("states-tomita_3-rnn", f"{STATES} tomita_3, RNN", full="92 s on 2 cores"),
