@@ -135,7 +135,7 @@ def merge() -> Numbers:
 
 
 def deviations() -> Numbers:
-    """Errors by what differs from the paper's training, Increment at the quick size."""
+    """Errors by what differs from the paper's training, in Increment."""
     content = stored("nram-deviations")
     seeds = content["settings"][0]["seeds"]
 

@@ -236,11 +236,14 @@ def _error(content: Any, kind: str) -> str:
 
 
 def deviations() -> str:
-    """Errors in % by what differs from the paper's training, of Increment at the quick size."""
+    """Errors in % by what differs from the paper's training, of Increment."""
     content = stored("nram-deviations")
-    kinds = list(content["paper"]["increment"])
-    rows = {**content["errors"]["increment"], "paper's numbers": content["paper"]["increment"]}
-    return markdown(["", *kinds], [[title, *(f"{found[kind]:.1f}" for kind in kinds)] for title, found in rows.items()])
+    paper, learned = content["paper"]["increment"], iter(content["settings"])  # variant by variant
+    rows = [
+        [variant, *(f"{found[kind]:.1f} ({next(learned)['generalised']})" for kind in paper)]
+        for variant, found in content["errors"]["increment"].items()
+    ]
+    return markdown(["", *paper], [*rows, ["paper's numbers", *(f"{error:.1f}" for error in paper.values())]])
 
 
 def distances() -> str:
