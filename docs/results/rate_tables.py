@@ -149,9 +149,12 @@ def pieces() -> str:
 
 
 def _is_whole(task: str) -> bool:
-    """Whether a grid of this task, in any reading of it, is stored with the paper's number of iterations."""
-    grids = tables.HERE.glob(f"figure-{FIGURE_9[task].figure}-{task}*.json")
-    return any(stored(file.stem)["plans"][0]["iterations"] >= ITERATIONS for file in grids)
+    """Whether a grid of this task, in any reading of it, is stored with the paper's number of iterations.
+
+    A file with some rows of a grid has no baseline.
+    """
+    grids = [stored(file.stem) for file in tables.HERE.glob(f"figure-{FIGURE_9[task].figure}-{task}*.json")]
+    return any(tables.hinted(grid, "none") and grid["plans"][0]["iterations"] >= ITERATIONS for grid in grids)
 
 
 def _duration(hours: float) -> str:

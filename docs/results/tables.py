@@ -117,6 +117,25 @@ def row_means(name: str) -> str:
     return markdown(["", *kinds], [[title, *(f"{value:.0f}" for value in found)] for title, found in rows.items()])
 
 
+def one_row(name: str, kind: str) -> str:
+    """A row of figure 9, a line for each density: the paper's share in each column and ours, in %."""
+    content = stored(name)
+    columns, paper = content["paper"]["columns"], content["paper"]["rows"][kind]
+    cells = {(row["density"], row["strength"]): row for row in hinted(content, kind)}
+    strengths = list(dict.fromkeys(strength for _, strength in columns))
+
+    def cell(density: float, strength: float) -> str:
+        row, theirs = cells[density, strength], paper[columns.index([density, strength])]
+        shown = "unreadable" if theirs is None else f"{theirs}"
+        return f"{shown}, {100 * row['generalised'] / row['seeds']:.0f} ({ever(row):.0f})"
+
+    rows = [
+        [f"{density:.0%} of the examples", *(cell(density, strength) for strength in strengths)]
+        for density in dict.fromkeys(density for density, _ in columns)
+    ]
+    return markdown(["paper, ours (at some test)", *(f"λ = {strength:g}" for strength in strengths)], rows)
+
+
 def strongest(name: str) -> str:
     """The cells of figure 9 with all hints and λ = 1, in %."""
     content = stored(name)
@@ -365,6 +384,7 @@ def verdicts() -> str:
 TABLES: dict[str, Callable[[], str]] = (
     {
         "figure 9 without hints": baselines,
+        "corners: RepeatFlip3d (9e)": lambda: one_row("figure-9e-repeat_flip_3d-corner", "corner"),
         "figure 4": improvements,
         "figure 6": peaks,
         "figure 12, stated": lambda: nram("-stated"),

@@ -16,6 +16,7 @@ from kleene.experiments.partial_traces import (
     ntm_table,
     state_hints,
 )
+from kleene.sweeping.cells import cells_of_plan
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
 
@@ -40,6 +41,17 @@ def test_fresh_seeds_are_those_of_every_plan_and_begin_with_the_first_seed():
         assert all(min(plan.seeds) == 1000 for plan in made().plans), name
     baseline, grid = ntm_table("repeat_flip_3d", "full", first_seed=1000).plans
     assert (baseline.seeds, grid.seeds) == (tuple(range(1000, 1040)), tuple(range(1000, 1010)))
+
+
+@pytest.mark.parametrize("size", ["quick", "full"])
+def test_some_rows_of_a_table_are_the_runs_that_they_are_in_the_whole_table(size):
+    kinds = ("corner", "read")
+    whole, rows = (ntm_table("copy", size, 20, 1000, kinds=chosen) for chosen in ((), kinds))
+    cells = {cell.name for plan in whole.plans for cell in cells_of_plan(plan) if cell.settings["hints"] in kinds}
+    (plan,) = rows.plans
+    assert {cell.name for cell in cells_of_plan(plan)} == cells
+    assert set(rows.paper["rows"]) == set(kinds)
+    assert rows.name == "figure-9a-copy-corner-read"
 
 
 def test_an_experiment_in_pieces_has_its_result_with_the_last_of_them(tmp_path, run):

@@ -126,31 +126,39 @@ FIGURE_4 = ("write", "read", "corner", "value", "address", "addr+val")
 
 
 def ntm_table(
-    task: str, size: Size = "quick", iterations: int | None = None, first_seed: int = 0, *, reading: str | None = None
+    task: str,
+    size: Size = "quick",
+    iterations: int | None = None,
+    first_seed: int = 0,
+    *,
+    reading: str | None = None,
+    kinds: tuple[str, ...] = (),
 ) -> Experiment:
     """Part of figure 9: hint kind × density × λ for a task of the NTM, or for another of its `READINGS`.
 
     Full size is the paper's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has only the
     strongest λ, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much. Tests go
     up to twice the training length, because the criterion needs no more and a longer tape takes longer.
+
+    With `kinds`, only these rows of the table are run, and no baseline; their runs are those of the whole table.
     """
     table, options = NTM[task], READINGS[reading] if reading else {}
+    rows = {kind: table.rows[kind] for kind in kinds or table.rows}
+    baseline = () if kinds else ("none",)
     longest = options.get("longest", sequence_task(task).longest)
     taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * longest + 1), **options)
     if size == "full":
         grid: dict[str, Any] = {"densities": DENSITIES, "strengths": table.strengths, "seeds": 10}
         grid |= {"first_seed": first_seed}
         schedule = _schedule(iterations or 100_000, tests=20)
-        plans = (
-            Plan.grid(taught, kinds=("none",), seeds=40, first_seed=first_seed, **schedule),
-            Plan.grid(taught, kinds=tuple(table.rows), **grid, **schedule),
-        )
+        hinted = Plan.grid(taught, kinds=tuple(rows), **grid, **schedule)
+        without = [Plan.grid(taught, kinds=baseline, seeds=40, first_seed=first_seed, **schedule)] if baseline else []
+        plans = (*without, hinted)
     else:
-        kinds = ("none", *table.rows)
-        schedule = _schedule(iterations or 1_000)
-        plans = (Plan.grid(taught, kinds=kinds, densities=(1.0, 0.1), seeds=4, first_seed=first_seed, **schedule),)
-    paper = {"baseline": table.baseline, "columns": table.columns, "rows": table.rows}
-    name = task + (f"-{reading}" if reading else "")
+        grid = {"kinds": (*baseline, *rows), "densities": (1.0, 0.1), "seeds": 4, "first_seed": first_seed}
+        plans = (Plan.grid(taught, **grid, **_schedule(iterations or 1_000)),)
+    paper = {"baseline": table.baseline, "columns": table.columns, "rows": rows}
+    name = "-".join([task, *([reading] if reading else []), *kinds])
     title = f"runs that generalise in %, {name}, NTM"
     return SweptExperiment(f"figure-{table.figure}-{name}", title, plans, paper, draw_table)
 
