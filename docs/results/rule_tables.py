@@ -209,16 +209,16 @@ def prefixes(content: Any) -> str:
     """Figure 9: P(ω) by α and the first tokens of the scaffold, k = 8, with known and with random scaffolds."""
     rows = []
     for kind, curves in conditions(content):
-        for epoch in ("mastery", "end") if kind.startswith("k=8") else ():
-            for where, title in (("in", "known"), ("out", "random")):
-                measure = f"omega_by_prefix_{where}"
-                by_mastery = epoch == "mastery"
-                found = later_than_mastery(content, curves, measure) if by_mastery else curves[measure][-1]
-                if found is not None:
-                    told = epochs_of_mastery(content, curves) if by_mastery else epoch_of(content, -1)
-                    means = found.mean(axis=0)
-                    rows.append([kind, told, title, *(f"{means[token]:.2f}" for token in (0, 1, 2, 4, -1))])
-    return markdown(["", "epoch", "scaffolds", "α alone", "1 token", "2", "4", "all"], rows)
+        for where, title in (("in", "known"), ("out", "random")) if kind.startswith("k=8") else ():
+            measure = f"omega_by_prefix_{where}"
+            mastery = later_than_mastery(content, curves, measure)
+            for epoch, found in (
+                (epochs_of_mastery(content, curves), mastery),
+                (epoch_of(content, -1), curves[measure][-1]),
+            ):
+                means = [] if found is None else found.mean(axis=0)[[0, 1, 2, 4, -1]]
+                rows.append([kind, title, epoch, *(f"{mean:.2f}" for mean in means)])
+    return markdown(["", "scaffolds", "epoch", "α alone", "1 token", "2", "4", "all"], rows)
 
 
 def counts(content: Any) -> str:

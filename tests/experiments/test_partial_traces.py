@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from kleene.errors import InputError
 from kleene.experiments.partial_traces import (
     FIGURE_4,
     NRAM,
@@ -52,6 +53,8 @@ def test_some_rows_of_a_table_are_the_runs_that_they_are_in_the_whole_table(size
     assert {cell.name for cell in cells_of_plan(plan)} == cells
     assert set(rows.paper["rows"]) == set(kinds)
     assert rows.name == "figure-9a-copy-corner-read"
+    with pytest.raises(InputError, match="figure 9a has no row 'corners'"):
+        ntm_table("copy", size, kinds=("corners",))
 
 
 def test_an_experiment_in_pieces_has_its_result_with_the_last_of_them(tmp_path, run):

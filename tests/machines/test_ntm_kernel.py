@@ -103,7 +103,7 @@ def test_the_kernel_runs_and_differentiates_as_the_plain_machine_does(case):
 
 
 def worst(found, expected):
-    """The largest difference in an array, as a share of its largest entry."""
+    """The largest difference over all arrays, each as a share of the largest entry of its own array."""
     pairs = zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True)
     return max(float(np.abs(np.asarray(one) - np.asarray(other)).max() / np.abs(other).max()) for one, other in pairs)
 

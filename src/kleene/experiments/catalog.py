@@ -65,7 +65,7 @@ _LINES = (
     Listed("nram-permute_noise-stated", f"{NRAM}, our variant", full="52 s"),
     Listed("nram-deviations", "NRAM, what each way in which training may differ from the paper's changes in Increment "
            "(ours)", quick="445 s by the clock", full="1,190 s beside other work on 2 cores"),
-    Listed("nram-deviations-permute", "the same in Permute (ours)"),
+    Listed("nram-deviations-permute", "the same in Permute (ours)", full="1,905 s beside other work on 2 cores"),
     Listed("neural-gpu-merge", "Merge, an NRAM with full traces beside a Neural GPU (Partial Traces, figure 18)",
            "231 s", "1,300 s on 2 cores"),
     Listed("neural-gpu-merge-repeated", "Merge, a Neural GPU that sees 10,000 examples again and again (Partial "

@@ -51,20 +51,20 @@ def merge_repeated(size: Size = "quick", iterations: int | None = None) -> Exper
     taught = lesson("merge", "neural_gpu", hidden=hidden, samples=SAMPLES)
     plans = (Plan.grid(taught, seeds=runs, iterations=iterations or REPEATED[size]),)
     title = "errors on Merge in %: a Neural GPU that sees its examples again"
-    return SweptExperiment("figure-18-repeated", title, plans, PAPER, draw_compared, further=compared)
+    return SweptExperiment("figure-18-repeated", title, plans, {}, draw_compared, further=compared)
 
 
 def compared(reports: list[TeachingReport]) -> dict[str, Any]:
     """The errors of each plan by difficulty with the 10th to the 90th percentile of runs, and their mean, in %.
 
-    `some_right` counts the runs that are right on at least one memory, by difficulty.
+    `each` has the errors of every run.
     """
     curves, lines = {}, []
     for report in reports:
         wrong = 100 * (1 - np.asarray(report.progress.tests[-1]["accuracy_by_length"], np.float64))
         low, high = np.percentile(wrong, [10, 90], axis=0)
         found = {"difficulty": list(report.plan.lesson.lengths), "runs": len(wrong), "mean": round(wrong.mean(), 2)}
-        found |= {"wrong": wrong.mean(axis=0).round(2).tolist(), "some_right": (wrong < 100).sum(axis=0).tolist()}
+        found |= {"wrong": wrong.mean(axis=0).round(2).tolist(), "each": wrong.round(2).tolist()}
         curves[_named(report)] = found | {"low": low.round(2).tolist(), "high": high.round(2).tolist()}
         lines.append(
             f"{_named(report)}: {found['mean']:.1f}% wrong on average over {len(wrong)} runs and all difficulties"

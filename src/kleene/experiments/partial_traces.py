@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.errors import InputError, did_you_mean
 from kleene.experiments.experiment import Experiment, Size, SweptExperiment
 from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
 from kleene.tasks.sequences import sequence_task
@@ -143,8 +144,10 @@ def ntm_table(
     With `kinds`, only these rows of the table are run, and no baseline; their runs are those of the whole table.
     """
     table, options = NTM[task], READINGS[reading] if reading else {}
+    if missing := [kind for kind in kinds if kind not in table.rows]:
+        raise InputError(f"figure {table.figure} has no row {missing[0]!r}; {did_you_mean(missing[0], table.rows)}")
     rows = {kind: table.rows[kind] for kind in kinds or table.rows}
-    baseline = () if kinds else ("none",)
+    without = () if kinds else ("none",)
     longest = options.get("longest", sequence_task(task).longest)
     taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * longest + 1), **options)
     if size == "full":
@@ -152,10 +155,10 @@ def ntm_table(
         grid |= {"first_seed": first_seed}
         schedule = _schedule(iterations or 100_000, tests=20)
         hinted = Plan.grid(taught, kinds=tuple(rows), **grid, **schedule)
-        without = [Plan.grid(taught, kinds=baseline, seeds=40, first_seed=first_seed, **schedule)] if baseline else []
-        plans = (*without, hinted)
+        bare = {"seeds": 40, "first_seed": first_seed, **schedule}
+        plans = (*(Plan.grid(taught, kinds=(kind,), **bare) for kind in without), hinted)
     else:
-        grid = {"kinds": (*baseline, *rows), "densities": (1.0, 0.1), "seeds": 4, "first_seed": first_seed}
+        grid = {"kinds": (*without, *rows), "densities": (1.0, 0.1), "seeds": 4, "first_seed": first_seed}
         plans = (Plan.grid(taught, **grid, **_schedule(iterations or 1_000)),)
     paper = {"baseline": table.baseline, "columns": table.columns, "rows": rows}
     name = "-".join([task, *([reading] if reading else []), *kinds])
@@ -234,15 +237,14 @@ def nram_errors(
     return SweptExperiment(name, title, (plan,), dict(NRAM[task]), draw_errors, further=beside)
 
 
-DEVIATIONS = {"": "increment", "-permute": "permute"}  # the tasks on which variants are compared, by ends of names
+DEVIATIONS = ("increment", "permute")  # the tasks on which variants are compared
 COMPARED = ("modules", "corners", "single_hint", "full")
 
 
 def nram_deviations(
-    size: Size = "quick", iterations: int | None = None, first_seed: int = 0, *, name: str = ""
+    size: Size = "quick", iterations: int | None = None, first_seed: int = 0, *, task: str = DEVIATIONS[0]
 ) -> Experiment:
     """Ours: what each way in which training may differ from the paper's changes (`nram_lesson`), on one task."""
-    task = DEVIATIONS[name]
     schedule: dict[str, Any] = {"seeds": 20 if size == "full" else 4, "first_seed": first_seed}
     schedule |= {"iterations": iterations}
     plans = tuple(
@@ -250,7 +252,8 @@ def nram_deviations(
     )
     title = "errors on the test set in % by how training differs from the paper's, NRAM"
     paper = {task: {kind: NRAM[task][kind] for kind in COMPARED}}
-    return SweptExperiment(f"nram-deviations{name}", title, plans, paper, draw_deviations, further=deviations_beside)
+    name = "nram-deviations" + ("" if task == DEVIATIONS[0] else f"-{task}")
+    return SweptExperiment(name, title, plans, paper, draw_deviations, further=deviations_beside)
 
 
 def deviations_beside(reports: list[TeachingReport]) -> dict[str, Any]:
@@ -358,8 +361,8 @@ def experiments(size: Size = "quick", iterations: int | None = None, first_seed:
     for task in NRAM:
         found[f"nram-{task}"] = lambda task=task: nram_errors(task, *given)
         found[f"nram-{task}-stated"] = lambda task=task: nram_errors(task, *given, variant="stated")
-    for name in DEVIATIONS:
-        found[f"nram-deviations{name}"] = lambda name=name: nram_deviations(*given, name=name)
+    found["nram-deviations"] = lambda: nram_deviations(*given)
+    found["nram-deviations-permute"] = lambda: nram_deviations(*given, task="permute")
     for language in ("tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_7"):
         for machine in ("rnn", "lstm"):
             found[f"states-{language}-{machine}"] = lambda a=language, b=machine: state_hints(a, b, *given)
