@@ -9,6 +9,7 @@ shuffled sentences. Words keep their capitals; a word that the model does not kn
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -124,26 +125,32 @@ class English:
         }
 
     def _measured(self, trained: list[LSTM], cells: PairCells, watch: Watch | None) -> dict[str, Any]:
-        """Means and trends of every measure in every kind of network."""
+        """Means and trends of every measure in every kind of network.
+
+        Statistics of one measure are taken on a thread of their own while the next is measured.
+        """
         words, counted = self.corpus.vocabulary.words, Counter(np.asarray(self.corpus.train).tolist())
         counts = {word: counted[place] for place, word in enumerate(words)}
         draws = SentenceDraws.of(len(self.sentences), self.draws)
-        found: dict[str, Any] = {name: {} for name in (*MEASURES, INFORMATION)}
-        for group, networks, sentences in self._groups(trained):
-            pairs = WordPairs.of(sentences, counts, FARTHEST)
-            for number, measure in enumerate(MEASURES):
-                values = []
-                for which, network in enumerate(networks):
-                    if watch is not None:
-                        watch(number / len(MEASURES), f"{measure} in {group} network {which + 1} of {len(networks)}")
-                    name = f"{group}-{measure}-{which}"
-                    values.append(cells.values(name, measure, network, sentences, FARTHEST))
-                found[measure][group] = self._statistics(pairs, np.stack(values), draws)
-                if measure in INTERDEPENDENCE and group in ("trained", "untrained"):
-                    found[measure][group] |= {"syntax": self._by_edges(pairs, np.stack(values), draws)}
-        pairs = WordPairs.of(self.sentences, counts, FARTHEST)
-        values = information(self.corpus, self.sentences, FARTHEST)[None]
-        found[INFORMATION]["text"] = self._statistics(pairs, values, draws)
+        taken: dict[str, dict[str, Future[dict[str, Any]]]] = {name: {} for name in (*MEASURES, INFORMATION)}
+        with ThreadPoolExecutor(1) as pool:
+            for group, networks, sentences in self._groups(trained):
+                pairs = WordPairs.of(sentences, counts, FARTHEST)
+                for number, measure in enumerate(MEASURES):
+                    values = []
+                    for which, network in enumerate(networks):
+                        _tell(watch, number, f"{measure} in {group} network {which + 1} of {len(networks)}")
+                        name = f"{group}-{measure}-{which}"
+                        values.append(cells.values(name, measure, network, sentences, FARTHEST))
+                    by_edges = measure in INTERDEPENDENCE and group in ("trained", "untrained")
+                    given = pairs, np.stack(values), draws, by_edges
+                    taken[measure][group] = pool.submit(self._statistics, *given)
+            pairs = WordPairs.of(self.sentences, counts, FARTHEST)
+            values = information(self.corpus, self.sentences, FARTHEST)[None]
+            taken[INFORMATION]["text"] = pool.submit(self._statistics, pairs, values, draws)
+            found = {
+                measure: {group: one.result() for group, one in groups.items()} for measure, groups in taken.items()
+            }
         return {"pairs": len(pairs), "farthest": FARTHEST, "draws": self.draws, "measures": found}
 
     def _groups(self, trained: list[LSTM]) -> Iterator[tuple[str, list[LSTM], tuple[Sentence, ...]]]:
@@ -154,17 +161,26 @@ class English:
         yield "permuted", [permuted(trained[seed % len(trained)], seed) for seed in seeds], self.sentences
         yield "shuffled", trained, tuple(shuffled(sentence, chance) for sentence in self.sentences)
 
-    def _statistics(self, pairs: WordPairs, values: Values, draws: SentenceDraws) -> dict[str, Any]:
+    def _statistics(
+        self, pairs: WordPairs, values: Values, draws: SentenceDraws, by_edges: bool = False
+    ) -> dict[str, Any]:
         panels, least = self.panels, self.at_least
-        return {
+        found = {
             "distance": pairs.means(values, draws, "distance", longest=FARTHEST, at_least=least),
             "syntax_trends": pairs.trends(values, draws, "edges", panels, least),
             "frequency_trends": pairs.trends(values, draws, "frequency", panels, least),
         }
+        return found | ({"syntax": self._by_edges(pairs, values, draws)} if by_edges else {})
 
     def _by_edges(self, pairs: WordPairs, values: Values, draws: SentenceDraws) -> list[dict[str, Any]]:
         columns = "distance", "classes", "edges"
         return pairs.means(values, draws, *columns, longest=self.panels, at_least=self.at_least)
+
+
+def _tell(watch: Watch | None, number: int, line: str) -> None:
+    """Say which of the measures is taken, and of what."""
+    if watch is not None:
+        watch(number / len(MEASURES), line)
 
 
 def _network(networks: LSTM, number: int) -> LSTM:
