@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kleene.errors import InputError
 from kleene.experiments.ntm_choices import DECODERS, QUICK, READINGS, dyck_readings, tape_decoders
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
@@ -25,6 +26,19 @@ def test_every_reading_is_another_lesson_and_tests_go_to_twice_its_longest_word(
     assert [(fact["variant"], fact["longest"]) for fact in facts] == [*READINGS.values()]
     assert all(max(fact["lengths"]) == 2 * fact["longest"] for fact in facts)
     assert all(plan.iterations == 100_000 and plan.runs == 40 for plan in plans)
+
+
+def test_a_reading_can_be_run_by_itself_on_more_seeds():
+    name = "online, never negative"
+    experiment = dyck_readings("full", first_seed=2000, readings=(name,), seeds=20)
+    (plan,) = experiment.plans
+    assert (experiment.name, plan.runs, plan.seeds[0]) == ("dyck-readings-online_walks", 80, 2000)
+    assert experiment.further is not None
+    assert list(experiment.further(reports_of(dyck_readings("full", readings=(name,)), [(1, 2, 3, 4)]))["choices"]) == [
+        name
+    ]
+    with pytest.raises(InputError, match="no reading 'offline'"):
+        dyck_readings(readings=("offline",))
 
 
 def test_readings_stand_beside_each_other_and_the_paper(tmp_path):

@@ -45,7 +45,7 @@ _LINES = (
     Listed("ntm-dyck_words", f"{NTM} 9c)", full="258 s for 6,000 of 100,000 updates"),
     Listed("ntm-dyck_words-online", f"{NTM} 9c), asked online", full="79 s beside figure 9b"),
     Listed("ntm-flip_3rd", f"{NTM} 9d)", full="397 s for 7,000 of 100,000 updates"),
-    Listed("ntm-repeat_flip_3d", f"{NTM} 9e)"),
+    Listed("ntm-repeat_flip_3d", f"{NTM} 9e)", full="340 s for 160 of 1,000 runs, beside others of them"),
     Listed("ntm-improvements", "NTM, what each kind of hint adds on four tasks (Partial Traces, figure 4)",
            full="449 s beside other runs"),
     Listed("ntm-dyck-readings", "NTM, runs that generalise on DyckWords by how the paper's text is read (ours)",

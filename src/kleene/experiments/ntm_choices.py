@@ -1,8 +1,11 @@
 """Ours: what the paper on partial traces leaves open for the NTM: readings of DyckWords, and tape decoders."""
 
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kleene.errors import InputError, did_you_mean
 from kleene.experiments.experiment import Experiment, Size, SweptExperiment
 from kleene.experiments.partial_traces import NTM
 from kleene.pictures.plots import generalisation_grids, grouped_bars
@@ -28,12 +31,22 @@ QUICK = ("words of 5", "never negative", "online")
 DECODERS = {"affine": None, "tanh": 20}  # hidden units of the decoder of value hints
 
 
-def dyck_readings(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
+def dyck_readings(
+    size: Size = "quick",
+    iterations: int | None = None,
+    first_seed: int = 0,
+    *,
+    readings: tuple[str, ...] = (),
+    seeds: int = 10,
+) -> Experiment:
     """How many runs generalise on DyckWords by reading of the task, all hints given, λ = 0.3.
 
     Full size is the paper's 100,000 iterations and all kinds of hints; the quick one has 1,000, corners, and three of
-    the readings.
+    the readings. With `readings`, only these are run.
     """
+    if missing := [name for name in readings if name not in READINGS]:
+        raise InputError(f"there is no reading {missing[0]!r} of DyckWords; {did_you_mean(missing[0], READINGS)}")
+    names = readings or (tuple(READINGS) if size == "full" else QUICK)
     kinds = (*COMPARED, "address", "read") if size == "full" else COMPARED
     total = iterations or (100_000 if size == "full" else 1_000)
     plans = tuple(
@@ -41,28 +54,25 @@ def dyck_readings(size: Size = "quick", iterations: int | None = None, first_see
             lesson("dyck_words", hints=kinds, variant=variant, longest=longest, lengths=range(1, 2 * longest + 1)),
             kinds=kinds,
             strengths=(STRENGTH,),
-            seeds=10,
+            seeds=seeds,
             first_seed=first_seed,
             iterations=total,
             test_every=max(1, total // 10),
         )
-        for variant, longest in map(READINGS.__getitem__, READINGS if size == "full" else QUICK)
+        for variant, longest in map(READINGS.__getitem__, names)
     )
     table = NTM["dyck_words"]
     place = table.columns.index((1.0, STRENGTH))
     paper = {kind: row[place] for kind, row in table.rows.items()}
     title = "runs that generalise in %, readings of dyck_words, NTM"
-    return SweptExperiment("dyck-readings", title, plans, paper, draw_readings, further=readings_beside)
-
-
-def readings_beside(reports: list[TeachingReport]) -> dict[str, Any]:
-    """The runs that generalise at the last and at some test, by reading and kind of hint."""
-    return _beside(READINGS if len(reports) > len(QUICK) else QUICK, reports)
+    name = "-".join(["dyck-readings", *(READINGS[reading][0] for reading in readings)])
+    return SweptExperiment(name, title, plans, paper, draw_readings, further=partial(runs_beside, names))
 
 
 def draw_readings(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
     """Draw a row of percentages for the paper and for each reading, with a column for each kind of hint."""
-    return draw_readings_of(readings_beside(reports)["choices"], experiment.paper, path, title=experiment.shows)
+    assert experiment.further is not None
+    return draw_readings_of(experiment.further(reports)["choices"], experiment.paper, path, title=experiment.shows)
 
 
 def draw_readings_of(choices: Any, paper: Any, path: Path, *, title: str) -> Path:
@@ -91,15 +101,11 @@ def tape_decoders(size: Size = "quick", iterations: int | None = None, first_see
     )
     title = "runs that generalise in %, copy with value hints by tape decoder, NTM"
     paper = {"value": NTM["copy"].rows["value"][0], "addr+val": NTM["copy"].rows["addr+val"][0]}
-    return SweptExperiment("tape-decoders", title, plans, paper, draw_choices, further=decoders_beside)
+    return SweptExperiment("tape-decoders", title, plans, paper, draw_choices, further=partial(runs_beside, DECODERS))
 
 
-def decoders_beside(reports: list[TeachingReport]) -> dict[str, Any]:
-    """The runs that generalise at the last and at some test, by decoder and kind of hint."""
-    return _beside(DECODERS, reports)
-
-
-def _beside(names: Any, reports: list[TeachingReport]) -> dict[str, Any]:
+def runs_beside(names: Iterable[str], reports: list[TeachingReport]) -> dict[str, Any]:
+    """The runs that generalise at the last and at some test, by what was chosen and kind of hint."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for name, report in zip(names, reports, strict=True):
         found[name] = {
