@@ -33,12 +33,12 @@ def curves(measure: str, *, title: str, place: int | None = None, paper: str | N
     content = stored("rules")
     key = paper or (f"{measure}, i = {place}" if place is not None else measure)
     most = 1 if measure.startswith("omega") else np.inf
-    found = (f"{name} {bracketed(content, last(content, c, measure, place), most)}" for name, c in conditions(content))
+    found = (f"{name} {bracketed(last(content, c, measure, place), most)}" for name, c in conditions(content))
     return {"paper": content["paper"][key], "ours": f"{title}: {listed(found)}"}
 
 
 def earlier() -> Numbers:
-    """When the rule is learned: by the mean, and by the first and the last corpus, or seed of a single corpus."""
+    """When the rule is learned: by the mean, and by the first and the last corpus."""
     content = stored("rules")
     epochs = (f"{name} {epochs_of_mastery(content, c)}" for name, c in conditions(content))
     return {"paper": content["paper"]["omega_in"], "ours": f"epoch at which P(ω) passes one half: {listed(epochs)}"}
@@ -81,7 +81,7 @@ def climbing() -> Numbers:
     for name, c in conditions(content):
         found = later_than_mastery(content, c, "omega_by_prefix_in")
         if name.startswith("k=8") and found is not None:
-            alone, every = (bracketed(content, found[:, token], 1) for token in (0, -1))
+            alone, every = (bracketed(found[:, token], 1) for token in (0, -1))
             told.append(f"{name} {alone} by α alone, {every} by all")
     return {"paper": content["paper"]["omega_by_prefix, k = 8"], "ours": listed(told)}
 
@@ -91,7 +91,7 @@ def gradients() -> Numbers:
     sixth = int(np.argmin(np.abs(np.array(content["curves"]["epochs"]) - 6)))
     for name, c in conditions(content):
         found = np.nanmean(c["gradient_in"], axis=2)  # NaN past the end of a short scaffold
-        early, late = (bracketed(content, at_test(content, found, test)) for test in (sixth, -1))
+        early, late = (bracketed(at_test(content, found, test)) for test in (sixth, -1))
         told.append(f"{name} {early} and {late}")
     after = f"after {epoch_of(content, sixth)} and {epoch_of(content, -1)} epochs"
     return {"paper": content["paper"]["gradient_in"], "ours": f"{after}: {listed(told)}"}
@@ -102,7 +102,7 @@ def frequency() -> Numbers:
     content = stored("rule-frequency")
     told = []
     for name, c in conditions(content):
-        alpha = bracketed(content, last(content, c, "omega_by_prefix_out", 0), 1)
+        alpha = bracketed(last(content, c, "omega_by_prefix_out", 0), 1)
         scaffold = last(content, c, "omega_by_scaffold_out").mean()
         told.append(f"{name} {alpha}, by the scaffold {scaffold:.4f}")
     paper = (

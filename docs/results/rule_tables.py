@@ -1,10 +1,9 @@
 """The tables of rules in interdependence.md, from rules.json, rule-frequency.json and their quick sizes.
 
-Several corpora for each condition have an interval over corpora. Files from before there were several have one corpus,
-and several seeds, of which the lowest and the highest are told.
+Every condition has several corpora, and intervals are over them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,42 +39,37 @@ def conditions(content: Any) -> Iterator[tuple[str, Curves]]:
 
 
 def corpora(content: Any) -> int:
-    return content.get("corpora", 1)
+    return content["corpora"]
 
 
 def at_test(content: Any, values: np.ndarray, test: int = -1) -> np.ndarray:
-    """The value in each corpus, the mean over its seeds; of a single corpus, in each seed."""
-    runs, several = values[test], corpora(content)
-    return runs.reshape(several, -1, *runs.shape[1:]).mean(axis=1) if several > 1 else runs
+    """The value in each corpus, the mean over its seeds."""
+    runs = values[test]
+    return runs.reshape(corpora(content), -1, *runs.shape[1:]).mean(axis=1)
 
 
 def last(content: Any, curves: Curves, measure: str, token: int | None = None) -> np.ndarray:
-    """A measure at the last test, in each corpus or seed."""
+    """A measure at the last test, in each corpus."""
     return at_test(content, curves[measure] if token is None else curves[measure][..., token])
 
 
 def over(content: Any) -> str:
     """What `estimate` tells."""
-    if corpora(content) > 1:
-        return f"mean ± half of the 95% interval over {corpora(content)} corpora"
-    return f"mean (lowest–highest of {len(content['plans'][0]['seeds'])} seeds)"
+    return f"mean ± half of the 95% interval over {corpora(content)} corpora"
 
 
-def estimate(content: Any, values: np.ndarray) -> str:
-    """The mean with its interval over corpora, or with the lowest and the highest seed."""
-    if corpora(content) == 1:
-        return f"{values.mean():.2f} ({values.min():.2f}–{values.max():.2f})"
+def estimate(values: np.ndarray) -> str:
+    """The mean with its interval over corpora."""
     low, high = interval_over(values)
     return f"{values.mean():.2f} ±{(high - low) / 2:.2f}"
 
 
-def bracketed(content: Any, values: np.ndarray, most: float = np.inf) -> str:
+def bracketed(values: np.ndarray, most: float = np.inf) -> str:
     """The same with both ends in brackets, in more digits where it is small.
 
     No measure is below 0 or above `most`, so no interval reaches there.
     """
-    ends = np.clip(interval_over(values), 0, most) if corpora(content) > 1 else (values.min(), values.max())
-    return _in_brackets(values.mean(), *ends)
+    return _in_brackets(values.mean(), *np.clip(interval_over(values), 0, most))
 
 
 def _in_brackets(mean: float, low: float, high: float) -> str:
@@ -89,14 +83,14 @@ def mastered(curves: Curves) -> int | None:
 
 
 def mastered_in_each(content: Any, curves: Curves) -> list[int | None]:
-    """The same in each corpus, by the mean over its seeds; of a single corpus, in each seed."""
+    """The same in each corpus, by the mean over its seeds."""
     tests = range(len(curves["omega_in"]))
     each = np.stack([at_test(content, curves["omega_in"], test) for test in tests])
     return [_first_above_half(values) for values in each.T]
 
 
 def later_than_mastery(content: Any, curves: Curves, measure: str, epochs: float = 0) -> np.ndarray | None:
-    """A measure so many epochs after the rule is mastered, in each corpus or seed by its own mastery.
+    """A measure so many epochs after the rule is mastered, in each corpus by its own mastery.
 
     None where one of them does not master it, or training ends before.
     """
@@ -110,7 +104,7 @@ def later_than_mastery(content: Any, curves: Curves, measure: str, epochs: float
 
 
 def epochs_of_mastery(content: Any, curves: Curves) -> str:
-    """The epoch at which the mean of P(ω) passes one half, and the first and the last corpus or seed to do so."""
+    """The epoch at which the mean of P(ω) passes one half, and the first and the last corpus to do so."""
     each = sorted(mastered_in_each(content, curves), key=lambda test: np.inf if test is None else test)
     first, latest = epoch_of(content, each[0]), epoch_of(content, each[-1])
     return f"{epoch_of(content, mastered(curves))} ({first}–{latest})"
@@ -158,17 +152,15 @@ def runs() -> str:
 
 def rules(content: Any) -> str:
     """What is learned of a rule at the last test."""
-    found = [*conditions(content)]
-    told = {title: where for title, where in MEASURES.items() if all(where[0] in curves for _, curves in found)}
     rows = [
         [
             kind,
             epoch_of(content, mastered(c)),
-            *(estimate(content, last(content, c, *where)) for where in told.values()),
+            *(estimate(last(content, c, *where)) for where in MEASURES.values()),
         ]
-        for kind, c in found
+        for kind, c in conditions(content)
     ]
-    return markdown([over(content), "P(ω) passes one half at epoch", *told], rows)
+    return markdown([over(content), "P(ω) passes one half at epoch", *MEASURES], rows)
 
 
 def familiarity(content: Any) -> str:
@@ -177,15 +169,12 @@ def familiarity(content: Any) -> str:
     for length in dict.fromkeys(kind.split()[0] for kind in curves):
         sides = [curves[f"{length} {side}"] for side in ("familiar", "unfamiliar")]
         for place, measure in PLACES.items():
-            if all(measure in side for side in sides):
-                rows.append([f"{length}, {place}", *_apart(content, [last(content, side, measure) for side in sides])])
+            rows.append([f"{length}, {place}", *_apart(*(last(content, side, measure) for side in sides))])
     return markdown(["familiar minus unfamiliar", "in each corpus", "mean (95% interval)"], rows)
 
 
-def _apart(content: Any, sides: Sequence[np.ndarray]) -> list[str]:
-    if corpora(content) == 1:
-        return [signed(float(sides[0].mean() - sides[1].mean()), 2), "one corpus"]
-    apart = sides[0] - sides[1]
+def _apart(familiar: np.ndarray, unfamiliar: np.ndarray) -> list[str]:
+    apart = familiar - unfamiliar
     low, high = interval_over(apart)
     each = ", ".join(signed(value, 2) for value in apart)
     return [each, f"{signed(apart.mean(), 2)} ({signed(low, 2)} to {signed(high, 2)})"]
@@ -222,7 +211,7 @@ def prefixes(content: Any) -> str:
 
 
 def counts(content: Any) -> str:
-    """P(ω) with random scaffolds by α, lowest and highest corpus or seed, and by the scaffold, at the last test."""
+    """P(ω) with random scaffolds by α, lowest and highest corpus, and by the scaffold, at the last test."""
     curves = {tuple(name.split()): found for name, found in conditions(content)}
     numbers = list(dict.fromkeys(count for _, count in curves))
 

@@ -259,10 +259,11 @@ def _error(content: Any, kind: str) -> str:
     return "" if row is None else f"{content['errors'][kind]:.1f} ({row['generalised']})"
 
 
-def deviations(name: str, task: str) -> str:
+def deviations(name: str) -> str:
     """Errors in % and runs that generalise, by what differs from the paper's training."""
     content = stored(name)
-    errors, paper = content["errors"][task], content["paper"][task]
+    ((task, errors),) = content["errors"].items()
+    paper = content["paper"][task]
     cells = [(variant, kind) for variant in errors for kind in paper]
     learned = {cell: row for cell, row in zip(cells, content["settings"], strict=True) if row["hints"] == cell[1]}
     rows = [
@@ -399,8 +400,8 @@ TABLES: dict[str, Callable[[], str]] = (
         "figure 18": merge_compared,
         "figure 12, as the paper trains": trained_as_the_paper,
         "figure 12, distances": distances,
-        "deviations": lambda: deviations("nram-deviations", "increment"),
-        "deviations, Permute": lambda: deviations("nram-deviations-permute", "permute"),
+        "deviations": lambda: deviations("nram-deviations"),
+        "deviations, Permute": lambda: deviations("nram-deviations-permute"),
         "figure 10": runs_completed,
         "figure 11": training_times,
         "readings of DyckWords": lambda: choices("dyck-readings"),

@@ -103,14 +103,12 @@ def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
         return Panel({kind: _profile(kind, values[measure][test]) for kind, values in kinds.items()}, across, up, "o")
 
     early = len(epochs) // 4
-    logits = all("interdependence_logits_in" in values for values in found.values())  # older files have none
-    at_logits = {"the same at the logits": over_time("interdependence_logits_in", "DI")} if logits else {}
     return {
         "P(ω), scaffolds of the training text": over_time("omega_in", "P(ω)"),
         "P(ω), random scaffolds": over_time("omega_out", "P(ω)"),
         "P(ω) by α, random scaffolds": over_time("omega_by_prefix_out", "P(ω)", 0),
         "interdependence of α and scaffold": over_time("interdependence_in", "DI"),
-        **at_logits,
+        "the same at the logits": over_time("interdependence_logits_in", "DI"),
         f"by α and i tokens, epoch {epochs[early]:.1f}": at(early, longest, "omega_by_prefix_in", "i, tokens", "P(ω)"),
         f"by α and i tokens, epoch {epochs[-1]:.1f}": at(-1, longest, "omega_by_prefix_in", "i, tokens", "P(ω)"),
         f"gradient, epoch {epochs[early]:.1f}": at(early, found, "gradient_in", "tokens after α", "‖∂E/∂h‖"),
