@@ -3,13 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 from number_words import Numbers, listed  # these two lie beside this file
 from tables import AS_THE_PAPER, HEADS, NRAM, baseline, hinted, share, sharpness, some_right, stored
 
 from kleene.experiments import nram_runs
-from kleene.experiments.partial_traces import NTM as NTM_FIGURES
-from kleene.notation.shares import interval
 
 ERRORS = "errors in %: "
 ALL_HINTS = "runs that generalise with all hints and λ = 1: "
@@ -44,24 +41,6 @@ def brackets() -> Numbers:
     ours = f"readings, λ = {strength:g}, {plan['iterations']:,} updates, of {seeds} seeds: {listed(told)}"
     asked = f"{grid['ours']} (online); {after['ours'].removeprefix(ALL_HINTS)} (after the word); {ours}"
     return {"paper": f"{grid['paper']}; with λ = {strength:g}: {paper}", "ours": asked}
-
-
-def part_of_9e() -> Numbers:
-    """Figure 9e, of which one row was run: its mean, and the cells with all hints and λ = 1 that figure 4 has."""
-    figure = NTM_FIGURES["repeat_flip_3d"]
-    place = figure.columns.index((1.0, 1.0))
-    cells = (f"{kind} {'unreadable' if row[place] is None else f'{row[place]}%'}" for kind, row in figure.rows.items())
-    content = stored("figure-4")
-    rows = [row for row in content["settings"] if row["task"] == "repeat_flip_3d"]
-    ours = (f"{row['hints']} {share(row['generalised'], row['seeds'], row['interval'])}" for row in rows)
-    corners = stored("figure-9e-repeat_flip_3d-corner")
-    right, runs = (sum(row[key] for row in corners["settings"]) for key in ("generalised", "seeds"))
-    paper = np.mean([cell for cell in corners["paper"]["rows"]["corner"] if cell is not None])
-    return {
-        "paper": f"{ALL_HINTS}no hints {figure.baseline:g}%; {listed(cells)}; the row of corners {paper:.0f}%",
-        "ours": f"after {content['plans'][0]['iterations']:,} updates: {listed(ours)}; the row of corners "
-        f"{share(right, runs, interval(right, runs))}",
-    }
 
 
 def added() -> Numbers:
@@ -162,7 +141,7 @@ NUMBERS: dict[str, Callable[[], Numbers]] = {
     "traces-figure-9b": partial(heads, "figure-9b-repeat_copy_twice"),
     "traces-figure-9c": brackets,
     "traces-figure-9d": partial(heads, "figure-9d-flip_3rd"),
-    "traces-figure-9e": part_of_9e,
+    "traces-figure-9e": partial(heads, "figure-9e-repeat_flip_3d"),
     "traces-figure-10": completed,
     "traces-figure-11": training_times,
     "traces-figure-12": all_errors,

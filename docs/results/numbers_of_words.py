@@ -16,7 +16,7 @@ from rule_tables import (
     later_than_mastery,
 )
 from tables import stored
-from word_tables import FEW, words
+from word_tables import FEW
 
 from kleene.experiments.english_report import signed, strata_means, told
 from kleene.experiments.resampling import interval_over
@@ -50,28 +50,19 @@ def both(*makers: Callable[[], Numbers]) -> Numbers:
     return {key: listed(numbers[key] for numbers in found) for key in ("paper", "ours")}
 
 
-def logits_by_distance() -> Numbers:
-    """Interdependence at the logits by distance in the sentence, in the networks of the quick size."""
-    content = stored("english-quick")
-    rows = [row for row in content["measures"]["logits"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
-    told = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
-    return {"paper": content["paper"]["distance"], "ours": f"{told}; {_networks(content)} of the quick size"}
-
-
-def logits_by_edges() -> Numbers:
-    """Rank correlations of interdependence at the logits with edges of the tree, by classes of the words."""
-    content = stored("english-quick")
+def by_classes(measure: str) -> Numbers:
+    """Rank correlations of interdependence in English with edges of the tree, by classes of the words."""
+    content = stored("english")
     told = []
     for group in ("trained", "untrained"):
-        trends = content["measures"]["logits"][group]["syntax_trends"]
+        trends = content["measures"][measure][group]["syntax_trends"]
         for classes in CLASSES:
             found = [row["networks"] for row in trends if row["classes"] == classes and row["correlation"] is not None]
             means = np.mean(found, axis=0)
             ends, between = (interval_over(means), " to ") if len(means) > FEW else (means, " and ")
             brackets = between.join(signed(end, 2) for end in ends)
             told.append(f"{group}, {classes} {signed(float(means.mean()), 2)} ({brackets})")
-    which = f"{_networks(content)} of the quick size"
-    ours = f"rank correlation with edges, mean over distances: {listed(told)}; {which}"
+    ours = f"rank correlation with edges, mean over distances: {listed(told)}; {_networks(content)}"
     return {"paper": content["paper"]["syntax"], "ours": ours}
 
 
@@ -112,9 +103,10 @@ def frequency() -> Numbers:
     return {"paper": listed(paper), "ours": f"P(ω) by α alone: {listed(told)}"}
 
 
-def distances(name: str) -> Numbers:
-    content = words(name)
-    rows = [row for row in content["measures"]["hidden"]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
+def distances(name: str, measure: str = "hidden") -> Numbers:
+    """Interdependence by distance in the sentence."""
+    content = stored(name)
+    rows = [row for row in content["measures"][measure]["trained"]["distance"] if row["distance"] in (1, 2, 4, 8)]
     means = listed(f"{row['distance']} apart {row['mean']:.3f}{_ends(row)}" for row in rows)
     return {"paper": content["paper"]["distance"], "ours": f"{means}; {_networks(content)}"}
 
@@ -132,16 +124,14 @@ def _networks(content: Any) -> str:
     return known.get(content["networks"], f"intervals over {content['networks']} networks")
 
 
-def correlations(column: str, with_what: str) -> Numbers:
-    """Rank correlations with edges of the tree or with frequency, the mean over strata."""
-    content = words("english")
-    trends = content["measures"]["hidden"]["trained"][f"{column}_trends"]
+def frequencies() -> Numbers:
+    """Rank correlations of interdependence in English with the frequency of the words, the mean over strata."""
+    content = stored("english")
+    trends = content["measures"]["hidden"]["trained"]["frequency_trends"]
     below = sum(row["correlation"] < 0 for row in trends if row["correlation"] is not None)
     mean = f"{told(strata_means(trends))} in the mean over strata, below 0 in {below} of {len(trends)}"
-    return {
-        "paper": content["paper"][column],
-        "ours": f"rank correlation with {with_what} {mean}; {_networks(content)}",
-    }
+    ours = f"rank correlation with frequency {mean}; {_networks(content)}"
+    return {"paper": content["paper"]["frequency"], "ours": ours}
 
 
 RULES: dict[str, Callable[[], Numbers]] = {
@@ -161,14 +151,14 @@ EARLIER: dict[str, Callable[[], Numbers]] = {
     "earlier-figure-6": partial(
         curves, "interdependence_logits_in", title="DI(α, conduit) at the logits", paper="interdependence_in"
     ),
-    "earlier-figure-8": logits_by_distance,
-    "earlier-figure-9": logits_by_edges,
+    "earlier-figure-8": partial(distances, "english", "logits"),
+    "earlier-figure-9": partial(by_classes, "logits"),
     "earlier-figure-10": frequency,
 }
 NUMBERS: dict[str, Callable[[], Numbers]] = {
     "compose-figure-3": partial(distances, "english"),
-    "compose-figure-4": partial(correlations, "syntax", "edges"),
-    "compose-frequency": partial(correlations, "frequency", "frequency"),
+    "compose-figure-4": partial(by_classes, "hidden"),
+    "compose-frequency": frequencies,
     "ours-english-grammar": partial(distances, "english-grammar"),
     **RULES,
     **EARLIER,

@@ -4,8 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-import tables  # these two lie beside this file
-from benchmark_rows import MACHINES, Row, number, rows, shown
+from benchmark_rows import MACHINES, Row, number, rows, shown  # these two lie beside this file
 from tables import EARLIER, markdown, stored
 
 from kleene.experiments.partial_traces import NTM as FIGURE_9
@@ -16,6 +15,7 @@ CELLS, ITERATIONS = 10_000, 100_000  # of a large sweep; the partial-traces pape
 PACK = re.compile(r"copy, ([\d,]+) seeds, gpu")
 GRID = re.compile(r"(\w+), the grid of figure \w+, [\d,]+ runs(, without the kernel)?, gpu")
 TIMES = 10  # as fast as when the tables were made: the aim for grids
+WHOLE = {"CPU": ("bench-2-cores",), "H200": ("teach-h200", "interdependence-h200", "scan-h200")}  # newest first
 MINUTES, SLOWER = 28, 0.6  # of a piece, and the speed of a part of the grid against that of the whole
 
 
@@ -77,7 +77,7 @@ def _measured(what: str, row: Row, found: dict[str, Row], machine: str) -> Itera
 def whole(device: str) -> str:
     """Every row of `kleene bench` on one machine, with what ran beside it."""
     lines = []
-    for row in stored({"CPU": "bench-2-cores", "H200": "teach-h200"}[device]):
+    for row in (row for name in WHOLE[device] for row in stored(name)):
         beside = "" if row["peer"] is None else f"{shown(row | {'ours': row['peer']}, 3)} ({row['peer_name']})"
         ratio = "" if row["ratio"] is None else f"{float(format(row['ratio'], '.2g')):g}×"
         ours = f"{row['ours']:,} {row['unit']}" if isinstance(row["ours"], int) else shown(row, 3)  # counts are exact
@@ -130,7 +130,7 @@ def grids() -> str:
 
 
 def pieces() -> str:
-    """What is missing of figure 9 at 100,000 iterations, in pieces of half an hour, by the speeds measured."""
+    """Every grid of figure 9 at 100,000 iterations, in pieces of half an hour, by the speeds measured."""
     fast, _ = grid_rates()
 
     def row(task: str) -> list[str]:
@@ -145,16 +145,7 @@ def pieces() -> str:
         return [figure.figure, f"{runs:,}", f"{speed:,.0f}", time, str(parts), f"`{command}`"]
 
     head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
-    return markdown(head, [row(task) for task in FIGURE_9 if not _is_whole(task)])
-
-
-def _is_whole(task: str) -> bool:
-    """Whether a grid of this task, in any reading of it, is stored with the paper's number of iterations.
-
-    A file with some rows of a grid has no baseline.
-    """
-    grids = [stored(file.stem) for file in tables.HERE.glob(f"figure-{FIGURE_9[task].figure}-{task}*.json")]
-    return any(tables.hinted(grid, "none") and grid["plans"][0]["iterations"] >= ITERATIONS for grid in grids)
+    return markdown(head, [row(task) for task in FIGURE_9])
 
 
 def _duration(hours: float) -> str:

@@ -42,7 +42,7 @@ def content_of(name: str) -> Any:
 def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     """The name of each picture, and a function that draws it."""
     for name in ("english", "english-quick", "english-grammar"):
-        yield name, partial(english_report.draw, by_measure(content_of(name)))
+        yield name, partial(english_report.draw, content_of(name))
     for name in ("rules", "rules-quick"):
         yield name, partial(rules, content_of(name), rule_curves.familiarity_panels)
     for name in ("rule-frequency", "rule-frequency-quick"):
@@ -75,13 +75,6 @@ def pictures() -> Iterator[tuple[str, Callable[[Path], Any]]]:
     for file, machine in (("2-cores", "2 cores"), ("h200", "H200")):
         title = f"addition in the network, {machine}"
         yield f"growth-{file}", partial(cost_curves, content_of(f"scan-{file}"), title=title)
-
-
-def by_measure(content: Any) -> Any:
-    """The content with its measures by name. An older file has one trained network, an untrained one, one measure."""
-    if "measures" in content:
-        return content
-    return content | {"measures": {"hidden": {name: content[name] for name in ("trained", "untrained")}}}
 
 
 def rules(content: Any, panels: Callable, path: Path) -> Path:

@@ -18,7 +18,6 @@ NAMES = {
 }
 DISTANCES = (1, 2, 4, 8)
 FEW = 2  # networks: an interval over these says nothing
-KINDS = ("trained", "untrained")
 RUNS = {
     "english": "`english --full`",
     "english-quick": "`english`",
@@ -27,28 +26,11 @@ RUNS = {
 }
 
 
-def words(name: str) -> Any:
-    """What a file of the experiment holds, with the measures by name and by kind of network.
-
-    A file from before there were several networks and measures has one network of two kinds and DI at the hidden state.
-    Its intervals treat the pairs of a sentence as independent, which they are not, so no table has them.
-    """
-    content = stored(name)
-    if "measures" in content:
-        return content
-    found = {kind: {part: [*map(_without_ends, rows)] for part, rows in content[kind].items()} for kind in KINDS}
-    return content | {"networks": 1, "measures": {"hidden": found}}
-
-
-def _without_ends(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key not in ("low", "high")}
-
-
 def runs() -> str:
     """Every run: its networks, how well they predict, and what they read."""
 
     def line(name: str, title: str) -> Iterator[str]:
-        content = words(name)
+        content = stored(name)
         plan, taught = content["plans"][0], content["settings"][0]
         perplexities = content.get("perplexities", [content["perplexity"]])
         asked = name != "english" and content["networks"] != NETWORKS["quick"]
@@ -66,8 +48,8 @@ def runs() -> str:
     return markdown(head, [[*line(*item)] for item in RUNS.items()])
 
 
-def overview(content: Any) -> str:
-    """Every measure in every kind of network: means by distance, and mean rank correlations over the strata."""
+def overview(content: Any, *chosen: str) -> str:
+    """These measures, or all, in every kind of network: means by distance, and mean rank correlations over strata."""
     head = [
         "",
         *(f"{distance} apart" for distance in DISTANCES),
@@ -76,8 +58,8 @@ def overview(content: Any) -> str:
         "with frequency",
     ]
     rows = []
-    for measure, groups in content["measures"].items():
-        for group, found in groups.items():
+    for measure in chosen or content["measures"]:
+        for group, found in content["measures"][measure].items():
             means = {row["distance"]: row for row in found["distance"]}
             edges, frequency = (told(strata_means(found[f"{column}_trends"])) for column in ("syntax", "frequency"))
             cells = [amount(means[distance]) for distance in DISTANCES]
@@ -161,7 +143,7 @@ def shipped() -> str:
         named = [f"{row['words']:,} words, {row['hidden']} units{mark}", f"{row['bytes'] / 1e6:.1f} MB"]
         perplexities = [f"{row[part]['in_all_words']:.1f}" for part in ("valid", "test")]
         lines.append([*named, *perplexities, f"{row['valid']['unknown']:.1%}"])
-    full = words("english")
+    full = stored("english")
     known = full["plans"][0]["lesson"]["vocabulary"][0]
     lines.append([f"full size: {known:,} words, {full['hidden']} units", "", f"{full['perplexity']:.1f}", "", "0.0%"])
     head = ["", "file", "perplexity, validation part", "perplexity, test part", "unknown words of the validation part"]
@@ -171,11 +153,12 @@ def shipped() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "English model": shipped,
     "words, runs": runs,
-    "English, full": lambda: overview(words("english")),
-    "English, full, by distance": lambda: by_edges(words("english")),
-    "English, quick": lambda: overview(words("english-quick")),
-    "English, quick, by distance": lambda: by_edges(words("english-quick")),
-    "grammar": lambda: overview(words("english-grammar")),
-    "grammar, by network": lambda: by_network(words("english-grammar"), words("english-grammar-two")),
-    "grammar, by distance": lambda: by_edges(words("english-grammar")),
+    "English, full": lambda: overview(stored("english")),
+    "English, in short": lambda: overview(stored("english"), "hidden", "logits"),
+    "English, full, by distance": lambda: by_edges(stored("english")),
+    "English, quick": lambda: overview(stored("english-quick")),
+    "English, quick, by distance": lambda: by_edges(stored("english-quick")),
+    "grammar": lambda: overview(stored("english-grammar")),
+    "grammar, by network": lambda: by_network(stored("english-grammar"), stored("english-grammar-two")),
+    "grammar, by distance": lambda: by_edges(stored("english-grammar")),
 }

@@ -44,8 +44,8 @@ _LINES = (
     Listed("ntm-repeat_copy_twice", f"{NTM} 9b)", full="413 s beside figures 9a and 9c"),
     Listed("ntm-dyck_words", f"{NTM} 9c)", full="258 s for 6,000 of 100,000 updates"),
     Listed("ntm-dyck_words-online", f"{NTM} 9c), asked online", full="79 s beside figure 9b"),
-    Listed("ntm-flip_3rd", f"{NTM} 9d)", full="397 s for 7,000 of 100,000 updates"),
-    Listed("ntm-repeat_flip_3d", f"{NTM} 9e)", full="340 s for 160 of 1,000 runs, beside others of them"),
+    Listed("ntm-flip_3rd", f"{NTM} 9d)", full="687 s in four processes, beside english at first"),
+    Listed("ntm-repeat_flip_3d", f"{NTM} 9e)", full="873 s in four processes, beside english"),
     Listed("ntm-improvements", "NTM, what each kind of hint adds on four tasks (Partial Traces, figure 4)",
            full="449 s beside other runs"),
     Listed("ntm-dyck-readings", "NTM, runs that generalise on DyckWords by how the paper's text is read (ours)",
@@ -86,7 +86,7 @@ _LINES = (
            "525 s beside rules and english"),
     Listed("english", "interdependence of words against their distance in sentence and tree "
            "(LSTMs Compose Bottom-Up, figures 3 and 4)", "231 s",
-           "212 s, and 78 s twice to measure, with one network of each kind"),
+           "1,120 s beside figures 9d and 9e"),
     Listed("english-grammar", "the same for sentences of the built-in grammar, without data", "62 s"),
     Listed("hints-for-transformers", "how much of a program's trace a Transformer needs, for programs that by "
            "ALTA's theory can and cannot be learned (ours)", full="242 s"),
