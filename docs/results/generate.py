@@ -1,4 +1,4 @@
-"""Write everything that comes from the JSON files of this folder again: tables of pages, numbers of claims, pictures.
+"""Write everything that comes from the JSON files of this folder again: tables, numbers in sentences, pictures.
 
     python docs/results/generate.py                      # everything
     python docs/results/generate.py --check              # change nothing; exit status 1 if anything differs
@@ -17,12 +17,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these eleven lie beside this file
+import judged  # these fourteen lie beside this file
 import machine_tables
 import numbers_of_claims
 import rate_tables
 import redraw
 import rule_tables
+import sentences
+import sentences_of_traces
+import sentences_of_words
 import short_tables
 import speed_tables
 import tables
@@ -32,7 +35,9 @@ import word_tables
 from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
-NUMBERS = HERE.parents[1] / "src" / "kleene" / "experiments" / "numbers.toml"
+ROOT = HERE.parents[1]
+NUMBERS, CLAIMS = (ROOT / "src" / "kleene" / "experiments" / f"{name}.toml" for name in ("numbers", "claims"))
+SENTENCES = sentences_of_traces.SENTENCES | sentences_of_words.SENTENCES
 TABLES = {
     name: table
     for module in (
@@ -55,13 +60,19 @@ def pages() -> list[Path]:
 
 
 def texts() -> Iterator[tuple[Path, str]]:
-    """Every file of text with what it has to be. The numbers come first, because a page lists them."""
+    """Every file of text with what it has to be. Claims and their numbers come first, because a page lists them."""
+    yield CLAIMS, with_numbers(CLAIMS, CLAIMS.read_text())
     yield NUMBERS, numbers_of_claims.written()
     claims.cache_clear()
     yield HERE / "judged.html", judged.page_to_look_at()
     for file in pages():
-        page = file.read_text()
+        page = with_numbers(file, file.read_text())
         yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
+
+
+def with_numbers(file: Path, text: str) -> str:
+    """The text of a file with the numbers of its sentences."""
+    return sentences.filled(text, SENTENCES.get(file.relative_to(ROOT).as_posix(), ()))
 
 
 def words(path: Path) -> list[str]:

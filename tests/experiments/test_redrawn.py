@@ -118,6 +118,8 @@ def test_new_files_of_the_full_size_give_its_tables_claims_and_pictures_with_one
     numbers = tmp_path / "src" / "kleene" / "experiments" / "numbers.toml"
     numbers.parent.mkdir(parents=True)
     numbers.write_text("")
+    shutil.copy(Path(kleene.__file__).parent / "experiments" / "claims.toml", numbers.parent)
+    shutil.copytree(RESULTS.parent / "texts", tmp_path / "docs" / "texts")
     for name in names:
         shutil.copy(RESULTS / f"{name}-quick.json", folder / f"{name}.json")
         (folder / f"{name}.svg").unlink()
@@ -166,6 +168,25 @@ def test_the_time_of_a_run_in_a_sentence_is_that_of_its_file(generate):
     assert generate.tables.filled(typed, {}) == typed.replace("7 s", f"{seconds:,.0f} s")
     marked = [name for file in RESULTS.glob("*.md") for _, name, _ in generate.tables.TIME.findall(file.read_text())]
     assert len(marked) == len(set(marked)) > 5
+
+
+def test_a_number_that_is_typed_over_in_a_sentence_is_written_again(generate):
+    for name, found in generate.SENTENCES.items():
+        page = (RESULTS.parents[1] / name).read_text()
+        for one in found:
+            (place,) = one._pattern.finditer(page)
+            spoiled = f"{page[: place.start(1)]}987654{page[place.end(1) :]}"
+            assert one.filled(spoiled) == page
+
+
+def test_a_sentence_that_its_page_has_not_or_twice_is_an_error_that_quotes_it(generate):
+    one = generate.sentences.Sentence("{} of {} runs", lambda: ["3", "4"])
+    assert one.filled("Here 1 of\n20 runs failed.") == "Here 3 of\n4 runs failed."
+    for page in ("no run", "1 of 2 runs and 3 of 4 runs"):
+        with pytest.raises(ValueError, match="of {} runs"):
+            one.filled(page)
+    with pytest.raises(ValueError, match="2 gaps and 1 numbers"):
+        generate.sentences.Sentence("{} of {} runs", lambda: ["3"]).filled("1 of 2 runs")
 
 
 def test_numbers_are_of_claims_and_have_ours(generate):

@@ -1,0 +1,48 @@
+"""Numbers in sentences of pages, from the JSON files of this folder. `python docs/results/generate.py` writes them.
+
+A sentence is some words of a page with {} in place of each number, and a function that has the numbers from the files.
+Line breaks of the page do not matter. `sentences_of_traces.py` and `sentences_of_words.py` have all sentences.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+NUMBER = r"([+−]?\d(?:[\d.,]*\d)?)"  # without a unit, so that it ends in a digit
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words that stand in a page exactly once, and what belongs into their gaps."""
+
+    words: str
+    numbers: Callable[[], Sequence[str]]
+
+    def filled(self, page: str) -> str:
+        """The page with these numbers. Raises `ValueError` unless the words stand there once, with as many gaps."""
+        found, numbers = [*self._pattern.finditer(page)], self.numbers()
+        if len(found) != 1:
+            raise ValueError(f"{self.words!r} stands {len(found)} times in its page; mend the page or the sentence")
+        if len(numbers) != self._pattern.groups:
+            raise ValueError(f"{self.words!r} has {self._pattern.groups} gaps and {len(numbers)} numbers")
+        for gap in range(len(numbers), 0, -1):
+            start, end = found[0].span(gap)
+            page = f"{page[:start]}{numbers[gap - 1]}{page[end:]}"
+        return page
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        words = (NUMBER.join(map(re.escape, word.split("{}"))) for word in self.words.split())
+        return re.compile(r"\s+".join(words))
+
+
+def filled(page: str, sentences: Iterable[Sentence]) -> str:
+    """The page with the numbers of all these sentences."""
+    for sentence in sentences:
+        page = sentence.filled(page)
+    return page
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, and a true minus."""
+    return f"{value:+.{digits}f}".replace("-", "−")
