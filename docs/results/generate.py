@@ -17,13 +17,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import judged  # these fourteen lie beside this file
+import judged  # these sixteen lie beside this file
 import machine_tables
 import numbers_of_claims
 import rate_tables
 import redraw
 import rule_tables
 import sentences
+import sentences_of_nram
+import sentences_of_rules
 import sentences_of_traces
 import sentences_of_words
 import short_tables
@@ -35,9 +37,18 @@ import word_tables
 from kleene.experiments.claims import claims
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-NUMBERS, CLAIMS = (ROOT / "src" / "kleene" / "experiments" / f"{name}.toml" for name in ("numbers", "claims"))
-SENTENCES = sentences_of_traces.SENTENCES | sentences_of_words.SENTENCES
+NUMBERS, CLAIMS = (
+    HERE.parents[1] / "src" / "kleene" / "experiments" / f"{name}.toml" for name in ("numbers", "claims")
+)
+SENTENCES = {
+    HERE / "partial-traces.md": [*sentences_of_traces.PAGE, *sentences_of_nram.PAGE],
+    HERE / "interdependence.md": [*sentences_of_rules.PAGE, *sentences_of_words.PAGE],
+    CLAIMS: [
+        sentence
+        for module in (sentences_of_traces, sentences_of_nram, sentences_of_rules, sentences_of_words)
+        for sentence in module.CLAIMS
+    ],
+}
 TABLES = {
     name: table
     for module in (
@@ -72,7 +83,7 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 def with_numbers(file: Path, text: str) -> str:
     """The text of a file with the numbers of its sentences."""
-    return sentences.filled(text, SENTENCES.get(file.relative_to(ROOT).as_posix(), ()))
+    return sentences.filled(text, SENTENCES.get(file, ()))
 
 
 def words(path: Path) -> list[str]:

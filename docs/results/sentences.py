@@ -1,7 +1,7 @@
 """Numbers in sentences of pages, from the JSON files of this folder. `python docs/results/generate.py` writes them.
 
 A sentence is some words of a page with {} in place of each number, and a function that has the numbers from the files.
-Line breaks of the page do not matter. `sentences_of_traces.py` and `sentences_of_words.py` have all sentences.
+Line breaks of the page do not matter. The modules `sentences_of_…` have all sentences.
 """
 
 import re

@@ -25,4 +25,4 @@ PAGE = [
              lambda: [*with_edges("english", "hidden", "trained", "mixed", 1),
                       *with_edges("english", "hidden", "trained", "open", 1)]),
 ]  # fmt: skip
-SENTENCES: dict[str, list[Sentence]] = {"docs/results/interdependence.md": PAGE}
+CLAIMS: list[Sentence] = []
