@@ -135,6 +135,37 @@ def test_a_value_that_falls_with_edges_is_found_in_sentences_drawn_again():
         assert [row["correlation"], row["low"], row["high"]] == pytest.approx([-1, -1, -1])
 
 
+def test_a_partial_correlation_is_that_of_what_the_place_leaves():
+    pairs, values = WordPairs.of(PARSED, COUNTS), stacked()
+    rows = pairs.trends(values, DRAWS, "edges", 2, at_least=20, given="place")
+    row = next(row for row in rows if (row["distance"], row["classes"]) == (2, "open"))
+    for network, found in zip(values, row["networks"]):
+        chosen = [(p, e, v) for (_, p, _, d, e, c), v in zip(plain_pairs(), network) if (d, c) == (2, "open")]
+        place, edges, value = (
+            np.array([np.mean([int(v < w) + int(v <= w) for v in side]) for w in side]) for side in zip(*chosen)
+        )
+        left = [side - np.polyval(np.polyfit(place, side, 1), place) for side in (edges, value)]
+        assert found == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-4)
+    assert row["low"] <= row["correlation"] <= row["high"]
+
+
+def test_what_only_depends_on_the_place_is_not_about_the_tree_but_seems_so():
+    pairs = WordPairs.of(PARSED, COUNTS)
+    value = -pairs.place[None] + 1e-3 * np.random.default_rng(0).random((1, len(pairs)))
+    plain, partial = (
+        [row["correlation"] for row in pairs.trends(value, DRAWS, "edges", 4, at_least=100, given=given)]
+        for given in (None, "place")
+    )
+    assert plain[-1] < -0.15
+    assert abs(partial[-1]) < 0.05
+
+
+def test_a_value_that_the_place_decides_has_no_partial_correlation():
+    pairs = WordPairs.of(PARSED, COUNTS)
+    rows = pairs.trends(pairs.place[None] * 1.0, DRAWS, "edges", 2, given="place")
+    assert {row["correlation"] for row in rows} == {None}
+
+
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=30))
 def test_rank_correlation_is_spearmans(points):
     one, other = np.array(points).T

@@ -168,6 +168,7 @@ class English:
         found = {
             "distance": pairs.means(values, draws, "distance", longest=FARTHEST, at_least=least),
             "syntax_trends": pairs.trends(values, draws, "edges", panels, least),
+            "syntax_trends_given_place": pairs.trends(values, draws, "edges", panels, least, given="place"),
             "frequency_trends": pairs.trends(values, draws, "frequency", panels, least),
         }
         return found | ({"syntax": self._by_edges(pairs, values, draws)} if by_edges else {})

@@ -26,11 +26,13 @@ Row = dict[str, Any]
 class WordPairs:
     """Every two words of some sentences, without punctuation, symbols and X.
 
-    `sentence` is the number of their sentence, `distance` the difference of their positions in it, `edges` their
-    distance in the tree, `classes` an index into `CLASSES`, and `frequency` the mean of ln(1 + count) of the two words.
+    `sentence` is the number of their sentence, `place` the position of the first in it, `distance` the difference of
+    their positions, `edges` their distance in the tree, `classes` an index into `CLASSES`, and `frequency` the mean of
+    ln(1 + count) of the two words.
     """
 
     sentence: Whole
+    place: Whole
     distance: Whole
     edges: Whole
     classes: Whole
@@ -80,11 +82,19 @@ class WordPairs:
         ]
 
     def trends(
-        self, values: Values, draws: SentenceDraws, column: str, longest: int, at_least: int = AT_LEAST
+        self,
+        values: Values,
+        draws: SentenceDraws,
+        column: str,
+        longest: int,
+        at_least: int = AT_LEAST,
+        *,
+        given: str | None = None,
     ) -> list[Row]:
         """The rank correlation of the values with a column, for each distance and each class, with its intervals.
 
-        Sentences are drawn again with the ranks that their pairs have among all. It is None where nothing varies.
+        With `given` it is the partial correlation: what is left between pairs that are alike in that column. Sentences
+        are drawn again with the ranks that their pairs have among all. It is None where nothing varies.
         """
         found, known = [], self._chosen(values)
         for distance in range(1, longest + 1):
@@ -93,7 +103,8 @@ class WordPairs:
                 cases = int(chosen.sum())
                 if cases >= at_least:
                     stratum = getattr(self, column)[chosen], values[:, chosen], self.sentence[chosen]
-                    row = {"distance": distance, "classes": name} | _correlated(*stratum, draws)
+                    held = None if given is None else getattr(self, given)[chosen]
+                    row = {"distance": distance, "classes": name} | _correlated(*stratum, draws, held)
                     found.append(row | {"cases": cases})
         return found
 
@@ -101,22 +112,37 @@ class WordPairs:
         return np.logical_not(np.isnan(values).any(axis=0))
 
 
-def _correlated(column: np.ndarray, values: Values, sentence: Whole, draws: SentenceDraws) -> Row:
-    """Spearman's correlation in each network, and in sentences that are drawn again."""
-    from scipy.stats import rankdata  # slow to import
-
+def _correlated(
+    column: np.ndarray, values: Values, sentence: Whole, draws: SentenceDraws, given: np.ndarray | None = None
+) -> Row:
+    """Spearman's correlation in each network, and in sentences that are drawn again; with `given`, the partial one."""
     if np.ptp(column) == 0 or (np.ptp(values, axis=1) == 0).any():
         return {"correlation": None}
-    across = rankdata(column) - (len(column) + 1) / 2
-    up = rankdata(values, axis=1) - (len(column) + 1) / 2
     places, where = np.unique(sentence, return_inverse=True)
+    drawn = SentenceDraws(np.concatenate([np.ones((1, len(places)), draws.counts.dtype), draws.counts[:, places]]))
 
-    x = np.stack([np.ones_like(across), across, across**2])
-    products = np.concatenate([x, up, up**2, across * up])
-    moments = np.stack([np.bincount(where, row, len(places)) for row in products])  # of each sentence
-    exact = _pearson(moments.sum(axis=1, keepdims=True))
-    drawn = _pearson(SentenceDraws(draws.counts[:, places]).sums(moments)).mean(axis=0, keepdims=True)
-    return _estimate("correlation", exact[:, 0], quantiles(drawn)[0])
+    def correlations(one: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """The correlation of a row with each of some others: in all sentences first, then in each draw."""
+        products = np.concatenate([np.stack([np.ones_like(one), one, one**2]), others, others**2, one * others])
+        return _pearson(drawn.sums(np.stack([np.bincount(where, row, len(places)) for row in products])))
+
+    across, up = _centred_ranks(column[None]), _centred_ranks(values)
+    found = correlations(across[0], up)
+    if given is not None and np.ptp(given) > 0:
+        (held,) = _centred_ranks(given[None])
+        of_column, of_values = correlations(held, across), correlations(held, up)
+        spread, left = (1 - of_column**2) * (1 - of_values**2), found - of_column * of_values
+        varies = spread > 1e-12
+        found = np.divide(left, np.sqrt(np.where(varies, spread, 1)), out=np.full_like(left, np.nan), where=varies)
+        if np.isnan(found[:, 0]).any():
+            return {"correlation": None}
+    return _estimate("correlation", found[:, 0], quantiles(found[:, 1:].mean(axis=0, keepdims=True))[0])
+
+
+def _centred_ranks(rows: np.ndarray) -> Float[np.ndarray, "rows pairs"]:
+    from scipy.stats import rankdata  # slow to import
+
+    return rankdata(rows, axis=1) - (rows.shape[1] + 1) / 2
 
 
 def _pearson(moments: Float[np.ndarray, "moments draws"]) -> Float[np.ndarray, "networks draws"]:
@@ -165,7 +191,7 @@ def _pairs(number: int, sentence: Sentence, counts: Mapping[str, int], longest: 
     logs = np.log1p([counts.get(word, 0) for word in sentence.words])
     classes = np.where(is_open[left] != is_open[right], 2, np.where(is_open[left], 0, 1))
     edges = tree_distances(sentence)[left, right]
-    return np.full(len(left), number), right - left, edges, classes, (logs[left] + logs[right]) / 2
+    return np.full(len(left), number), left, right - left, edges, classes, (logs[left] + logs[right]) / 2
 
 
 def _named(row: dict[str, int]) -> Row:
