@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from kleene.experiments import english_report
+
 NUMBER = r"([+−]?\d(?:[\d.,]*\d)?)"  # without a unit, so that it ends in a digit
 
 
@@ -44,5 +46,5 @@ def filled(page: str, sentences: Iterable[Sentence]) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, and a true minus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    """A number with its sign, and fewer digits than in a report."""
+    return english_report.signed(value, digits)

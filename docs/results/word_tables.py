@@ -17,6 +17,7 @@ NAMES = {
     "information": "mutual information",
 }
 DISTANCES = (1, 2, 4, 8)
+PLACES = {"all": "syntax_trends", "at the same place": "syntax_trends_given_place"}
 FEW = 2  # networks: an interval over these says nothing
 RUNS = {
     "english": "`english --full`",
@@ -123,6 +124,19 @@ def by_edges(content: Any) -> str:
     return markdown(["words apart", *map(str, distances)], rows)
 
 
+def at_the_same_place(content: Any) -> str:
+    """The rank correlation with edges at each distance, of all pairs and of pairs at the same place of a sentence."""
+    distances = sorted({row["distance"] for row in content["measures"]["hidden"]["trained"]["syntax_trends"]})
+    rows = []
+    for classes in CLASSES:
+        for group in ("trained", "permuted"):
+            found = content["measures"]["hidden"][group]
+            for title, trends in PLACES.items():
+                cells = {row["distance"]: correlation(row) for row in found[trends] if row["classes"] == classes}
+                rows.append([f"{classes}, {group}, {title}", *(cells.get(distance, "") for distance in distances)])
+    return markdown(["words apart", *map(str, distances)], rows)
+
+
 def _sources(measures: Any) -> Iterator[tuple[str, Any]]:
     """Interdependence in every kind of network, and the other measures in trained ones, as far as there are any."""
     for group, found in measures["hidden"].items():
@@ -156,6 +170,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "English, full": lambda: overview(stored("english")),
     "English, in short": lambda: overview(stored("english"), "hidden", "logits"),
     "English, full, by distance": lambda: by_edges(stored("english")),
+    "English, the model that ships": lambda: at_the_same_place(stored("english-shipped")),
     "English, quick": lambda: overview(stored("english-quick")),
     "English, quick, by distance": lambda: by_edges(stored("english-quick")),
     "grammar": lambda: overview(stored("english-grammar")),
