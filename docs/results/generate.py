@@ -72,18 +72,19 @@ def pages() -> list[Path]:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every file of text with what it has to be. Claims and their numbers come first, because a page lists them."""
-    yield CLAIMS, with_numbers(CLAIMS, CLAIMS.read_text())
+    yield CLAIMS, sentences.filled(CLAIMS.read_text(), SENTENCES[CLAIMS])[0]
     yield NUMBERS, numbers_of_claims.written()
     claims.cache_clear()
     yield HERE / "judged.html", judged.page_to_look_at()
     for file in pages():
-        page = with_numbers(file, file.read_text())
+        page, _ = sentences.filled(file.read_text(), SENTENCES.get(file, ()))
         yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
 
 
-def with_numbers(file: Path, text: str) -> str:
-    """The text of a file with the numbers of its sentences."""
-    return sentences.filled(text, SENTENCES.get(file, ()))
+def untrue() -> list[str]:
+    """Sentences that the files no longer fill, each with its page and what is wrong."""
+    problems = {file: sentences.filled(file.read_text(), found)[1] for file, found in SENTENCES.items()}
+    return [f"mend by hand in {file.name}: {problem}" for file, found in problems.items() for problem in found]
 
 
 def words(path: Path) -> list[str]:
@@ -128,9 +129,11 @@ def main() -> None:
     different = [] if given.picture or given.only == "pictures" else write_texts(given.check)
     if given.only != "texts":
         different += different_pictures(given.picture) if given.check else draw(given.picture, given.folder)
+    stale = [] if given.picture or given.only == "pictures" else untrue()
     for file in different:
         print(f"{'differs: ' if given.check else ''}{file}")
-    if given.check and different:
+    print("\n".join(stale), end="\n" if stale else "")
+    if given.check and (different or stale):
         sys.exit("run `python docs/results/generate.py`, or undo what was typed into these files")
 
 

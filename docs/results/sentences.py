@@ -24,9 +24,9 @@ class Sentence:
         """The page with these numbers. Raises `ValueError` unless the words stand there once, with as many gaps."""
         found, numbers = [*self._pattern.finditer(page)], self.numbers()
         if len(found) != 1:
-            raise ValueError(f"{self.words!r} stands {len(found)} times in its page; mend the page or the sentence")
+            raise ValueError(f"it stands {len(found)} times in its page")
         if len(numbers) != self._pattern.groups:
-            raise ValueError(f"{self.words!r} has {self._pattern.groups} gaps and {len(numbers)} numbers")
+            raise ValueError(f"it has {self._pattern.groups} gaps and {len(numbers)} numbers")
         for gap in range(len(numbers), 0, -1):
             start, end = found[0].span(gap)
             page = f"{page[:start]}{numbers[gap - 1]}{page[end:]}"
@@ -38,11 +38,15 @@ class Sentence:
         return re.compile(r"\s+".join(words))
 
 
-def filled(page: str, sentences: Iterable[Sentence]) -> str:
-    """The page with the numbers of all these sentences."""
+def filled(page: str, sentences: Iterable[Sentence]) -> tuple[str, list[str]]:
+    """The page with the numbers of these sentences, and what is wrong with those that new files make untrue."""
+    problems = []
     for sentence in sentences:
-        page = sentence.filled(page)
-    return page
+        try:
+            page = sentence.filled(page)
+        except (ValueError, LookupError, StopIteration) as error:  # words or files are not as its function needs them
+            problems.append(f"{sentence.words!r}: {error!r}")
+    return page, problems
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -66,6 +66,7 @@ def test_a_picture_of_other_numbers_is_named(generate, monkeypatch, tmp_path):
 
 def test_pages_and_numbers_are_those_of_the_files(generate):
     assert generate.write_texts(check=True) == []
+    assert generate.untrue() == []
 
 
 def test_every_table_has_its_place_on_a_page_and_what_is_typed_over_is_found(generate):
@@ -179,14 +180,20 @@ def test_a_number_that_is_typed_over_in_a_sentence_is_written_again(generate):
             assert one.filled(spoiled) == page
 
 
-def test_a_sentence_that_its_page_has_not_or_twice_is_an_error_that_quotes_it(generate):
-    one = generate.sentences.Sentence("{} of {} runs", lambda: ["3", "4"])
-    assert one.filled("Here 1 of\n20 runs failed.") == "Here 3 of\n4 runs failed."
-    for page in ("no run", "1 of 2 runs and 3 of 4 runs"):
-        with pytest.raises(ValueError, match=r"of \{\} runs"):
-            one.filled(page)
-    with pytest.raises(ValueError, match="2 gaps and 1 numbers"):
-        generate.sentences.Sentence("{} of {} runs", lambda: ["3"]).filled("1 of 2 runs")
+def test_a_sentence_that_its_page_has_not_or_twice_is_named_and_the_others_are_filled(generate):
+    sentence, filled = generate.sentences.Sentence, generate.sentences.filled
+    one, other = sentence("{} of {} runs", lambda: ["3", "4"]), sentence("after {} updates", lambda: ["5,000"])
+    assert filled("Here 1 of\n20 runs failed.", [one]) == ("Here 3 of\n4 runs failed.", [])
+    for runs, times in (("no run", 0), ("1 of 2 runs and 3 of 4 runs", 2)):
+        page, (problem,) = filled(f"{runs} after 7 updates", [one, other])
+        assert page == f"{runs} after 5,000 updates"
+        assert "'{} of {} runs'" in problem
+        assert f"{times} times in its page" in problem
+    short, missing = sentence("{} of {} runs", lambda: ["3"]), sentence("{} of {} runs", lambda: {}["none"])
+    page, problems = filled("1 of 2 runs", [short, missing])
+    assert page == "1 of 2 runs"
+    assert "2 gaps and 1 numbers" in problems[0]
+    assert "KeyError" in problems[1]
 
 
 def test_numbers_are_of_claims_and_have_ours(generate):
