@@ -81,8 +81,8 @@ def texts() -> Iterator[tuple[Path, str]]:
         yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
 
 
-def untrue() -> list[str]:
-    """Sentences that the files no longer fill, each with its page and what is wrong."""
+def unfilled() -> list[str]:
+    """Sentences that cannot be filled, each with its page and what is wrong."""
     problems = {file: sentences.filled(file.read_text(), found)[1] for file, found in SENTENCES.items()}
     return [f"mend by hand in {file.name}: {problem}" for file, found in problems.items() for problem in found]
 
@@ -129,11 +129,14 @@ def main() -> None:
     different = [] if given.picture or given.only == "pictures" else write_texts(given.check)
     if given.only != "texts":
         different += different_pictures(given.picture) if given.check else draw(given.picture, given.folder)
-    stale = [] if given.picture or given.only == "pictures" else untrue()
+    problems = [] if given.picture or given.only == "pictures" else unfilled()
     for file in different:
         print(f"{'differs: ' if given.check else ''}{file}")
-    print("\n".join(stale), end="\n" if stale else "")
-    if given.check and (different or stale):
+    if problems:
+        print("\n".join(problems))
+    if given.check and problems:
+        sys.exit("mend the words of these sentences in their pages and in sentences_of_….py")
+    if given.check and different:
         sys.exit("run `python docs/results/generate.py`, or undo what was typed into these files")
 
 

@@ -7,6 +7,7 @@ Line breaks of the page do not matter. The modules `sentences_of_…` have all s
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kleene.experiments import english_report
 
@@ -22,24 +23,25 @@ class Sentence:
 
     def filled(self, page: str) -> str:
         """The page with these numbers. Raises `ValueError` unless the words stand there once, with as many gaps."""
-        found, numbers = [*self._pattern.finditer(page)], self.numbers()
+        found, numbers = [*self.pattern.finditer(page)], self.numbers()
         if len(found) != 1:
             raise ValueError(f"it stands {len(found)} times in its page")
-        if len(numbers) != self._pattern.groups:
-            raise ValueError(f"it has {self._pattern.groups} gaps and {len(numbers)} numbers")
+        if len(numbers) != self.pattern.groups:
+            raise ValueError(f"it has {self.pattern.groups} gaps and {len(numbers)} numbers")
         for gap in range(len(numbers), 0, -1):
             start, end = found[0].span(gap)
             page = f"{page[:start]}{numbers[gap - 1]}{page[end:]}"
         return page
 
     @property
-    def _pattern(self) -> re.Pattern[str]:
+    def pattern(self) -> re.Pattern[str]:
+        """The words, with a group for each gap."""
         words = (NUMBER.join(map(re.escape, word.split("{}"))) for word in self.words.split())
         return re.compile(r"\s+".join(words))
 
 
 def filled(page: str, sentences: Iterable[Sentence]) -> tuple[str, list[str]]:
-    """The page with the numbers of these sentences, and what is wrong with those that new files make untrue."""
+    """The page with the numbers of these sentences, and what is wrong with those that cannot be filled."""
     problems = []
     for sentence in sentences:
         try:
@@ -49,6 +51,12 @@ def filled(page: str, sentences: Iterable[Sentence]) -> tuple[str, list[str]]:
     return page, problems
 
 
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, and fewer digits than in a report."""
-    return english_report.signed(value, digits)
+def agreed(numbers: Iterable[str]) -> str:
+    """The number that these all are. Raises `ValueError` where they differ, because their sentence has one for all."""
+    found = {*numbers}
+    if len(found) != 1:
+        raise ValueError(f"it has one number for {', '.join(sorted(found))}")
+    return found.pop()
+
+
+signed = partial(english_report.signed, digits=2)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from sentences import Sentence, signed  # these three lie beside this file
+from sentences import Sentence, agreed, signed  # these three lie beside this file
 from tables import stored
 from word_strata import (
     FULL,
@@ -11,7 +11,7 @@ from word_strata import (
     NEIGHBOURS,
     QUICK,
     SHIPPED,
-    agreed,
+    Row,
     apart,
     below_zero,
     correlations,
@@ -31,7 +31,7 @@ from kleene.experiments.word_pairs import CLASSES
 
 CONTROLS = ("untrained", "permuted", "shuffled")
 WITH_OPEN = ("open", "mixed")  # classes
-AT_PLACES = "syntax_trends_given_place"
+GIVEN_PLACE = "syntax_trends_given_place"
 
 
 def spread_of_neighbours() -> list[str]:
@@ -53,10 +53,16 @@ def most_of_controls(name: str) -> str:
     return signed(max(row["correlation"] for row in rows))
 
 
-def with_and_at_places(group: str, distances: Iterable[int], classes: Sequence[str]) -> list[str]:
-    """The extremes of the correlations with edges in the model that ships: of all pairs, and at the same place."""
-    both = ("syntax_trends", AT_PLACES)
+def without_and_given_place(group: str, distances: Iterable[int], classes: Sequence[str]) -> list[str]:
+    """The extremes of the correlations with edges in the model that ships, without and given the place."""
+    both = ("syntax_trends", GIVEN_PLACE)
     return extremes(*(strata(SHIPPED, "hidden", group, distances, classes, trends) for trends in both))
+
+
+def lowest_first(rows: Sequence[Row]) -> list[str]:
+    """The lowest and the highest rank correlation of strata on both sides of 0."""
+    found = [row["correlation"] for row in rows]
+    return [signed(min(found)), signed(max(found))]
 
 
 def closed_at_eight() -> list[str]:
@@ -81,7 +87,7 @@ def beside_permuted(distances: Iterable[int]) -> list[str]:
     """What a trained network of English has above its permuted weights in the mean over strata, and the interval."""
     trained, permuted = (strata_means(strata(FULL, "hidden", group, distances)) for group in ("trained", "permuted"))
     difference = trained - permuted
-    return [signed(value, 3) for value in (difference.mean(), *interval_over(difference))]
+    return [signed(value, digits=3) for value in (difference.mean(), *interval_over(difference))]
 
 
 # fmt: off
@@ -202,14 +208,16 @@ OF_FULL = [
                               strata(FULL, "logits", "permuted", range(7, 9)))),
 ]
 OF_PLACES = [
-    Sentence("from six words apart on they have {} to {} among all pairs, and {} to {} at the same place",
-             lambda: with_and_at_places("permuted", range(6, 9), CLASSES)),
-    Sentence("from four words apart on {} to {} among all pairs, {} to {} at the same place",
-             lambda: with_and_at_places("trained", range(4, 9), WITH_OPEN)),
+    Sentence("hardly clear in this network to begin with, {} to {} from six words apart on, and {} to {} given",
+             lambda: without_and_given_place("permuted", range(6, 9), CLASSES)),
+    Sentence("left among open and mixed pairs**: from four words apart on {} to {}, and {} to {} given the place",
+             lambda: without_and_given_place("trained", range(4, 9), WITH_OPEN)),
+    Sentence("Shuffled sentences have {} to {} given the place",
+             lambda: lowest_first(strata(SHIPPED, "hidden", "shuffled", range(4, 9), WITH_OPEN, GIVEN_PLACE))),
     Sentence("Among closed pairs little is left, {} to {} from six words apart on",
-             lambda: extremes(strata(SHIPPED, "hidden", "trained", range(6, 9), ("closed",), AT_PLACES))),
+             lambda: extremes(strata(SHIPPED, "hidden", "trained", range(6, 9), ("closed",), GIVEN_PLACE))),
     Sentence("permuted weights keep {} of {} in the mean over all strata, the trained network {} of {}",
-             lambda: [number for group in ("permuted", "trained") for trends in (AT_PLACES, "syntax_trends")
+             lambda: [number for group in ("permuted", "trained") for trends in (GIVEN_PLACE, "syntax_trends")
                       for number in over_strata(SHIPPED, group, "erasure", trends=trends)]),
 ]
 PAGE = [*OF_GRAMMAR, *OF_QUICK, *OF_FULL, *OF_PLACES]

@@ -81,10 +81,3 @@ def times_untrained(name: str, *measures: str) -> list[str]:
     """How many times as much of each measure neighbours have in trained networks as in untrained ones."""
     pairs = ([apart(name, one, group, 1)["mean"] for group in ("trained", "untrained")] for one in measures)
     return [f"{trained / untrained:.0f}" for trained, untrained in pairs]
-
-
-def agreed(numbers: Sequence[str]) -> str:
-    """The number that these all are. Raises `ValueError` where they differ, because their sentence has one for all."""
-    if len(set(numbers)) != 1:
-        raise ValueError(f"a sentence has one number for {', '.join(numbers)}; mend it")
-    return numbers[0]

@@ -17,7 +17,7 @@ NAMES = {
     "information": "mutual information",
 }
 DISTANCES = (1, 2, 4, 8)
-PLACES = {"all": "syntax_trends", "at the same place": "syntax_trends_given_place"}
+PLACES = {"": "syntax_trends", ", given the place": "syntax_trends_given_place"}
 FEW = 2  # networks: an interval over these says nothing
 RUNS = {
     "english": "`english --full`",
@@ -33,7 +33,7 @@ def runs() -> str:
     def line(name: str, title: str) -> Iterator[str]:
         content = stored(name)
         plan, taught = content["plans"][0], content["settings"][0]
-        perplexities = content.get("perplexities", [content["perplexity"]])
+        perplexities = content["perplexities"]
         asked = name != "english" and content["networks"] != NETWORKS["quick"]
         yield f"{title[:-1]} --networks {content['networks']}`" if asked else title
         yield from (str(content["networks"]), str(content["hidden"]), f"{plan['iterations']:,}")
@@ -83,22 +83,21 @@ def _with_interval(row: dict[str, Any], name: str, shown: Callable[[float], str]
     networks = row.get("networks", [])
     if len(networks) == FEW:
         return " / ".join(shown(value) for value in networks)
-    ends = _ends(row)
-    return shown(row[name]) if ends is None else f"{shown(row[name])} ±{(ends[1] - ends[0]) / 2:.{digits}f}"
+    low, high = _ends(row)
+    return f"{shown(row[name])} ±{(high - low) / 2:.{digits}f}"
 
 
-def _ends(row: dict[str, Any]) -> tuple[float, float] | None:
-    """The interval over networks; of one network that over sentences, where there is one."""
-    return row.get("over_networks") or ((row["low"], row["high"]) if "low" in row else None)
+def _ends(row: dict[str, Any]) -> tuple[float, float]:
+    """The interval over networks; of one network that over sentences."""
+    return row.get("over_networks") or (row["low"], row["high"])
 
 
 def signs(trends: list[dict[str, Any]]) -> str:
-    """How many strata are below 0, and how many above: with their interval, with both of two networks, or alone."""
+    """How many strata are below 0, and how many above: with their interval, or with both of two networks."""
     ends = []
     for row in (row for row in trends if row["correlation"] is not None):
         networks = row.get("networks", [])
-        both = (min(networks), max(networks)) if len(networks) == FEW else _ends(row)
-        ends.append(both or (row["correlation"], row["correlation"]))
+        ends.append((min(networks), max(networks)) if len(networks) == FEW else _ends(row))
     return f"{sum(high < 0 for _, high in ends)}, {sum(low > 0 for low, _ in ends)} of {len(ends)}"
 
 
@@ -124,16 +123,16 @@ def by_edges(content: Any) -> str:
     return markdown(["words apart", *map(str, distances)], rows)
 
 
-def at_the_same_place(content: Any) -> str:
-    """The rank correlation with edges at each distance, of all pairs and of pairs at the same place of a sentence."""
+def given_the_place(content: Any) -> str:
+    """The rank correlation with edges at each distance, and the partial one given the place in the sentence."""
     distances = sorted({row["distance"] for row in content["measures"]["hidden"]["trained"]["syntax_trends"]})
     rows = []
     for classes in CLASSES:
-        for group in ("trained", "permuted"):
+        for group in ("trained", "permuted", "shuffled"):
             found = content["measures"]["hidden"][group]
             for title, trends in PLACES.items():
                 cells = {row["distance"]: correlation(row) for row in found[trends] if row["classes"] == classes}
-                rows.append([f"{classes}, {group}, {title}", *(cells.get(distance, "") for distance in distances)])
+                rows.append([f"{classes}, {group}{title}", *(cells.get(distance, "") for distance in distances)])
     return markdown(["words apart", *map(str, distances)], rows)
 
 
@@ -170,7 +169,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "English, full": lambda: overview(stored("english")),
     "English, in short": lambda: overview(stored("english"), "hidden", "logits"),
     "English, full, by distance": lambda: by_edges(stored("english")),
-    "English, the model that ships": lambda: at_the_same_place(stored("english-shipped")),
+    "English, the model that ships": lambda: given_the_place(stored("english-shipped")),
     "English, quick": lambda: overview(stored("english-quick")),
     "English, quick, by distance": lambda: by_edges(stored("english-quick")),
     "grammar": lambda: overview(stored("english-grammar")),

@@ -66,7 +66,7 @@ def test_a_picture_of_other_numbers_is_named(generate, monkeypatch, tmp_path):
 
 def test_pages_and_numbers_are_those_of_the_files(generate):
     assert generate.write_texts(check=True) == []
-    assert generate.untrue() == []
+    assert generate.unfilled() == []
 
 
 def test_every_table_has_its_place_on_a_page_and_what_is_typed_over_is_found(generate):
@@ -175,7 +175,7 @@ def test_a_number_that_is_typed_over_in_a_sentence_is_written_again(generate):
     for file, found in generate.SENTENCES.items():
         page = file.read_text()
         for one in found:
-            (place,) = one._pattern.finditer(page)
+            (place,) = one.pattern.finditer(page)
             spoiled = f"{page[: place.start(1)]}987654{page[place.end(1) :]}"
             assert one.filled(spoiled) == page
 

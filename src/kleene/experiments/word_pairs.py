@@ -93,8 +93,9 @@ class WordPairs:
     ) -> list[Row]:
         """The rank correlation of the values with a column, for each distance and each class, with its intervals.
 
-        With `given` it is the partial correlation: what is left between pairs that are alike in that column. Sentences
-        are drawn again with the ranks that their pairs have among all. It is None where nothing varies.
+        With `given` it is the partial correlation, without what is linear in the ranks of that column. Sentences are
+        drawn again with the ranks that their pairs have among all. It is None where nothing varies, or nothing but with
+        the column `given`; where that does not vary itself, it changes nothing.
         """
         found, known = [], self._chosen(values)
         for distance in range(1, longest + 1):
@@ -118,13 +119,14 @@ def _correlated(
     """Spearman's correlation in each network, and in sentences that are drawn again; with `given`, the partial one."""
     if np.ptp(column) == 0 or (np.ptp(values, axis=1) == 0).any():
         return {"correlation": None}
-    places, where = np.unique(sentence, return_inverse=True)
-    drawn = SentenceDraws(np.concatenate([np.ones((1, len(places)), draws.counts.dtype), draws.counts[:, places]]))
+    sentences, where = np.unique(sentence, return_inverse=True)
+    every = np.ones((1, len(sentences)), draws.counts.dtype)
+    drawn = SentenceDraws(np.concatenate([every, draws.counts[:, sentences]]))
 
     def correlations(one: np.ndarray, others: np.ndarray) -> np.ndarray:
         """The correlation of a row with each of some others: in all sentences first, then in each draw."""
         products = np.concatenate([np.stack([np.ones_like(one), one, one**2]), others, others**2, one * others])
-        return _pearson(drawn.sums(np.stack([np.bincount(where, row, len(places)) for row in products])))
+        return _pearson(drawn.sums(np.stack([np.bincount(where, row, len(sentences)) for row in products])))
 
     across, up = _centred_ranks(column[None]), _centred_ranks(values)
     found = correlations(across[0], up)
