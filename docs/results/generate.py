@@ -70,21 +70,19 @@ def pages() -> list[Path]:
     return [page for folder in (HERE, HERE.parent / "texts", HERE.parent) for page in sorted(folder.glob("*.md"))]
 
 
-def texts() -> Iterator[tuple[Path, str]]:
-    """Every file of text with what it has to be. Claims and their numbers come first, because a page lists them."""
-    yield CLAIMS, sentences.filled(CLAIMS.read_text(), SENTENCES[CLAIMS])[0]
-    yield NUMBERS, numbers_of_claims.written()
+def texts() -> Iterator[tuple[Path, str, list[str]]]:
+    """Every file of text, what it has to be, and what is wrong with sentences in it that cannot be filled.
+
+    Claims and their numbers come first, because a page lists them.
+    """
+    yield CLAIMS, *sentences.filled(CLAIMS.read_text(), SENTENCES[CLAIMS])
+    yield NUMBERS, numbers_of_claims.written(), []
     claims.cache_clear()
-    yield HERE / "judged.html", judged.page_to_look_at()
+    yield HERE / "judged.html", judged.page_to_look_at(), []
     for file in pages():
-        page, _ = sentences.filled(file.read_text(), SENTENCES.get(file, ()))
-        yield file, tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
-
-
-def unfilled() -> list[str]:
-    """Sentences that cannot be filled, each with its page and what is wrong."""
-    problems = {file: sentences.filled(file.read_text(), found)[1] for file, found in SENTENCES.items()}
-    return [f"mend by hand in {file.name}: {problem}" for file, found in problems.items() for problem in found]
+        page, problems = sentences.filled(file.read_text(), SENTENCES.get(file, ()))
+        whole = tables.timed(judged.filled(page)) if file == judged.PAGE else tables.filled(page, TABLES)
+        yield file, whole, problems
 
 
 def words(path: Path) -> list[str]:
@@ -92,15 +90,16 @@ def words(path: Path) -> list[str]:
     return sorted(text.strip() for text in ElementTree.parse(path).getroot().itertext() if text.strip())
 
 
-def write_texts(check: bool) -> list[Path]:
-    """Write the texts, or only compare them; the files that differed."""
-    different = []
-    for file, right in texts():
+def write_texts(check: bool) -> tuple[list[Path], list[str]]:
+    """Write the texts, or only compare them; the files that differed, and sentences to mend by hand."""
+    different, unfilled = [], []
+    for file, right, problems in texts():
+        unfilled += [f"mend by hand in {file.name}: {problem}" for problem in problems]
         if file.read_text() != right:
             different.append(file)
             if not check:
                 file.write_text(right)
-    return different
+    return different, unfilled
 
 
 def draw(names: Sequence[str], folder: Path) -> list[Path]:
@@ -126,15 +125,14 @@ def main() -> None:
     parser.add_argument("--picture", action="append", default=[], metavar="NAME", help="this picture alone")
     parser.add_argument("--folder", type=Path, default=HERE, help="where to draw the pictures")
     given = parser.parse_args()
-    different = [] if given.picture or given.only == "pictures" else write_texts(given.check)
+    different, unfilled = ([], []) if given.picture or given.only == "pictures" else write_texts(given.check)
     if given.only != "texts":
         different += different_pictures(given.picture) if given.check else draw(given.picture, given.folder)
-    problems = [] if given.picture or given.only == "pictures" else unfilled()
     for file in different:
         print(f"{'differs: ' if given.check else ''}{file}")
-    if problems:
-        print("\n".join(problems))
-    if given.check and problems:
+    if unfilled:
+        print("\n".join(unfilled))
+    if given.check and unfilled:
         sys.exit("mend the words of these sentences in their pages and in sentences_of_….py")
     if given.check and different:
         sys.exit("run `python docs/results/generate.py`, or undo what was typed into these files")
