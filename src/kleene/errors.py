@@ -20,7 +20,7 @@ class ProgramError(KleeneError):
     """A program was refused when it was built."""
 
 
-class TracingError(ProgramError):
+class FunctionError(ProgramError):
     """An MLP function does something that cannot be turned into rules; the message names the source line."""
 
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from kleene.explaining.programs.anatomy import action_text, condition_text
+from kleene.programs.alta.asking.runs import quiet
 from kleene.programs.alta.cases import View
-from kleene.programs.alta.exploring import quiet
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.validation import Replay
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
 from kleene.watching.columns import packed
@@ -95,17 +94,20 @@ def _fired(program: Program, codes: Mapping[str, np.ndarray]) -> list[tuple[int,
     return [tuple(np.flatnonzero(row).tolist()) for row in table]
 
 
-class _Noted(Replay):
-    """A replay that notes the line of every write in one file."""
+class _Noted(dict):
+    """The `z` of a replay: reads give the values from before, and of every write the line in one file is noted."""
 
     __slots__ = ("file", "lines")
 
     def __setitem__(self, name: str, value: Any) -> None:
-        super().__setitem__(name, value)
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != self.file:
             frame = frame.f_back
         self.lines[name] = 0 if frame is None else frame.f_lineno
+
+    def update(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
 
 
 class Replayed:
@@ -124,7 +126,7 @@ class Replayed:
             return (), ()
         # A head that read nothing has any value: the run has shown that the function does not look at it.
         z = _Noted({n: v.domain[max(codes[n], 0)] for n, v in self.program.domains.items()})
-        z.written, z.file, z.lines = {}, self.file, {}
+        z.file, z.lines = self.file, {}
         ran: set[int] = set()
 
         def note(frame: FrameType, event: str, _: Any) -> Any:

@@ -11,7 +11,7 @@ import kleene
 from kleene.programs import alta
 from kleene.programs.alta.cases import Case, View, act
 from kleene.programs.alta.rules import cases_from_rules
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.table_sums import FREE, find_sum
 
 VARIABLES = {"a": alta.input_var(6), "b": alta.var(5), "c": alta.var(4), "out": alta.var(8)}

@@ -19,7 +19,7 @@ from kleene.errors import CompileError
 from kleene.machines.transformer.layer import RELU_NOISE
 from kleene.machines.transformer.parameters import Expansion
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import BLUR, Categorical, Numeric, SetValued
 
 

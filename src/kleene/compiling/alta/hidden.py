@@ -15,7 +15,7 @@ from kleene.compiling.alta.units import PaperUnits, Unit, Units
 from kleene.machines.transformer.parameters import Probe
 from kleene.programs.alta.cases import Case, Feature
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Numeric
 
 

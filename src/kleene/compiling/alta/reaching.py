@@ -14,7 +14,7 @@ import numpy as np
 
 from kleene.programs.alta.cases import Action, Case, CodeTable, Constant, Feature, Lookup, View, act
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Head, Numeric, SetValued
 
 Codes = frozenset[int]

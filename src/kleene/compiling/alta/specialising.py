@@ -12,7 +12,7 @@ import numpy as np
 from kleene.compiling.alta.reaching import UNDEFINED, Codes, Sets, names_of, possible, values_of
 from kleene.programs.alta.cases import Action, Case, CodeTable, Constant, Feature, Lookup, case, merged
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 
 
 def specialised(program: Program, sets: Sets, live: Iterable[str], looked_at: Iterable[str]) -> Program:

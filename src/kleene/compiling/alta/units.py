@@ -19,7 +19,7 @@ import numpy as np
 from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup, Sizes, Where, boxes, case, merged
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.rules import RuleSet
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Categorical
 
 

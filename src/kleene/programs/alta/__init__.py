@@ -3,20 +3,19 @@
 The names are those of ALTA, so that a program can be moved by changing the import line. From a function to a program,
 each step with its modules:
 
-    function ─ explore ───▶ tree of decisions   values.py, tracing.py, exploring.py, joining.py, trees.py
-             ─ cases_of ──▶ cases               trees.py, cases.py (from given rules: rules.py, rule_tables.py)
-             ─ validate ──▶ Validation          validation.py: the function against its cases
-             ─ program_of ▶ Program             variables.py, definition.py, program.py
-    Program  ─ run ───────▶ Trace               interpreter.py (reference.py slow and plain)
+    function ─ answers_of ──▶ cases     asking: it is run on all values of all that it reads
+    rules    ─ cases_of ────▶ cases     rules.py, rule_tables.py
+    cases    ─ program_spec ▶ Program   cases.py, sums.py, variables.py, definition.py, program.py
+    Program  ─ run ─────────▶ Trace     interpreter.py (reference.py slow and plain)
 """
 
+from kleene.programs.alta.asking.plain import apply as apply
 from kleene.programs.alta.definition import halt_spec as halt_spec
 from kleene.programs.alta.program import Program as Program
 from kleene.programs.alta.program import program_spec as program_spec
 from kleene.programs.alta.program import program_spec_from_rules as program_spec_from_rules
 from kleene.programs.alta.rules import MLPBuilder as MLPBuilder
 from kleene.programs.alta.rules import Rule as Rule
-from kleene.programs.alta.values import apply as apply
 from kleene.programs.alta.variables import Head as Head
 from kleene.programs.alta.variables import input_var as input_var
 from kleene.programs.alta.variables import numeric_var as numeric_var

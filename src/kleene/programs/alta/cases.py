@@ -6,14 +6,14 @@ of codes; it looks up every feature once, for all cases that test it.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kleene.programs.alta.symbols import Sum, Symbol, key_of
+from kleene.programs.alta.sums import Sum
 
 Feature = str | Sum
 Where = Mapping[Feature, frozenset[int]]  # every feature must be in its set; a feature that is absent may be anything
@@ -109,24 +109,6 @@ def act(c: Case, codes: Mapping[str, np.ndarray]) -> np.ndarray | int:
     return action.array[tuple(codes[v] for v in action.support)]
 
 
-def narrow(where: dict, symbol: Symbol, outcomes: Iterable[Any], sizes: Sizes) -> list[dict]:
-    """The conditions under which the symbol has one of the outcomes: one conjunction, or several disjoint ones."""
-    wanted = list(outcomes)
-    hit = np.isin(symbol.table, wanted) if symbol.table.dtype.kind in "ib" else _object_isin(symbol.table, wanted)
-    if len(symbol.support) == 1:
-        return _with(where, symbol.support[0], frozenset(np.flatnonzero(hit).tolist()), sizes)
-    if symbol.base is not None:
-        totals = frozenset(symbol.base.grid(symbol.support)[hit].tolist())
-        return _with(where, symbol.base, totals, sizes)
-    return boxes(symbol.support, hit, where, sizes)
-
-
-def _object_isin(table: np.ndarray, wanted: list[Any]) -> np.ndarray:
-    keys = {key_of(outcome) for outcome in wanted}
-    flat = [key_of(value) in keys for value in table.ravel().tolist()]
-    return np.array(flat, dtype=bool).reshape(table.shape)
-
-
 def _with(where: dict, feature: Feature, allowed: frozenset[int], sizes: Sizes) -> list[dict]:
     """The conditions with one more, as a list; empty where nothing satisfies them."""
     possible = domain_of(feature, where, sizes)
@@ -172,29 +154,8 @@ def _patterns(table: np.ndarray, axis: int) -> dict[bytes, list[int]]:
     return groups
 
 
-def action_of(written: Any, where: Where) -> Action:
-    """What is written, as simply as the conditions allow: a constant, a lookup on one feature, or a table."""
-    if not isinstance(written, Symbol):
-        return Constant(int(written))
-    allowed = [sorted(where.get(v, frozenset(range(n)))) for v, n in zip(written.support, written.table.shape)]
-    table = written.table[np.ix_(*allowed)]
-    needed = [a for a in range(table.ndim) if len(_patterns(table, a)) > 1]
-    if not needed:
-        return Constant(int(table.ravel()[0]))
-    if len(needed) == 1:
-        line = np.moveaxis(table, needed[0], 0).reshape(table.shape[needed[0]], -1)[:, 0]
-        return Lookup(written.support[needed[0]], tuple(zip(allowed[needed[0]], line.tolist())))
-    if written.base is not None:
-        totals = written.base.grid(written.support)[np.ix_(*allowed)]
-        return Lookup(written.base, tuple(sorted(set(zip(totals.ravel().tolist(), table.ravel().tolist())))))
-    full = np.moveaxis(written.table, needed, range(len(needed)))
-    first = tuple(allowed[a][0] for a in range(table.ndim) if a not in needed)
-    kept = full[(slice(None),) * len(needed) + first]
-    return CodeTable(tuple(written.support[a] for a in needed), kept.shape, tuple(kept.ravel().tolist()))
-
-
-def merged(cases: list[Case], sizes: Sizes) -> list[Case]:
-    """The same cases, fewer: those that differ in one feature alone become one.
+def merged(cases: list[Case], sizes: Sizes, *, last: Feature | None = None) -> list[Case]:
+    """The same cases, fewer: those that differ in one feature alone become one, those that differ in `last` at the end.
 
     First cases with the same action are united, which drops tests that do not matter; then cases whose
     actions are functions of the feature become one lookup.
@@ -202,7 +163,7 @@ def merged(cases: list[Case], sizes: Sizes) -> list[Case]:
     changed = True
     while changed:
         changed = False
-        for feature in dict.fromkeys(f for c in cases for f, _ in c.where):
+        for feature in sorted(dict.fromkeys(f for c in cases for f, _ in c.where), key=lambda f: f == last):
             united = _unite(cases, feature, sizes, lambda group, feature: group[0].action)
             changed |= len(united) < len(cases)
             cases = united

@@ -9,9 +9,9 @@ import numpy as np
 
 from kleene.errors import ProgramError
 from kleene.notation.words import PrefixedVocabulary, Tokens, checked_alphabet, checked_input
+from kleene.programs.alta.asking import Enumeration
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
-from kleene.programs.alta.validation import Validation
 from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable, either, resolve_heads
 from kleene.traces import Channel
 from kleene.traces.channels import Meaning
@@ -113,7 +113,7 @@ class Definition(Specification):
     updates: Mapping[str, Sequence[Case]]
     reads: Mapping[str, Sequence[Case]]
     mlp: Callable[[Any], Any] | Sequence[Rule] = field(repr=False)
-    validation: Validation | None = field(default=None, repr=False)  # of the cases against a function
+    enumeration: Enumeration | None = field(default=None, repr=False)  # on what a function was run to make the cases
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
     output_alphabet: tuple[str, ...] | None = None  # and for every value of the output
     faults: Mapping[str, Sequence[Case]] = field(default_factory=dict)

@@ -12,13 +12,11 @@ import numpy as np
 from kleene.errors import HaltError, InputError, ProgramError
 from kleene.notation.edits import Edit, Edits
 from kleene.notation.words import Decoding, Tokens, write
+from kleene.programs.alta.asking import Enumeration, Functions, answers_of
 from kleene.programs.alta.cases import Case
 from kleene.programs.alta.definition import Definition, Halt, Specification, default_layers
-from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.interpreter import Engine, State, interpret
 from kleene.programs.alta.rules import Rule, cases_from_rules
-from kleene.programs.alta.trees import cases_of
-from kleene.programs.alta.validation import Validation, validate
 from kleene.programs.alta.variables import Categorical, Head, Variable
 from kleene.programs.alta.wording import program_html
 from kleene.traces import Trace, TraceBatch
@@ -65,7 +63,7 @@ class Program(Definition):
 def program_spec(
     variables: Mapping[str, Variable],
     heads: Mapping[str, Head],
-    ffn_fn: Callable[[Any], Any],
+    ffn_fn: Callable[[Any], Any] | Sequence[Callable[[Any], Any]],
     output_name: str,
     input_range: int,
     position_range: int | None = None,
@@ -79,8 +77,10 @@ def program_spec(
 ) -> Program:
     """A program whose MLP is an ordinary Python function of a dict-like `z`.
 
-    The function is traced, not called for every combination of values. A read gives the value from before the MLP,
-    even after a write. `max_layers` is how long the program runs unless a run gives its own limit: by default one
+    The function runs on all combinations of the values that it reads, so it may do whatever Python can, as long as it
+    answers the same each time. A read gives the value from before the MLP, even after a write. A list of functions that
+    write different variables does what they do together; each is run by itself, so that combinations add up and do not
+    multiply. `max_layers` is how long the program runs unless a run gives its own limit: by default one
     layer, or with a halting condition at most 1,000. `generate_rules` is a parameter of ALTA's and changes nothing,
     because rules are listed only when they are asked for.
 
@@ -92,16 +92,14 @@ def program_spec(
         output_name=output_name, input_range=input_range, position_range=position_range,
         halt=halt, max_layers=default_layers(max_layers, halt),
     )  # fmt: skip
-    outputs = spec.outputs
+    function = ffn_fn if callable(ffn_fn) else Functions(ffn_fn)
     try:
-        explored = explore(ffn_fn, spec.variables, outputs)
-        tree, sizes = explored.tree, spec.sizes
-        updates = {v: cases_of(tree, lambda leaf, v=v: leaf.writes.get(v), sizes) for v in spec.variables}
-        reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in outputs}
-        validation = validate(ffn_fn, spec.variables, outputs, updates, explored)
+        answers = answers_of(function, spec.variables, spec.outputs)
     except ProgramError as error:
         raise type(error)(f"program {spec.name!r}, {error}") from error.__cause__
-    program = program_of(spec, mlp=ffn_fn, updates=updates, reads=reads, validation=validation)
+    program = program_of(
+        spec, mlp=function, updates=answers.updates, reads=answers.reads, enumeration=answers.enumeration
+    )
     return program.labelled(alphabet, output_alphabet)
 
 
@@ -144,20 +142,21 @@ def program_of(
     updates: Cases,
     reads: Cases,
     faults: Cases | None = None,
-    validation: Validation | None = None,
+    enumeration: Enumeration | None = None,
 ) -> Program:
     """The program of a specification and the cases of its MLP, its initial values checked."""
     updates, reads, faults = (
         {name: tuple(cases) for name, cases in group.items() if cases} for group in (updates, reads, faults or {})
     )
     given = {f.name: getattr(spec, f.name) for f in fields(Specification)}
-    program = Program(**given, mlp=mlp, updates=updates, reads=reads, faults=faults, validation=validation)
+    program = Program(**given, mlp=mlp, updates=updates, reads=reads, faults=faults, enumeration=enumeration)
     assert program.starts  # computed now, so that a bad initial value is an error when the program is built
     return program
 
 
-def _name_of(function: Callable) -> str:
-    return getattr(function, "__qualname__", "program").replace(".<locals>", "")
+def _name_of(function: Callable | Sequence[Callable]) -> str:
+    first = function if callable(function) else next(iter(function), None)
+    return getattr(first, "__qualname__", "program").replace(".<locals>", "")
 
 
 def decode(program: Definition, prompt: Tokens, *, tokens: int, stop: int | None, cached: bool) -> Decoding:

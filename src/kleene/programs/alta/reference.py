@@ -1,6 +1,6 @@
 """The reference interpreter: slow, plain Python, one dict for each position.
 
-It is what the tracer, the cases and the vectorised interpreter are checked against, so it shares nothing with them: it
+It is what the cases and the vectorised interpreter are checked against, so it shares nothing with them: it
 calls the MLP function itself, or goes through the rules as they were given.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
 from kleene.notation.edits import UNSET, Edit
 from kleene.notation.words import Tokens
+from kleene.programs.alta.asking.undefined import Undefined, Used, use
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.rules import Rule
 from kleene.programs.alta.variables import Categorical, Head, Numeric, Variable
@@ -136,29 +137,22 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
 
 def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complaint]) -> Values:
     """What the MLP writes at one position; `undefined` has the error for every head that read nothing."""
-    seen: Values = {n: Undefined(error, type(program.outputs[n].domain[0])) for n, error in undefined.items()}
+    seen: Values = {}
     for name, value in values.items():
         variable = program.domains[name]
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
-    if callable(program.mlp):
-        written = _called(program.mlp, ReferenceAssignment(seen))
-    else:
-        written = apply_rules(program.domains, program.mlp, seen)
+    mlp = program.mlp
+    function = mlp if callable(mlp) else lambda z: z.update(apply_rules(program.domains, mlp, z.seen))
+    written = _called(function, seen, undefined)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
 
 
-class Used(BaseException):
-    """An undefined reading was used. It is not an Exception, so that no `except` in the user's function catches it."""
-
-    def __init__(self, error: Exception):
-        self.error = error
-
-
-def _called(function: Callable, z: "ReferenceAssignment") -> Values:
+def _called(function: Callable, seen: Values, undefined: Mapping[str, Complaint]) -> Values:
     """What the function writes; raises if it used an undefined reading, even where it caught the error."""
     used: list[Exception] = []
-    for reading in (value for value in z.seen.values() if type(value) is Undefined):
-        reading.used = used
+    z = ReferenceAssignment(
+        seen | {name: Undefined(lambda error=error: used.append(error())) for name, error in undefined.items()}
+    )
     try:
         function(z)
     except Used:
@@ -179,7 +173,7 @@ def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Va
         unknown = [value for value, _ in tests if type(value) is Undefined]
         if all(type(value) is Undefined or value == wanted for value, wanted in tests):
             if unknown:
-                raise unknown[0].error()
+                use(unknown[0])
             if written.setdefault(rule.variable, rule.value) != rule.value:
                 disputed.append(rule.variable)
     if disputed:
@@ -207,7 +201,7 @@ class ReferenceAssignment(MutableMapping):
 
     def __setitem__(self, name: str, value: Any) -> None:
         if type(value) is Undefined:
-            value.use()
+            use(value)
         self.written[name] = value
 
     def __delitem__(self, name: str) -> None:
@@ -218,52 +212,6 @@ class ReferenceAssignment(MutableMapping):
 
     def __len__(self) -> int:
         return len(self.seen)
-
-
-class Undefined:
-    """The reading of a head that read nothing: it can be computed with, but raises where its value matters."""
-
-    def __init__(self, error: Complaint, kind: type = int):
-        self.error, self._kind = error, kind
-        self.used: list[Exception] = []  # errors of readings that the function has used
-
-    def use(self) -> None:
-        self.used.append(self.error())
-        raise Used(self.used[-1])
-
-    def passed_on(self) -> "Undefined":
-        return self
-
-    @property
-    def __class__(self) -> type:  # type: ignore[override]  # what `isinstance` asks: the class that a reading has
-        return self._kind
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(self._kind, name):
-            raise AttributeError(name)
-        return self._pass_on if callable(getattr(self._kind, name)) else self
-
-    def _refuse(self, *_: Any) -> Any:
-        self.use()
-
-    def _pass_on(self, *_: Any) -> "Undefined":
-        return self
-
-
-def _install_operators() -> None:
-    """Let arithmetic and comparison pass the undefined value on, and everything else raise."""
-    asked = "bool index int float complex hash len contains iter str repr format"
-    binary = "add sub mul floordiv truediv mod divmod pow xor and or lshift rshift matmul"
-    other = "eq ne lt le gt ge neg pos abs invert floor ceil trunc round getitem"
-    for name in asked.split():
-        setattr(Undefined, f"__{name}__", Undefined._refuse)
-    Undefined.__array_ufunc__ = Undefined.__array_function__ = Undefined._pass_on  # type: ignore[attr-defined]
-    for name in [*binary.split(), *(f"r{name}" for name in binary.split()), *other.split()]:
-        setattr(Undefined, f"__{name}__", Undefined._pass_on)
-    Undefined.__divmod__ = Undefined.__rdivmod__ = lambda self, _: (self, self)  # type: ignore[attr-defined]
-
-
-_install_operators()
 
 
 def _column(channel: Channel, steps: list[list[Values]]) -> np.ndarray:

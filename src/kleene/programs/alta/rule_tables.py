@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kleene.programs.alta.cases import Case, Constant, Feature, Lookup, Sizes, View, act, case
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.table_sums import FREE, GOOD, find_sum
 
 NOTHING = -1  # an entry that writes nothing

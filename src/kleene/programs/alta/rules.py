@@ -14,7 +14,7 @@ import numpy as np
 from kleene.errors import ModelFileError, ProgramError
 from kleene.programs.alta.cases import Case, Constant, Sizes, act, case, merged
 from kleene.programs.alta.rule_tables import RuleTable, cost
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.table_sums import FREE
 from kleene.programs.alta.variables import Head, Variable, resolve_heads
 from kleene.tensors import read_tensors, write_tensors

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from kleene.programs.alta.cases import Sizes
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 
 FREE = -2  # an entry that may be anything, because a run that meets it ends with an error
 GOOD = 3  # a function that changes less often than this ends the search
@@ -26,39 +26,39 @@ def find_sum(
     """
     best: tuple[int, list[np.ndarray]] | None = None
     for ruler in range(table.ndim):
-        terms = _aligned(table, axes, ruler)
+        terms = aligned(table, axes, ruler)
         if terms is not None:
-            changes = _changes(_function(table, terms))
+            changes = _changes(function_of(table, terms))
             if best is None or changes < best[0]:
                 best = changes, terms
             if best[0] < GOOD:
                 break
     if best is None or best[0] >= min(table.size // 2, sum(table.shape) * 2):
         return None
-    whole = {n: _extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, best[1])}
+    whole = {n: extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, best[1])}
     total = Sum.of(whole)
     parts = dict(total.terms)
     chosen = [np.array(parts[n])[list(axis)] for n, axis in zip(names, axes)]
-    function = _function(table, chosen)
+    function = function_of(table, chosen)
     reachable = total.reachable({n: frozenset(axis) for n, axis in zip(names, axes)})
-    return None if not function else (total, tuple(_filled(function, reachable).items()))
+    return None if not function else (total, tuple(filled(function, reachable).items()))
 
 
-def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> list[np.ndarray] | None:
+def aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> list[np.ndarray] | None:
     """Terms whose sum may determine the table: the ruler's own codes, and for every other variable the distances that
     its rows must slide."""
     order = [ruler, *(a for a in range(table.ndim) if a != ruler)]
     front = np.transpose(table, order)
     codes = np.array(axes[ruler])
     terms = [codes - codes[0]]
-    known = _function(front[(slice(None), *[0] * (table.ndim - 1))], terms)
+    known = function_of(front[(slice(None), *[0] * (table.ndim - 1))], terms)
     if known is None:
         return None
     for axis in range(1, table.ndim):
         slid = [0]
         for index in range(1, front.shape[axis]):
             place = (*(slice(None) for _ in terms), index, *[0] * (table.ndim - 1 - axis))
-            row = _function(front[place], terms)
+            row = function_of(front[place], terms)
             hint = 2 * slid[-1] - slid[-2] if len(slid) > 1 else 0
             shift = None if row is None else _shift(known, row, hint)
             if row is None or shift is None:
@@ -68,10 +68,10 @@ def _aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> li
         terms.append(np.array(slid) - min(slid))
         known = {k - min(slid): v for k, v in known.items()}
     found = [terms[order.index(a)] for a in range(table.ndim)]
-    return found if _function(table, found) is not None else None
+    return found if function_of(table, found) is not None else None
 
 
-def _function(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
+def function_of(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
     """The value of the table for every total of the terms, without free totals; None where a total has two values."""
     totals = np.sum(np.meshgrid(*terms, indexing="ij"), axis=0).reshape(-1)
     values = table.reshape(-1)
@@ -113,7 +113,7 @@ def _changes(function: dict[int, int] | None) -> int:
     return sum(a != b for a, b in itertools.pairwise(ordered))
 
 
-def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
+def extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
     """The term for every code; codes that the axis lacks continue the line, if the term is one."""
     full = np.full(size, term.min(), dtype=np.int64)
     codes = np.array(axis)
@@ -126,7 +126,7 @@ def _extended(axis: Sequence[int], term: np.ndarray, size: int) -> np.ndarray:
     return full
 
 
-def _filled(function: dict[int, int], reachable: Collection[int]) -> dict[int, int]:
+def filled(function: dict[int, int], reachable: Collection[int]) -> dict[int, int]:
     """The function for every total that can occur. A free total takes the value before it, which costs nothing."""
     found, last = {}, function[min(function)]
     for value in sorted(reachable):

@@ -5,7 +5,7 @@ from typing import Any
 
 from kleene.programs.alta.cases import Case, Constant, Feature, Lookup
 from kleene.programs.alta.definition import Definition
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Head
 from kleene.traces.markup import html_facts, html_table
 

@@ -131,7 +131,7 @@ class Lowering:
         entries = sum(write.codes.size for write in self.writes)
         program = program_of(
             spec, mlp=TableFunction(found.updates, faults, spec.domains), updates=found.updates, reads=found.reads,
-            faults=faults, validation=Tabulated(True, entries),
+            faults=faults, enumeration=Tabulated(entries),
         )  # fmt: skip
         meanings = {name: values for name, values in self.meanings.items() if name in kept or name in self.heads}
         return replace(program, vocabulary=PrefixedVocabulary(self.vocabulary, self.max_length), meanings=meanings)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kleene.programs.alta.asking import Enumeration
 from kleene.programs.alta.cases import Case, CodeTable, Constant, Feature, Lookup, act, boxes, case
 from kleene.programs.alta.definition import Specification
 from kleene.programs.alta.rule_tables import RuleTable
-from kleene.programs.alta.symbols import Sum
-from kleene.programs.alta.validation import Validation
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Variable
 from kleene.programs.rasp.domains import FAULT, FREE, Atom
 
@@ -41,11 +41,11 @@ class FoundCases(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tabulated(Validation):
+class Tabulated(Enumeration):
     """How the tables were made: the program's functions were called on all values that they can meet."""
 
     def __str__(self) -> str:
-        return f"the functions were run on all values that they can meet, which gave {self.assignments:,} entries"
+        return f"the functions were run on all values that they can meet, which gave {self.combinations:,} entries"
 
 
 def cases_of(writes: Sequence[TableWrite], depth: int, spec: Specification) -> FoundCases:

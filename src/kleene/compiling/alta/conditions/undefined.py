@@ -22,7 +22,7 @@ from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.units import Bit, SeenUnits, UnitInputs, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS
 from kleene.programs.alta.cases import Case, Feature, View
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 
 Box = Mapping[str, frozenset[int]]  # the codes that each variable may have
 MOST_BOXES = 20_000  # to split into for one head

@@ -16,7 +16,7 @@ from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.units import Codes, Run, SeenUnits, UnitInputs, runs, size_of, units_onto
 from kleene.compiling.alta.conditions.weights import unit_roundoff
 from kleene.programs.alta.cases import Case, CodeTable, Lookup, View, act
-from kleene.programs.alta.symbols import Sum
+from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Numeric
 
 MOST_ASSIGNMENTS = 1 << 22

@@ -8,13 +8,17 @@ attention can do. Such a layer becomes several of Kleene's, and a variable `phas
 """
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from kleene.errors import KleeneError, ProgramError, WriteError
-from kleene.programs.alta.cases import Case, CodeTable, Constant, Feature, Lookup, boxes, case, merged
+from kleene.programs.alta.asking import used_cases, written_cases
+from kleene.programs.alta.asking.meanings import Meaning, meaning_of
+from kleene.programs.alta.asking.runs import FAULT, Tree, ask
+from kleene.programs.alta.asking.splitting import cases_of
+from kleene.programs.alta.asking.undefined import Undefined, use
+from kleene.programs.alta.cases import Case, CodeTable, Constant, Feature, Lookup, case
 from kleene.programs.alta.compat.mlp import GeneratedMLP, SimpleMLP, SparseMLP
 from kleene.programs.alta.compat.specs import (
     RELATIVE_QK,
@@ -24,12 +28,9 @@ from kleene.programs.alta.compat.specs import (
     VarSpec,
 )
 from kleene.programs.alta.definition import LAYERS_TO_HALT, Halt, Specification
-from kleene.programs.alta.exploring import explore
 from kleene.programs.alta.program import Program, program_of
-from kleene.programs.alta.reference import ReferenceAssignment, Undefined, apply_rules
+from kleene.programs.alta.reference import ReferenceAssignment, apply_rules
 from kleene.programs.alta.rules import Rule, RuleCases, cases_from_rules
-from kleene.programs.alta.symbols import Sum, Symbol
-from kleene.programs.alta.trees import Fork, Joined, Leaf, Tree, cases_of
 from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable
 
 LAYERS = 101  # how many ALTA's interpreter runs by default
@@ -78,12 +79,12 @@ def _cases(program: AltaProgramParts, variables: dict[str, Variable], read: dict
         if isinstance(program.mlp, SparseMLP):
             return cases_from_rules(_rules(program.mlp, domains), domains, read, strict=False)
         if isinstance(program.mlp, SimpleMLP):
-            tree = _explored(program.mlp.ffn_fn, variables, read)
+            tree = ask(program.mlp.ffn_fn, variables, read, strict=False)
             _refuse_numbers(tree, domains)
-            return _traced(tree, variables, read)
+            return _asked(meaning_of([tree], _sizes(domains), read))
         if isinstance(program.mlp, GeneratedMLP):
-            tree = _explored(program.mlp.ffn_fn, variables, read)
-            return _reading_all(_traced(tree, variables, read), variables, read)
+            tree = ask(program.mlp.ffn_fn, variables, read, strict=False, undefined=False)
+            return _asked(_reading_all(meaning_of([tree], _sizes(domains), ()), read))
     except ProgramError as error:
         raise type(error)(f"program {program.name!r}: {error}") from None
     raise ProgramError(
@@ -103,63 +104,42 @@ def _rules(mlp: SparseMLP, domains: Mapping[str, Variable]) -> tuple[Rule, ...]:
     )
 
 
-def _explored(function: Callable, variables: dict[str, Variable], read: dict[str, Variable]) -> Tree:
-    return explore(function, variables, read, strict=False).tree
+def _sizes(domains: Mapping[str, Variable]) -> dict[str, int]:
+    return {name: len(v.domain) for name, v in domains.items()}
 
 
-def _traced(tree: Tree, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
+def _asked(meaning: Meaning) -> RuleCases:
     """The cases of a function; it is a fault where it writes outside a range, or raises."""
-    sizes = {n: len(v.domain) for n, v in (variables | read).items()}
-    faults = {v: _positive(cases_of(tree, lambda leaf, v=v: _bad(leaf, v), sizes), sizes) for v in variables}
-    updates = {v: cases_of(tree, lambda leaf, v=v: _good(leaf, v), sizes) for v in variables}
-    reads = {h: cases_of(tree, lambda leaf, h=h: 1 if h in leaf.looked_at else None, sizes) for h in read}
-    return RuleCases(updates, reads, faults)
+    d = meaning.diagrams
+    updates = {t: [good for c in written_cases(meaning, t) if (good := _good(c)) is not None] for t in meaning.updates}
+    bad = {target: d.combined(_is_fault, f, d.zero) for target, f in meaning.updates.items()}
+    faults = {target: cases_of(d, where, None, meaning.used) for target, where in bad.items()}
+    return RuleCases(updates, {head: used_cases(meaning, head) for head in meaning.used}, faults)
 
 
-def _bad(leaf: Leaf, name: str) -> Any:
-    """Where the leaf writes outside the variable's range: 1 there, 0 where it writes anything else."""
-    value, line = leaf.writes.get(name, (None, 0))
-    if isinstance(value, Symbol):
-        return _marked(value, (value.table < 0).astype(np.int64)) if (value.table < 0).any() else (0, line)
-    return None if value is None else (int(value < 0), line)
+def _is_fault(code: int, _: int) -> int:
+    return int(code == FAULT)
 
 
-def _good(leaf: Leaf, name: str) -> Any:
-    """What the leaf writes, with an arbitrary code where that is out of range, because a fault ends the run there."""
-    written = leaf.writes.get(name)
-    if written is None or (not isinstance(written[0], Symbol) and written[0] < 0):
-        return None
-    value, line = written
-    if isinstance(value, Symbol) and (value.table < 0).any():
-        return _marked(value, np.maximum(value.table, 0)), line
-    return written
-
-
-def _marked(symbol: Symbol, table: np.ndarray) -> Symbol:
-    made = Symbol(symbol.name, symbol.support, table)
-    made.base = symbol.base
-    return made
-
-
-def _positive(cases: Sequence[Case], sizes: Mapping[str, int]) -> list[Case]:
-    """The cases narrowed to where they write 1, not 0."""
-    found: list[Case] = []
-    for c in cases:
-        where = dict(c.where)
-        if isinstance(c.action, Constant):
-            found += [c] if c.action.code else []
-        elif isinstance(c.action, Lookup):
-            hit = frozenset(k for k, code in c.action.codes if code)
-            hit &= where.get(c.action.feature, hit)
-            found += [case(where | {c.action.feature: hit}, Constant(1), c.line)] if hit else []
-        elif isinstance(c.action, CodeTable):
-            parts = boxes(c.action.support, c.action.array > 0, where, sizes)
-            found += [case(part, Constant(1), c.line) for part in parts]
-    return merged(found, sizes)
+def _good(c: Case) -> Case | None:
+    """The case with an arbitrary code where it writes out of range, because a fault ends the run there."""
+    if isinstance(c.action, Constant):
+        return None if c.action.code == FAULT else c
+    if isinstance(c.action, CodeTable):
+        codes = tuple(max(code, 0) for code in c.action.codes)
+        return Case(c.where, CodeTable(c.action.support, c.action.shape, codes), c.line)
+    last = next(code for _, code in c.action.codes if code != FAULT)
+    filled = []
+    for value, code in c.action.codes:  # the code before it costs nothing
+        last = last if code == FAULT else code
+        filled.append((value, last))
+    written = {code for _, code in filled}
+    action = Constant(written.pop()) if len(written) == 1 else Lookup(c.action.feature, tuple(filled))
+    return Case(c.where, action, c.line)
 
 
 def _refuse_numbers(tree: Tree, domains: Mapping[str, Variable]) -> None:
-    numbers = [n for n in sorted(_looked_at(tree)) if isinstance(domains[n], Numeric)]
+    numbers = [n for n in sorted(tree.reads) if isinstance(domains[n], Numeric)]
     if numbers:
         raise ProgramError(
             f"its function computes with the number {numbers[0]!r} as it is, and a network sees only the nearest of "
@@ -167,27 +147,11 @@ def _refuse_numbers(tree: Tree, domains: Mapping[str, Variable]) -> None:
         )
 
 
-def _looked_at(tree: Tree | None) -> set[str]:
-    """The variables on which decisions or written values depend."""
-    if isinstance(tree, Joined):
-        return _looked_at(tree.first) | _looked_at(tree.then[0])
-    if isinstance(tree, Fork):
-        return set(tree.symbol.support).union(*(_looked_at(child) for child in tree.children))
-    written = [] if tree is None else [value for value, _ in tree.writes.values()]
-    return {name for value in written if isinstance(value, Symbol) for name in value.support}
-
-
-def _reading_all(found: RuleCases, variables: Mapping[str, Variable], read: Mapping[str, Variable]) -> RuleCases:
-    """The same with every head looked at wherever anything is written, because generated rules name all heads."""
-    sizes = {n: len(v.domain) for n, v in (dict(variables) | dict(read)).items()}
-    every = [c for group in (found.updates, found.faults) for cases in group.values() for c in cases]
-    reads = {}
-    for head in read:
-        rest = [
-            {f: s for f, s in c.where if f != head and not (isinstance(f, Sum) and head in f.variables)} for c in every
-        ]
-        reads[head] = merged(list(dict.fromkeys(case(where, Constant(1)) for where in rest)), sizes)
-    return RuleCases(found.updates, reads, found.faults)
+def _reading_all(meaning: Meaning, read: Collection[str]) -> Meaning:
+    """The same with every head used wherever anything is written, because generated rules name all heads."""
+    d = meaning.diagrams.with_names(read)
+    written = d.either(d.differ(f, d.identity(target)) for target, f in meaning.updates.items())
+    return replace(meaning, used={head: d.either(d.cofactors(written, d.level[head])) for head in read})
 
 
 def _refuse_early_halting(program: Program) -> None:
@@ -230,7 +194,7 @@ def _generated(
     function: Callable, z: ReferenceAssignment, domains: Mapping[str, Variable], read: Collection[str]
 ) -> None:
     """Run the function; where heads are undefined, raise unless it writes nothing for any of their values."""
-    undefined = {head: z.seen[head] for head in read if isinstance(z.seen[head], Undefined)}
+    undefined = {head: z.seen[head] for head in read if type(z.seen[head]) is Undefined}
     if not undefined:
         return _called(function, z)
     for values in itertools.product(*(domains[head].domain for head in undefined)):
@@ -241,7 +205,7 @@ def _generated(
         except WriteError:
             written = True
         if written:
-            raise next(iter(undefined.values())).error()
+            use(next(iter(undefined.values())))
 
 
 PHASE = "phase"

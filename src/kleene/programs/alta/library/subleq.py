@@ -58,34 +58,43 @@ def build(smallest: int = SMALLEST, largest: int = LARGEST, registers: int = REG
         "mem_b": qkv("b_clipped", "position", "mem"),
     }
 
-    def run(z):
-        if z["state"] == FETCH:
-            for name in ("a", "b"):
+    def fetch(name):
+        def copy_address(z):
+            if z["state"] == FETCH:
                 cell = z[name] + smallest
                 z[f"{name}_clipped"] = cell if 0 <= cell < registers else nowhere
-            z["state"] = SUBTRACT
-        elif z["state"] == SUBTRACT:
+
+        return copy_address
+
+    def subtract(z):
+        if z["state"] == SUBTRACT and z["position"] == z["b_clipped"]:  # this cell is the one that mem_b reads
+            z["mem"] = _clipped(z["mem"] - z["mem_a"], smallest, largest) - smallest
+
+    def remember_jump(z):
+        if z["state"] == SUBTRACT:
             z["jump"] = z["mem_b"] - z["mem_a"] <= 0
-            if z["position"] == z["b_clipped"]:  # this cell is the one that mem_b reads
-                z["mem"] = _clipped(z["mem"] - z["mem_a"], smallest, largest) - smallest
-            z["state"] = MOVE
-        elif z["state"] == MOVE:
-            move(z)
 
-    def move(z):
-        if not z["jump"]:
-            for name in ("position_a", "position_b", "position_c"):
-                z[name] = _clipped(z[name] + 3, 0, nowhere)
-        elif z["c"] + smallest >= 0:
-            for offset, name in enumerate(("position_a", "position_b", "position_c")):
-                z[name] = _clipped(z["c"] + smallest + offset, 0, nowhere)
-        else:
-            z["state"] = DONE
-            return
-        z["state"] = FETCH
+    def move(name, offset):
+        def move_pointer(z):
+            if z["state"] == MOVE:
+                if not z["jump"]:
+                    z[name] = _clipped(z[name] + 3, 0, nowhere)
+                elif z["c"] + smallest >= 0:
+                    z[name] = _clipped(z["c"] + smallest + offset, 0, nowhere)
 
+        return move_pointer
+
+    def next_state(z):
+        if z["state"] == MOVE:
+            z["state"] = DONE if z["jump"] and z["c"] + smallest < 0 else FETCH
+        elif z["state"] != DONE:
+            z["state"] = SUBTRACT if z["state"] == FETCH else MOVE
+
+    pointers = ("position_a", "position_b", "position_c")
+    functions = [fetch("a"), fetch("b"), subtract, remember_jump, next_state]
+    functions += [move(name, offset) for offset, name in enumerate(pointers)]
     return program_spec(
-        variables, heads, run, "mem", input_range=values, position_range=registers,
+        variables, heads, functions, "mem", input_range=values, position_range=registers,
         halt=halt_spec("state", DONE), name="subleq",
     )  # fmt: skip
 

@@ -1,11 +1,12 @@
-"""What the tracer refuses, and what it must not refuse."""
+"""What is refused of a function, and what must not be."""
 
 import inspect
 
 import pytest
 
-from kleene.errors import TracingError
-from kleene.programs.alta.exploring import explore
+from kleene.errors import FunctionError
+from kleene.programs import alta
+from kleene.programs.alta.asking.runs import ask
 from tests.programs.alta.small_programs import VARIABLES, agrees, refusal
 
 
@@ -82,12 +83,12 @@ def test_a_write_on_a_path_that_the_decisions_together_rule_out_is_accepted():
     assert agrees(mlp)
 
 
-def test_comparing_a_variable_with_is_is_refused_with_its_line():
+def test_comparing_variables_with_is_means_what_it_means_on_plain_values():
     def mlp(z):
         if z["a"] is z["b"]:
             z["a"] = 0
 
-    assert "use `==`" in refusal(mlp, line=2, kind=TracingError)
+    assert agrees(mlp)
 
 
 def test_is_on_what_is_not_a_variable_is_accepted():
@@ -100,19 +101,34 @@ def test_is_on_what_is_not_a_variable_is_accepted():
     assert agrees(mlp)
 
 
-def test_too_many_paths_are_refused_naming_the_line_that_branches_most():
-    def mlp(z):
-        found = []
-        for name in ("a", "b", "h"):
-            for k in range(4):
-                if z[name] == k:
-                    found.append(k)
-        z["a"] = sum(found) % 4
+def test_too_much_read_at_once_is_refused_naming_what_is_read_and_the_way_out():
+    names = [f"bit{i}" for i in range(30)]
 
-    with pytest.raises(TracingError) as raised:
-        explore(mlp, VARIABLES, {"h": VARIABLES["a"]}, joined=0, most=60)
-    assert "more than 60 paths" in str(raised.value)
-    assert f"line {inspect.getsourcelines(mlp)[1] + 4} " in str(raised.value)
+    def mlp(z):
+        z["bit0"] = sum(z[name] for name in names) % 2
+
+    with pytest.raises(FunctionError) as raised:
+        ask(mlp, {name: alta.var(2) for name in names}, {}, most=1000)
+    message = str(raised.value)
+    assert "reads too much at once" in message
+    assert "2 of bit0 · 2 of bit1" in message
+    assert "a list of functions that write different variables" in message
+    assert f"line {inspect.getsourcelines(mlp)[1]}" in message
+
+
+def test_two_functions_that_write_one_variable_are_refused_naming_both():
+    def first(z):
+        z["a"] = 1
+
+    def second(z):
+        z["a"] = z["b"]
+
+    message = refusal([first, second])
+    assert "'a' is written by this function and by the one at" in message
+
+
+def test_a_list_without_functions_is_refused():
+    refusal([])
 
 
 def test_an_exception_on_a_path_that_is_reached_is_refused_with_its_line():
@@ -120,7 +136,7 @@ def test_an_exception_on_a_path_that_is_reached_is_refused_with_its_line():
         if z["a"] == 2:
             raise ValueError("no rule for two")
 
-    message = refusal(mlp, line=2, kind=TracingError)
+    message = refusal(mlp, line=2, kind=FunctionError)
     assert "ValueError: no rule for two" in message
     assert "a = 2" in message
 
@@ -211,8 +227,10 @@ def test_a_loop_that_waits_for_a_write_ends_in_a_refusal_that_says_what_a_read_g
         while z["a"] < 3:
             z["a"] += 1
 
-    message = refusal(mlp, kind=TracingError)
-    assert "steps" in message
+    with pytest.raises(FunctionError) as raised:
+        ask(mlp, VARIABLES, {}, seconds=0.3)
+    message = str(raised.value)
+    assert "has not ended after 0.3 seconds where a = 0" in message
     assert "the value from before the layer" in message
 
 
@@ -237,7 +255,7 @@ def test_deleting_a_variable_is_refused():
 @pytest.mark.parametrize(
     "operation", [lambda z: z["a"] + "x", lambda z: "x" + z["a"], lambda z: z + 1, lambda z: z["a"]()]
 )
-def test_an_error_never_names_what_the_tracer_is_made_of(operation):
+def test_an_error_never_names_what_asking_is_made_of(operation):
     def mlp(z):
         z["a"] = operation(z)
 
@@ -261,4 +279,4 @@ def test_a_refusal_names_the_file_of_the_function():
     def mlp(z):
         z["a"] = z["bb"]
 
-    assert "test_tracing_refusals.py line" in refusal(mlp)
+    assert "test_refusals.py line" in refusal(mlp)
