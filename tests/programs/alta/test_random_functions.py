@@ -60,7 +60,8 @@ class Writer:
         x, y = self.value(depth - 1), self.value(depth - 1)
         return self.rng.choice([
             f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} // ({y} + 1) if {y} >= 0 else {x})",
-            f"abs({x} - {y})",            f"({x} if {self.condition(0)} else {y})", f"max({x}, {y})", f"sum([{x}, {y}])", f"triangle({x})",
+            f"abs({x} - {y})",
+            f"({x} if {self.condition(0)} else {y})", f"max({x}, {y})", f"sum([{x}, {y}])", f"triangle({x})",
             f"sum(below({x} % 4))", f"{{0: {x}, 1: {y}}}.get({x}, 2)", f"len({{{x}, {y}}})", f"divmod({x}, 3)[1]",
             f"int(str({x})[-1])", f"Point({x}, {y}).x", f"sorted([{x}, {y}])[0]", f"[*range(abs({x}) + 1)][-1]",
         ])  # fmt: skip
