@@ -6,6 +6,7 @@ one variable serve as the ruler, and the distance that the rows of the others sl
 
 import itertools
 from collections.abc import Collection, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> lis
 
 def function_of(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:
     """The value of the table for every total of the terms, without free totals; None where a total has two values."""
-    totals = np.sum(np.meshgrid(*terms, indexing="ij"), axis=0).reshape(-1)
+    totals = reduce(np.add.outer, terms).reshape(-1)
     values = table.reshape(-1)
     fixed = values != FREE
     totals, values = totals[fixed], values[fixed]

@@ -161,7 +161,7 @@ class _Asking:
                 node = self._node(name, tuple(children[::-1] if backwards else children))
             else:
                 self.tree.leaves = self.runs
-                self.tree.reads = list(self._read)
+                self.tree.reads = list(self._read)[::-1]
                 return node
 
     def _node(self, name: str, children: tuple[int, ...]) -> int:

@@ -114,7 +114,7 @@ class Split:
         best: list[Piece] | None = None
         tried = 0
         for rough, plan in sorted(self._plans(f, used, kept), key=lambda option: option[0]):
-            if best is not None and rough > self.cost(best):
+            if best is not None and rough > 1.5 * self.cost(best):
                 break
             found = plan()
             if found is None:

@@ -85,13 +85,15 @@ def sum_modulo_steps(most_ones: int = MOST_ONES) -> Program:
     ([3, 3, 3, 3, 3], [1, 1, 1, 1, 1])
     """
 
-    def count_then_halve(z):
+    def store(z):
         z["ones"] = count(z["average"])
+
+    def halve(z):
         z["parity"] = z["ones"] % 2  # of the count that the layer before stored
 
     return program_spec(
         {"parity": var(2), "ones": var(most_ones + 1)} | _counted_variables(), _counting_head(most_ones),
-        count_then_halve, "parity", input_range=3, position_range=most_ones + 1, max_layers=2,
+        [store, halve], "parity", input_range=3, position_range=most_ones + 1, max_layers=2,
         name="parity_sum_modulo_steps",
     )  # fmt: skip
 
