@@ -25,6 +25,17 @@ variables = {"bit": alta.input_var(2, lambda token: next(calls) % 3 == 0)}
 program = alta.program_spec(variables, {}, flip, "bit", 2, name="fickle")
 """
 
+START_FILE = """
+def begins_with_two():
+    def mlp(z):
+        if z["token"] == 2:
+            z["seen"] = 1
+        else:
+            z["seen"] = z["left"]
+    variables = {"token": alta.input_var(3), "seen": alta.var(2)}
+    return alta.program_spec(variables, {"left": alta.v_relative("seen", -1)}, mlp, "seen", 3, name="begins")
+"""
+
 
 def test_check_says_that_program_network_and_reference_agree(run):
     status, out, err = run("check", "parity_relative", "--samples", "5", "--max-length", "4")
@@ -50,9 +61,25 @@ def test_check_takes_a_program_in_a_file(run, mine):
     assert found["agree"] == found["of"] == 12
 
 
-def test_runs_that_end_with_the_same_error_agree(run, mine):
-    found = run("check", f"{mine}:looks_off_the_edge", "--samples", "3", "--json").json
-    assert found["agree"] == found["of"] == 6
+def test_a_check_of_which_no_input_ran_fails(run, mine):
+    result = run("check", f"{mine}:looks_off_the_edge", "--samples", "3")
+    assert result.status == 1
+    assert "\n0 of 6 ran; 6 ended with the same error: on [0], edge: in layer 1, at position 0" in result.out
+    assert result.out.splitlines()[-1] == "no input ran, so nothing was compared"
+    assert result.err.startswith("kleene: edge: 6 of 6 inputs did not run, so that little was compared;")
+    found = run("check", f"{mine}:looks_off_the_edge", "--samples", "3", "--json")
+    assert (found.status, found.json["agree"], found.json["of"], found.json["errors"]) == (1, 0, 0, 6)
+    assert found.json["programs"][0]["first_error"].startswith("on [0], edge: in layer 1")
+    assert "6 of 6 inputs did not run" in found.json["programs"][0]["warning"]
+
+
+def test_inputs_that_end_with_an_error_are_counted_apart(run, mine):
+    Path(mine).write_text(Path(mine).read_text() + START_FILE)
+    result = run("check", f"{mine}:begins_with_two", "--samples", "20", "--max-length", "3")
+    assert result.status == 0
+    assert "12 of    12 agree" in result.out
+    assert "\n12 of 40 ran; 28 ended with the same error: on [0], " in result.out
+    assert "28 of 40 inputs did not run" in result.err
 
 
 def test_a_check_that_fails_has_exit_status_one_and_says_where(run, tmp_path):

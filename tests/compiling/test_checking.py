@@ -11,6 +11,7 @@ from kleene.compiling.alta import checking as transformers
 from kleene.compiling.checking import check, check_all, check_named
 from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
+from kleene.programs import alta
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.library import get
@@ -91,6 +92,25 @@ def test_a_memory_to_which_a_circuit_has_no_answer_is_counted_as_refused():
     report = check(partial, samples=4)
     assert report.refused > 0
     assert report.of + report.refused == 8
+
+
+def test_inputs_on_which_all_runs_end_with_the_same_error_are_counted_apart():
+    program = alta.program_spec(
+        {"bit": alta.input_var(2), "seen": alta.var(2)},
+        {"left": alta.v_relative("bit", -1)},
+        lambda z: z.update(seen=z["left"] if z["bit"] else 0),
+        "seen",
+        2,
+        name="after_zero",
+    )
+    report = check(program, inputs=[[0, 1], [1], [0, 0], [1, 0]])
+    assert (report.agree, report.of, report.errors, report.tried) == (2, 2, 2, 4)
+    assert report.first_error.startswith("on [1], after_zero: in layer 1, at position 0")
+    assert report
+    assert "2 of 4 ran; 2 ended with the same error: on [1]" in str(report)
+    assert report.warning.startswith("after_zero: 2 of 4 inputs did not run")
+    assert not check(program, inputs=[[1]])
+    assert check(program, inputs=[[0]] * 9 + [[1]]).warning is None
 
 
 def test_the_whole_shelf_is_checked_with_the_options_that_each_kind_has(monkeypatch):

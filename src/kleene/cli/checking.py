@@ -84,7 +84,8 @@ def check(
     """Check that program, network and a reference agree.
 
     Their traces must be equal. The reference is independent of both: the library's own, or yours. Without a reference,
-    program and network are compared with an independent interpreter. Exit status 1 if they differ.
+    program and network are compared with an independent interpreter. Inputs on which all of them end with the same
+    error are counted apart. Exit status 1 if they differ, or if no input ran.
     """
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
@@ -104,14 +105,17 @@ def check(
     first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
     if as_json:
         programs = [r.as_json() for r in reports]
-        print_json({"agree": agree, "of": of, "first_disagreement": first, "programs": programs})
+        errors = sum(r.errors for r in reports)
+        print_json({"agree": agree, "of": of, "errors": errors, "first_disagreement": first, "programs": programs})
     else:
         for report in reports:
             typer.echo(str(report))
-        typer.echo(f"{agree} of {of} inputs: {_compared(reports)}")
+        typer.echo(f"{agree} of {of} inputs: {_compared(reports)}" if of else "no input ran, so nothing was compared")
         if first:
             typer.echo(f"first disagreement: {first}", err=True)
-    if agree != of:
+        for warning in filter(None, (r.warning for r in reports)):
+            typer.echo(f"kleene: {warning}", err=True)
+    if not all(reports):
         raise typer.Exit(FAILED)
 
 

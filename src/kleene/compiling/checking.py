@@ -14,6 +14,8 @@ from kleene.traces import Trace
 from kleene.traces.markup import html_facts
 
 REFERENCE = "reference"
+MANY = 0.1  # the share of inputs that do not run from which a report warns
+ADVICE = "check it on inputs that it takes, with kleene.check(program, inputs=…)"
 Ended = Trace | RunError  # how a run ended: with a trace, or with an error
 
 
@@ -21,8 +23,10 @@ Ended = Trace | RunError  # how a run ended: with a trace, or with an error
 class CheckReport:
     """How many inputs were compared, on how many everything agreed, and the first disagreement in words.
 
-    `compared` names what was compared, a reference among it if there was one. `refused` counts further inputs on which
-    nothing was compared, because the network refused (it cannot be exact there) or the program itself did.
+    `compared` names what was compared, a reference among it if there was one. Two counts are of further inputs:
+    `errors`, on which all runs ended with the same error, and `refused`, on which nothing was compared, because the
+    network refused (it cannot be exact there) or the program itself did. A report is true if every input that ran
+    agreed, and at least one ran.
     """
 
     program: str
@@ -32,6 +36,21 @@ class CheckReport:
     seconds: float
     refused: int = 0
     compared: tuple[str, ...] = ()
+    errors: int = 0
+    first_error: str | None = None
+
+    @property
+    def tried(self) -> int:
+        """How many inputs there were."""
+        return self.of + self.errors + self.refused
+
+    @property
+    def warning(self) -> str | None:
+        """What is wrong with the inputs, if more than a tenth of them did not run."""
+        left = self.errors + self.refused
+        if left <= MANY * self.tried:
+            return None
+        return f"{self.program}: {left} of {self.tried} inputs did not run, so that little was compared; {ADVICE}"
 
     @property
     def has_reference(self) -> bool:
@@ -39,18 +58,22 @@ class CheckReport:
         return REFERENCE in self.compared
 
     def __bool__(self) -> bool:
-        return self.agree == self.of
+        return self.agree == self.of > 0
 
     def __str__(self) -> str:
-        mark = "agree" if self else "DISAGREE"
+        mark = "DISAGREE" if self.agree < self.of else "agree" if self.of else "NONE RAN"
         mark += f", {self.refused} refused by network or program" if self.refused else ""
-        return f"{self.program:26} {self.agree:5} of {self.of:5} {mark}  ({self.seconds:.1f} s)"
+        shown = f"{self.program:26} {self.agree:5} of {self.of:5} {mark}  ({self.seconds:.1f} s)"
+        if not self.errors:
+            return shown
+        return f"{shown}\n{self.of} of {self.tried} ran; {self.errors} ended with the same error: {self.first_error}"
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"warning": self.warning}
 
     def _repr_html_(self) -> str:
         facts = {"agree": f"{self.agree:,} of {self.of:,}", "refused": self.refused}
+        facts |= {"ended with the same error": f"{self.errors:,}, the first: {self.first_error}"} if self.errors else {}
         facts |= {"compared": ", ".join(self.compared), "first disagreement": self.first_disagreement or "none"}
         return html_facts(facts | {"seconds": round(self.seconds, 1)}, caption=self.program)
 
@@ -95,21 +118,27 @@ def check(
     judges = {} if kind.judges is None else kind.judges(built, found.entry, reference)
     by_program, *by_network = (outcomes(partial(one.run_batch, **kind.limits), tried) for one in (built, *networks))
     problems: list[str | None] = []
+    errors: list[str] = []
     for entered, mine, *theirs in zip(tried, by_program, *by_network):
         exact = [(run, _held(one, mine)) for run, one in zip(theirs, networks) if not isinstance(run, OutgrownError)]
         if exact and not (kind.partial and isinstance(mine, RunError)):
             problem = _disagreement(entered, mine, exact, judges)
-            problems.append(problem and f"{name} on {_shown(entered)}: {problem}")
+            if problem is None and isinstance(mine, RunError):
+                errors.append(f"on {_shown(entered)}, {mine}")
+            else:
+                problems.append(problem and f"{name} on {_shown(entered)}: {problem}")
         if on_input is not None:
             on_input()
-    refused = len(tried) - len(problems)
+    refused = len(tried) - len(problems) - len(errors)
     if kind.whole is not None:
         apart = [kind.whole(built, one) for one in networks]
         problems += [problem and f"{name}: {problem}" for problem in apart]
     compared = (*kind.compared, *([REFERENCE] if REFERENCE in judges else []))
-    first = next((problem for problem in problems if problem), None)
+    first, first_error = next(filter(None, problems), None), next(iter(errors), None)
     seconds = round(time.perf_counter() - started, 3)
-    return CheckReport(name, problems.count(None), len(problems), first, seconds, refused, compared)
+    return CheckReport(
+        name, problems.count(None), len(problems), first, seconds, refused, compared, len(errors), first_error
+    )
 
 
 def check_named(

@@ -160,7 +160,7 @@ def _try(seed: int, index: int) -> FuzzOutcome:
         return FuzzOutcome(refused=True)
     inputs = random_inputs(random.Random(number), generated.program, INPUTS, LONGEST)
     report = check(generated.program, network=network, inputs=inputs)
-    if report:
+    if report.first_disagreement is None:
         return FuzzOutcome(len(inputs))
     shortest = _shortest_failure(generated.program, network, inputs)
     refusal = certify(network, length=len(shortest)).first_failure
@@ -196,7 +196,7 @@ def _shortest_failure(program: Program, network: Any, inputs: list[list[int]]) -
     """A smallest failing input: tokens are left out one by one as long as it still fails."""
 
     def fails(sequence: list[int]) -> bool:
-        return bool(sequence) and not check(program, network=network, inputs=[sequence])
+        return bool(sequence) and check(program, network=network, inputs=[sequence]).first_disagreement is not None
 
     failing = min((s for s in inputs if fails(s)), key=len)
     shrunk = True

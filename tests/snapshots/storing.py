@@ -1,0 +1,74 @@
+"""The files of the snapshots: reading them, comparing an answer with one, and taking them again."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests.snapshots.comparing import EXACT, first_differences
+
+STORED = Path(__file__).parent / "stored"
+REWRITE = "KLEENE_REWRITE_SNAPSHOTS"  # set by `python -m tests.snapshots`
+WIDEST = 110  # characters of a list or object that stands on one line of a file
+
+
+def compare(name: str, answer: Any, *, tolerance: float = EXACT) -> None:
+    """Fail where the answer is not the one in `stored/NAME.json`; write that file if snapshots are taken again.
+
+    A stored answer that is equal within the tolerance is left as it is, so that rewriting changes nothing by itself.
+    """
+    file = stored_file(name)
+    answer = json.loads(json.dumps(answer, ensure_ascii=False))
+    if file.exists():
+        found = first_differences(json.loads(file.read_text()), answer, tolerance)
+    else:
+        found = ["there is no such snapshot yet"]
+    if found and rewriting():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(written(answer) + "\n")
+    elif found:
+        raise AssertionError(message(name, found))
+
+
+def stored_file(name: str) -> Path:
+    """The file of a snapshot, by its name: "commands/run-addition"."""
+    return STORED / f"{name}.json"
+
+
+def rewriting() -> bool:
+    """Whether snapshots are taken again rather than compared."""
+    return REWRITE in os.environ
+
+
+def message(name: str, found: list[str]) -> str:
+    """What a failed test says: which snapshot, the first differences, and how to take it again."""
+    lines = "\n".join(f"  {line}" for line in found)
+    group, _, last = name.partition("/")
+    return (
+        f"snapshot {name!r} differs (old → new):\n{lines}\n"
+        f'If this is on purpose: python -m tests.snapshots -k "{group} and {last}", '
+        f"and say why in the commit."
+    )
+
+
+def left_over(group: str, names: list[str]) -> list[Path]:
+    """The files of a group that belong to none of its snapshots; removed if snapshots are taken again."""
+    expected = {stored_file(f"{group}/{name}") for name in names}
+    extra = sorted(set((STORED / group).glob("*.json")) - expected)
+    if rewriting():
+        for file in extra:
+            file.unlink()
+        return []
+    return extra
+
+
+def written(answer: Any, indent: int = 0) -> str:
+    """JSON whose short lists and objects stand on one line each, so that differences are easy to read."""
+    line = json.dumps(answer, ensure_ascii=False)
+    if len(line) + indent <= WIDEST or not isinstance(answer, (list, dict)):
+        return line
+    pad = " " * (indent + 1)
+    if isinstance(answer, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {written(v, indent + 1)}" for key, v in answer.items()]
+        return "{\n" + ",\n".join(pad + part for part in parts) + "\n" + " " * indent + "}"
+    return "[\n" + ",\n".join(pad + written(v, indent + 1) for v in answer) + "\n" + " " * indent + "]"
