@@ -21,7 +21,7 @@ import numpy as np
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.units import Bit, SeenUnits, UnitInputs, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS
-from kleene.programs.alta.cases import Case, Feature, View
+from kleene.programs.alta.cases import Case, Constant, Feature, View
 from kleene.programs.alta.sums import Sum
 
 Box = Mapping[str, frozenset[int]]  # the codes that each variable may have
@@ -191,8 +191,14 @@ class _Head:
                 if self.head in c.variables:
                     rest = [item for item in c.where if self.head not in _names(item[0])]
                     names = tuple(n for f, _ in rest for n in _names(f))
-                    may = lambda box, rest=rest: all(self._status(box, f, s) is not False for f, s in rest)  # noqa: E731
-                    yield _Actor(f"a case of {target!r} (line {c.line})", may, names)
+                    may = lambda box, rest=rest, c=c, target=target: (  # noqa: E731
+                        all(self._status(box, f, s) is not False for f, s in rest) and self._changes(box, target, c)
+                    )
+                    yield _Actor(f"a case of {target!r} (line {c.line})", may, (*names, target))
+
+    def _changes(self, box: Box, target: str, c: Case) -> bool:
+        """Whether the case may write something else than what the variable holds already."""
+        return not isinstance(c.action, Constant) or self._codes(box, target) != {c.action.code}
 
     def _outside(self, box: dict[str, frozenset[int]], actor: _Actor) -> str | None:
         """A part of the box in which the actor acts and no guard holds, or None."""
