@@ -70,7 +70,7 @@ class Writer:
         x, y = self.value(depth), self.value(depth)
         return self.rng.choice([
             f"{x} == {y}", f"{x} < {y}", f"{x} in (1, {y})", f"not {x}", f"0 < {x} <= {y}", f"{x} and {y} > 1",
-            f"type({x}) is int", f"isinstance({x}, bool)", f"Point({x}, 0) == Point({y}, 0)", f"f'{{{x}}}' == '1'",
+            f"type({x}) is int", f"isinstance({x}, bool)", f"Point({x}, 0) == Point({y}, 0)", f"format({x}) == '1'",
             f"any(i == {y} for i in range(abs({x})))",
         ])  # fmt: skip
 
