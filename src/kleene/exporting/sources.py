@@ -28,7 +28,7 @@ def program_source(program: Any) -> str:
                 reached.add(function, shown=_stands_inline(function))
         return f"{_declared(program)}\n\n{_shortened(reached.text)}"
     cases = [
-        f"{action_text(program, name, c)}   where {condition_text(program, c)}"
+        f"{action_text(program, name, c)}   where {condition_text(program, c, name)}"
         for name, found in program.updates.items()
         for c in found
     ]

@@ -53,7 +53,7 @@ def moments_json(program: Program, trace: Trace, cut: Cut) -> dict[str, Any]:
     return {
         "name": program.name,
         "cases": [
-            {"variable": name, "where": condition_text(program, c), "writes": action_text(program, name, c)}
+            {"variable": name, "where": condition_text(program, c, name), "writes": action_text(program, name, c)}
             for name, cases in program.updates.items()
             for c in cases
         ],

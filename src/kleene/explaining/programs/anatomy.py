@@ -79,7 +79,12 @@ def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
         fired.update(_fired(program, trace))
     cases = tuple(
         Fired(
-            name, condition_text(program, c), action_text(program, name, c), c.line, _source(program, c), fired[name, i]
+            name,
+            condition_text(program, c, name),
+            action_text(program, name, c),
+            c.line,
+            _source(program, c),
+            fired[name, i],
         )
         for name, found in program.updates.items()
         for i, c in enumerate(found)

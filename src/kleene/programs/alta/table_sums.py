@@ -36,7 +36,8 @@ def find_sum(
                 break
     if best is None or best[0] >= min(table.size // 2, sum(table.shape) * 2):
         return None
-    whole = {n: extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, best[1])}
+    straight = straightened(table, axes, best[1])
+    whole = {n: extended(axis, term, sizes[n]) for n, axis, term in zip(names, axes, straight)}
     total = Sum.of(whole)
     parts = dict(total.terms)
     chosen = [np.array(parts[n])[list(axis)] for n, axis in zip(names, axes)]
@@ -70,6 +71,24 @@ def aligned(table: np.ndarray, axes: Sequence[Sequence[int]], ruler: int) -> lis
         known = {k - min(slid): v for k, v in known.items()}
     found = [terms[order.index(a)] for a in range(table.ndim)]
     return found if function_of(table, found) is not None else None
+
+
+def straightened(table: np.ndarray, axes: Sequence[Sequence[int]], terms: list[np.ndarray]) -> list[np.ndarray]:
+    """The same terms, but those on a line that may be: where a row may slide by several distances, any will do.
+
+    A line along which the table would change more often is left alone.
+    """
+    found, few = list(terms), _changes(function_of(table, terms))
+    for i, (axis, term) in enumerate(zip(axes, terms)):
+        codes = np.array(axis)
+        slopes, often = np.unique(np.diff(term) // np.diff(codes), return_counts=True)
+        line = slopes[often.argmax()] * (codes - codes[0])
+        line -= line.min()
+        if not np.array_equal(line, term):
+            function = function_of(table, [*found[:i], line, *found[i + 1 :]])
+            if function is not None and _changes(function) <= few:
+                found[i] = line
+    return found
 
 
 def function_of(table: np.ndarray, terms: list[np.ndarray]) -> dict[int, int] | None:

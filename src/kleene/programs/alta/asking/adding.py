@@ -122,6 +122,7 @@ class SumSearch:
         terms = [ruler - ruler[0], *(slid[v] for v in levels[1:])]
         if table_sums.function_of(labels, terms) is None:
             return None
+        terms = table_sums.straightened(labels, chosen, terms)
         sizes = [self._d.size[v] for v in levels]
         total = Sum.of({n: table_sums.extended(a, t, s) for n, a, t, s in zip(names, chosen, terms, sizes)})
         parts = dict(total.terms)
