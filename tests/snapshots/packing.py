@@ -9,7 +9,9 @@ from tests.snapshots.normalising import rounded
 
 MOST_ROW = 160  # entries of a row that is written in full
 MOST_ROWS = 60  # rows that are written one by one
+BEFORE = "as before"  # a row that is the one before it
 MOST_NUMBERS = 48  # numbers with a fraction that are written in full
+WHOLE = 1e-7  # how near to a whole number counts as one
 SAMPLED = 8  # of more numbers, those that are written
 
 
@@ -24,9 +26,9 @@ def packed(array: Any) -> dict[str, Any]:
     if array.dtype.kind in "biu":
         return shape | _exact(array.astype(np.int64))
     array = array.astype(np.float64)
-    whole = np.isnan(array) | (np.isfinite(array) & (array == np.rint(array)) & (abs(array) < 2**53))
-    if whole.all():
-        return shape | _exact(array)
+    nearest = np.rint(array)
+    if (np.isnan(array) | (abs(array - nearest) <= WHOLE)).all():
+        return shape | _exact(nearest)
     return shape | {"numbers": numbers(array)}
 
 
@@ -55,7 +57,8 @@ def _exact(array: np.ndarray) -> dict[str, Any]:
     rows = array.reshape(len(array), -1) if array.ndim > 1 else array.reshape(1, -1)
     if len(rows) > MOST_ROWS:
         return {"digest": digest(_row(array).encode())}
-    return {"rows": [_short(_row(row)) if row.size > MOST_ROW else _row(row) for row in rows]}
+    written = [_short(_row(row)) if row.size > MOST_ROW else _row(row) for row in rows]
+    return {"rows": [BEFORE if row == last else row for row, last in zip(written, [None, *written])]}
 
 
 def _row(entries: np.ndarray) -> str:
