@@ -23,6 +23,8 @@ def packed(array: Any) -> dict[str, Any]:
     """
     array = np.asarray(array)
     shape = {"shape": list(array.shape)}
+    if array.size == 0:
+        return shape
     if array.dtype.kind in "biu":
         return shape | _exact(array.astype(np.int64))
     array = array.astype(np.float64)

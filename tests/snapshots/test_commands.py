@@ -31,6 +31,7 @@ def test_commands(name: str, folder: Path, run):
     for before in command.get("before", []):
         assert run(*shlex.split(before)).status == 0
     result = run(*shlex.split(command["run"]))
+    assert "an error of Kleene's own" not in result.err
     answer = {"run": command["run"], "status": result.status}
     answer |= {"fault": command["fault"]} if "fault" in command else {}
     answer |= {"out": normalised(_parsed(result.out), folder)}
