@@ -45,7 +45,7 @@ class UnfinishedError(RunError):
 
 
 class OutgrownError(RunError):
-    """A Turing machine's tape is longer than a floating network can hold exactly."""
+    """A floating network is exact only for shorter words, or shorter tapes of a Turing machine."""
 
 
 class Reason(IntEnum):

@@ -7,12 +7,13 @@ import os
 import re
 import resource
 import sys
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import InputError, MemoryLimitError
+from kleene.errors import HaltError, InputError, MemoryLimitError
 
 
 def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
@@ -25,6 +26,38 @@ def checked_count(value: Any, name: str, what: str, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} is {value!r}; {what}")
     return int(value)
+
+
+@dataclass(frozen=True)
+class LayerLimit:
+    """After how many layers a run ends, and whether it must have halted by then.
+
+    Whoever gives a limit gets the output so far, and the trace says that the run has not halted (ALTA, section 2.3). A
+    program's own limit is there to end runs that never halt, so that reaching it is an error.
+    """
+
+    program: str
+    layers: int
+    must_halt: bool
+
+    @classmethod
+    def of(cls, program: str, own: int, asked: int | None, *, halts: bool) -> "LayerLimit":
+        """The limit that a caller asked for, or else the program's own.
+
+        >>> LayerLimit.of("parity", 1000, None, halts=True)
+        LayerLimit(program='parity', layers=1000, must_halt=True)
+        >>> LayerLimit.of("parity", 1000, 3, halts=True)
+        LayerLimit(program='parity', layers=3, must_halt=False)
+        """
+        if asked is None:
+            return cls(program, own, halts)
+        what = "it is a number of layers; 0 gives the values before the first layer"
+        return cls(program, checked_count(asked, "max_layers", what), False)
+
+    def check(self, halted: Any) -> None:
+        """Refuse a batch of runs, of which some have `halted`, if all must have."""
+        if self.must_halt and not halted.all():
+            raise HaltError(self.program, int(halted.argmin()), self.layers)
 
 
 def read_count(text: str, most_digits: int = 18) -> int | None:

@@ -1,6 +1,7 @@
 """Program, reference interpreter and network agree under every intervention on a variable or a head's output."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -103,8 +104,11 @@ def test_an_edit_can_end_a_run_early_and_keep_one_from_ending():
     for subject in (program, network):
         assert subject.run(word, edits=[Edit("done", layer=1, value=1)]).layers == 1
         assert subject.run(word, edits=[Edit("done", layer=3, position=3, value=0)]).layers == 4
+        assert not subject.run(word, edits=[Edit("done", position=3, value=0)], max_layers=9).halted
+    short = replace(program, max_layers=9)
+    for subject in (short, kleene.compile(short)):
         with pytest.raises(HaltError):
-            subject.run(word, edits=[Edit("done", position=3, value=0)], max_layers=9)
+            subject.run(word, edits=[Edit("done", position=3, value=0)])
 
 
 def test_a_swap_from_another_input_gives_what_that_input_had():

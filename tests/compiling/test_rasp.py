@@ -386,13 +386,58 @@ def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
 
 
 def test_texts_beside_numbers_that_leave_no_room_for_them_are_refused():
-    same = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)
-    read = rasp.Aggregate(same, rasp.tokens).named("own")
+    read = rasp.Aggregate(EVERYTHING, rasp.tokens).named("all")
     for vast in (2**53, -(2**53), 2**53 - 1):
-        with pytest.raises(ProgramError, match=r"the Aggregate 'own' .* what is no number"):
+        with pytest.raises(ProgramError, match=r"the Aggregate 'all' .* what is no number"):
             kleene.compile(read, vocab=["a", vast], max_length=2)
     network = kleene.compile(read, vocab=["a", 1000], max_length=2)
-    assert network.run(["a", 1000]).output == read(["a", 1000]) == ["a", 1000]
+    assert network.run([1000, 1000]).output == read([1000, 1000]) == [1000, 1000]
+
+
+SAME = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.EQ)
+VAST = [
+    [0, 1, 10**12],
+    [0, 2**53, 2**53 + 1],
+    [10**17, 10**17 + 16],
+    [-(10**30), 10**30, 10**30 + 1],
+    ["a", 2**53, 1],
+    [1e-13, 2e-13, 1],
+    [1.0, 1.0 + 2**-52],
+    [10**400, 1, float("inf")],
+]
+
+
+@pytest.mark.parametrize("vocab", VAST, ids=lambda vocab: str(vocab)[:40])
+def test_equal_tokens_that_are_read_together_stay_what_they_are_however_near_others_are(vocab):
+    read = rasp.Aggregate(SAME, rasp.tokens)
+    network = kleene.compile(read, vocab=vocab, max_length=3)
+    for xs in product(vocab, repeat=3):
+        assert [*map(repr, network.run(xs).output)] == [*map(repr, xs)]
+    assert kleene.certify(network)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "named"),
+    [
+        ([2**53 + 1, 1], "9007199254740993 and 9007199254740992"),
+        ([0, 1, 10**12], "333333333333.3333 and 333333333334.0"),
+        ([10**17, 10**17 + 16], r"1e\+17 and 1.0000000000000002e\+17"),
+        ([-1e12, 0.3, 1e12], "-333333333333.3333 and -333333333333.13336"),
+    ],
+    ids=str,
+)
+def test_means_that_floats_cannot_hold_apart_are_refused_by_their_values(vocab, named):
+    read = rasp.Aggregate(EVERYTHING, rasp.tokens).named("mean")
+    with pytest.raises(ProgramError, match=rf"the Aggregate 'mean' .* cannot hold {named}"):
+        kleene.compile(read, vocab=vocab, max_length=3)
+
+
+@pytest.mark.parametrize("vocab", [[0, 1, 10**9], [1e-13, 2e-13], [0.1, 0.2, -0.3], [0, 0.1, 0.2, -0.3]], ids=str)
+def test_means_of_small_and_great_numbers_are_rasps(vocab):
+    read = rasp.Aggregate(EVERYTHING, rasp.tokens)
+    network = kleene.compile(read, vocab=vocab, max_length=3, dtype="float64")
+    for xs in product(vocab, repeat=3):
+        assert network.run(xs).output == pytest.approx(read(xs), rel=1e-14, abs=1e-16)
 
 
 @pytest.mark.parametrize("meant", [{1: True, 2: 1, 3: 0.5}, {1: True, 2: 2, 3: 0}, {1: False, 2: -1.0, 3: 1}])

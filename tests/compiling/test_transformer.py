@@ -1,5 +1,7 @@
 """Compiled networks do exactly what their programs do: every program, every way of compiling and running."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,10 +9,11 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene.compiling.checking import check
-from kleene.errors import CompileError, HaltError, RunError, UndefinedAttentionError
+from kleene.errors import CompileError, HaltError, InputError, RunError, UndefinedAttentionError
 from kleene.programs import alta
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
+from kleene.programs.alta.reference import reference_run
 from tests.programs.alta.examples import EXAMPLES
 
 WAYS = [
@@ -113,11 +116,37 @@ def test_jax_reports_the_same_undefined_attention_as_the_interpreter():
         assert str(theirs.value) == str(ours.value)
 
 
-def test_jax_reports_what_does_not_halt():
-    network = kleene.compile(parity.relative())
+@pytest.mark.parametrize("record", [True, False])
+def test_jax_reports_what_does_not_halt(record):
+    network = kleene.compile(replace(parity.relative(), max_layers=3))
     for backend in ("numpy", "jax"):
         with pytest.raises(HaltError, match="input 1 has not halted after 3 layers"):
-            network.run_batch([[2, 1], [2, 1, 1, 1, 1]], max_layers=3, backend=backend)
+            network.run_batch([[2, 1], [2, 1, 1, 1, 1]], backend=backend, record=record)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_a_limit_of_the_caller_s_gives_the_output_so_far_and_says_that_it_had_not_halted(layers):
+    program, words = parity.relative(), [[2, 1], [2, 1, 1, 1, 1]]
+    network, expected = kleene.compile(program), program.run_batch(words, max_layers=layers)
+    assert expected.halted.tolist() == [layers >= 1, False]
+    assert expected[1].steps == layers
+    assert reference_run(program, words[1], max_layers=layers).difference(expected[1]) is None
+    for backend in ("numpy", "jax"):
+        found = network.run_batch(words, max_layers=layers, backend=backend)
+        assert [a.difference(b) for a, b in zip(expected, found)] == [None, None]
+        outputs = network.run_batch(words, max_layers=layers, backend=backend, record=False)
+        assert (outputs.outputs, outputs.halted.tolist()) == (expected.outputs, expected.halted.tolist())
+
+
+@pytest.mark.parametrize("layers", [-1, 1.5, True])
+def test_a_limit_that_is_no_number_of_layers_is_refused(layers):
+    program = parity.relative()
+    unrolled = kleene.compile(program, layers="unrolled", max_length=3)
+    for subject in (program, kleene.compile(program), unrolled):
+        with pytest.raises(InputError, match="it is a number of layers"):
+            subject.run([2, 1], max_layers=layers)
+    with pytest.raises(InputError, match="it is a number of layers"):
+        reference_run(program, [2, 1], max_layers=layers)
 
 
 def test_the_hidden_layers_are_as_small_as_promised():

@@ -192,8 +192,18 @@ def test_a_program_in_step_waits_for_its_clock():
 def test_an_input_that_takes_more_layers_than_were_asked_for_is_refused():
     network = kleene.compile(parity.relative(), layers="unrolled", max_length=7, depth=3)
     assert network.run([2, 1, 1, 0]).output == [0, 1, 0, 0]
-    with pytest.raises(HaltError, match="has not halted after 3 layers"):
-        network.run([2, 1, 1, 0, 1])
+    for asked in (None, 4, 1000):
+        with pytest.raises(HaltError, match="has not halted after 3 layers"):
+            network.run([2, 1, 1, 0, 1], max_layers=asked)
+
+
+def test_a_limit_of_the_caller_s_ends_an_unrolled_run_where_it_ends_the_program_s():
+    program, word = parity.relative(), [2, 1, 1, 0, 1]
+    network = kleene.compile(program, layers="unrolled", max_length=7)
+    for layers in range(5):
+        expected = program.run(word, max_layers=layers)
+        assert network.run(word, max_layers=layers) == network.held_part(expected)
+        assert expected.halted == (layers >= 4)
 
 
 def test_a_causal_network_is_one_whose_heads_look_back():

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from tests.snapshots.comparing import EXACT, first_differences
@@ -71,4 +72,6 @@ def written(answer: Any, indent: int = 0) -> str:
     if isinstance(answer, dict):
         parts = [f"{json.dumps(key, ensure_ascii=False)}: {written(v, indent + 1)}" for key, v in answer.items()]
         return "{\n" + ",\n".join(pad + part for part in parts) + "\n" + " " * indent + "}"
+    if not any(isinstance(value, (list, dict, str)) for value in answer):  # numbers fill lines
+        return "\n".join(wrap(line, WIDEST, subsequent_indent=pad))
     return "[\n" + ",\n".join(pad + written(v, indent + 1) for v in answer) + "\n" + " " * indent + "]"

@@ -58,8 +58,7 @@ def _trace(program: Any, kind: Kind, marking: Marking, entered: Any) -> Trace | 
 def _first_steps(program: Any, kind: Kind) -> Callable[[Any, int], Trace]:
     """A function that runs the program for so many steps, whether it halts or not."""
     if kind is TRANSFORMERS:
-        endless = replace(program, halt=None)
-        return lambda entered, layers: endless.run(entered, max_layers=layers)
+        return lambda entered, layers: program.run(entered, max_layers=layers)
     return program.run
 
 

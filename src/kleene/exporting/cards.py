@@ -37,9 +37,10 @@ def _opening(parts: TorchParts) -> str:
     config = parts.config
     size = sum(array.size for array in parts.arrays.values())
     if parts.modeling == "rnn":
+        longest = "" if config["longest"] is None else f" It is exact for words of up to {config['longest']} symbols."
         return (
             f"A recurrent network (`torch.nn.RNN`, {config['activation']}) of {len(parts.meanings)} hidden units and "
-            f"{size:,} numbers, compiled from an automaton over the symbols {' '.join(config['alphabet'])}."
+            f"{size:,} numbers, compiled from an automaton over the symbols {' '.join(config['alphabet'])}.{longest}"
         )
     kind = "one layer, repeated until every position has halted" if config["shared"] else f"{config['depth']} layers"
     start = int(config["vocabulary"] is not None)  # the model itself puts a start before its input

@@ -110,7 +110,7 @@ def _to_torch(subject: _Subject, folder: Any) -> Exported:
     from safetensors.numpy import save
 
     parts = torch_parts(subject.network)
-    examples = _examples(subject)
+    examples = _examples(subject, parts.config.get("longest"))
     certificate = _certificate(subject)
     files = ("README.md", "config.json", "example.py", "model.safetensors", "modeling.py")
     config = {"format": FORMAT, "version": 1, "kleene": __version__, "files": list(files), **parts.config}
@@ -129,8 +129,11 @@ def _to_torch(subject: _Subject, folder: Any) -> Exported:
 FORMATS: dict[str, Callable[[_Subject, Any], Exported]] = {"torch": _to_torch}
 
 
-def _examples(subject: _Subject) -> list[tuple[Any, Any]]:
-    """Some inputs and the network's outputs: the entry's own, and short ones on which the program does not fail."""
+def _examples(subject: _Subject, longest: int | None) -> list[tuple[Any, Any]]:
+    """Some inputs and the network's outputs: the entry's own, and short ones on which the program does not fail.
+
+    None is longer than `longest`, up to which the exported network is exact.
+    """
     tried: list[Any] = []
     entry, reader = subject.asked.entry, subject.asked.kind
     if entry is not None:
@@ -144,6 +147,8 @@ def _examples(subject: _Subject) -> list[tuple[Any, Any]]:
     tried += [[chance.choice(symbols) for _ in range(chance.randint(1, 6))] for _ in range(TRIED)]
     found: list[tuple[Any, Any]] = []
     for entered in tried:
+        if longest is not None and len(entered) > longest:
+            continue
         try:
             output = subject.network.run(entered).output
         except (RunError, InputError):

@@ -207,7 +207,7 @@ def _built(network: Any, w: _Weights) -> SimpleRNN | LSTM:
         np.asarray(array, dtype) for array in (*gates, w.start, w.readout, w.readout_bias)
     )
     threshold = float(network.threshold) if network.is_exact else network.threshold
-    described = network.description() | {"reading": None, "threshold": threshold}
+    described = network.description() | {"reading": None, "threshold": threshold, "unrounded": False}
     return SimpleRNN(recurrent, inputs, bias, start, readout, readout_bias, **described)
 
 

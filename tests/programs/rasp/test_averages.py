@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
 from kleene.programs import rasp
-from kleene.programs.rasp.averages import _means, grouped, means
+from kleene.programs.rasp.averages import TooNear, _means, grouped, means
+from kleene.programs.rasp.domains import DomainError
 
 MEAN = rasp.Aggregate(rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE), rasp.tokens).named("average")
 
@@ -58,3 +59,27 @@ def test_huge_and_tiny_numbers_have_means():
 @pytest.mark.parametrize("numbers", [(0.1, 2**0.5, 3**0.5), (0, 1, 4_001)])
 def test_means_are_no_longer_collected_when_they_are_far_too_many(numbers):
     assert _means([Fraction(x) for x in numbers], 160) is None
+
+
+def test_numbers_are_merged_only_where_rounding_is_all_that_they_differ_by():
+    assert grouped([0, 1, 10**12]) == [(0.0,), (1.0,), (1e12,)]
+    assert grouped([1e-13, 2e-13, 1.0], most=3) == [(1e-13,), (2e-13,), (1.0,)]
+    assert grouped([0.0, 9.25e-18, 0.1, -0.3], most=3, own=[0.1, 0.0, -0.3])[1] == (0.0, 9.25e-18)
+    for numbers, own, most in [
+        ([10**13, 10**13 + 1], [10**13, 10**13 + 1], 1),
+        ([-1e12, 1e12, 0.3, 0.1], [-1e12, 1e12, 0.3], 3),
+        ([-1e12, 1e12, 1e-9, 0.0], [-1e12, 1e12, 1e-9], 3),
+        ([1e12, 1e12 + 0.1], [1e12, 1e12 + 0.1], 1),
+    ]:
+        with pytest.raises(TooNear):
+            grouped(numbers, most=most, own=own)
+
+
+@given(st.lists(st.integers(-(10**13), 10**13), min_size=1, max_size=4, unique=True), st.integers(1, 4))
+def test_means_of_whole_numbers_are_never_merged(numbers, most):
+    try:
+        groups = means(MEAN, numbers, most)
+    except DomainError:
+        return
+    mixes = [c for n in range(1, most + 1) for c in combinations_with_replacement(numbers, n)]
+    assert len(groups) == len({Fraction(sum(c), len(c)) for c in mixes})

@@ -1,10 +1,10 @@
 """ALTA's calls that compile a program and run its network, on Kleene's compiler and network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from kleene.errors import HaltError, InputError
+from kleene.errors import InputError
 from kleene.programs.alta.compat import AltaProgram
 from kleene.programs.alta.compat.interpreter import run_program
 from kleene.programs.alta.compat.lowering import layers_each
@@ -66,12 +66,7 @@ def run_network(
         raise InputError("a learned MLP cannot be put into a compiled network here; give learned_ffn_params=None")
     if not len(input_ids):
         return []
-    network, layers = params.network, max_layers * params.layers_each
-    try:
-        trace = network.run(input_ids, max_layers=layers)
-    except HaltError:
-        open_ended = replace(network, halt=None, layout=replace(network.layout, halts=False))
-        trace = open_ended.run(input_ids, max_layers=layers)
+    trace = params.network.run(input_ids, max_layers=max_layers * params.layers_each)
     if verbose:
         print(trace)
     return trace.output

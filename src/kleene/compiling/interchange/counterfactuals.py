@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from kleene.errors import InputError, KleeneError
-from kleene.limits import check_memory
+from kleene.limits import LayerLimit, check_memory
 from kleene.notation.edits import Edit
 from kleene.notation.words import padded
 from kleene.programs.alta import Program
@@ -112,6 +112,7 @@ def counterfactuals(
     if not halts:
         program = replace(program, halt=None, max_layers=layers)
     batch = program.run_batch(words, max_layers=layers)
+    LayerLimit(program.name, layers, program.halt is not None).check(batch.halted)
     tokens, lengths = padded([_tokens(program, word) for word in words])
     outputs = _outputs(program, batch, lengths)
     coded = [_codes(program, batch, site) for site in sites]

@@ -24,6 +24,7 @@ from kleene.compiling.checking import REFERENCE
 from kleene.compiling.turing.constructions import BOTTOM, LOAD, REWIND, Compact, Merged
 from kleene.compiling.turing.formulas import StepFormulas
 from kleene.errors import CompileError
+from kleene.machines.rnn.exact_floats import NONE, exponents
 from kleene.machines.turing_rnn.reading import TapeReading
 from kleene.machines.turing_rnn.turing_rnn import TuringRNN
 from kleene.notation.computations import Computation
@@ -147,15 +148,13 @@ def judges(machine: TuringMachine, entry: Entry | None, reference: Callable[[Any
     return {} if reference is None else {REFERENCE: plain}
 
 
-NONE = 10**6  # the exponent of a row that has no terms
-
-
 def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
     """The same network in a floating type; the reading's `limit` is the depth of stacks up to which it is exact."""
     reading = replace(network.reading, limit=tape_limit(network, np.finfo(numbers).nmant + 1))
     if reading.cells < 1:
         raise CompileError(f"in {numbers} this machine would not have a single cell; compile it with dtype='exact'")
-    return replace(network, rnn=network.rnn.to_float(numbers), reading=reading)
+    rnn = replace(network.rnn.to_float(numbers), unrounded=False)  # its bound is the tape's, which the reading checks
+    return replace(network, rnn=rnn, reading=reading)
 
 
 def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int:
@@ -206,12 +205,12 @@ class _Rows:
         self.stacked[[*reading.left_stack, *reading.right_stack]] = True
         resting = weights["inputs"] + weights["bias"]
         self.highest, self.largest = resting.max(axis=1), np.abs(resting).max(axis=1)
-        self.rest_exponent = _exponents(resting).min(axis=1)
+        self.rest_exponent = exponents(resting).min(axis=1)
         self.inner = np.ascontiguousarray(network.inner.to_float().T)
-        self.inner_exponents = _exponents(self.inner)
+        self.inner_exponents = exponents(self.inner)
         later = [network.outer.to_float(), weights["readout"], weights["recurrent"]]
         self.later = np.ascontiguousarray(np.concatenate(later).T)
-        self.later_exponents = _exponents(self.later)
+        self.later_exponents = exponents(self.later)
         before = len(later[0]) + len(later[1])  # rows that nothing is added to
         self.later_largest = np.append(np.zeros(before), self.largest)
         self.later_rest = np.append(np.full(before, NONE), self.rest_exponent)
@@ -247,11 +246,3 @@ def _depth(bits: int, sizes: np.ndarray, fine: np.ndarray, plain: np.ndarray) ->
         return 0
     stacks = fine < NONE // 2
     return int(((bits + fine - needed)[stacks] // 2).min(initial=NONE))
-
-
-def _exponents(weights: np.ndarray) -> np.ndarray:
-    """For each weight the largest e such that it is an integer times 2^e."""
-    mantissas, exponents = np.frexp(weights)
-    whole = (mantissas * 2.0**53).astype(np.int64)
-    lowest = whole & -whole
-    return np.where(weights == 0, NONE, np.log2(np.maximum(lowest, 1)).astype(np.int64) + exponents - 53)

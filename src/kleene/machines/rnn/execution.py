@@ -25,6 +25,7 @@ from kleene.machines.rnn.exact_execution import (
     TooLargeError,
     whole,
 )
+from kleene.machines.rnn.exact_floats import check_length
 from kleene.notation.words import Word, padded_codes, whole_word, word_codes
 from kleene.traces import Channel, TraceBatch
 
@@ -232,7 +233,7 @@ def _fill_floating(network: Any, tokens: np.ndarray, lengths: np.ndarray, data: 
     hidden = floating_hidden(network, tokens)
     outputs = hidden @ np.asarray(network.readout).T + np.asarray(network.readout_bias)
     reached = np.arange(hidden.shape[1]) <= lengths[:, None]
-    data["accepting"][reached] = outputs[reached][:, 0] > float(network.threshold)
+    data["accepting"][reached] = outputs[reached][:, 0] > _threshold(network, outputs.dtype)
     if network.reading is None:
         data["hidden"][reached] = hidden[reached]
     else:
@@ -282,6 +283,7 @@ def run_floating_to_end(network: Any, tokens: Any, lengths: Any) -> Any:
 
 def floating_hidden(network: Any, tokens: np.ndarray) -> np.ndarray:
     """The hidden vectors (batch, step, hidden), up to the length of the padded words."""
+    check_length(network, tokens.shape[1])
     with _precision(network):
         states = run_floating(_bare(network), _padded(tokens))
     return np.asarray(states)[: tokens.shape[0], : tokens.shape[1] + 1]
@@ -294,6 +296,7 @@ def floating_outputs(network: Any, tokens: np.ndarray) -> np.ndarray:
 
 def floating_ends(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The outputs (batch, outputs) at the end of each padded word."""
+    check_length(network, tokens.shape[1])
     tokens, rows = _padded(tokens), len(tokens)
     with _precision(network):
         ends = run_floating_to_end(_bare(network), tokens, np.pad(lengths, (0, len(tokens) - rows)))
@@ -302,13 +305,23 @@ def floating_ends(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.n
 
 def floating_accepts(network: Any, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Whether the first output at the end of each padded word is larger than the threshold."""
-    return floating_ends(network, tokens, lengths)[:, 0] > float(network.threshold)
+    ends = floating_ends(network, tokens, lengths)[:, 0]
+    return ends > _threshold(network, ends.dtype)
+
+
+def _threshold(network: Any, dtype: Any) -> Any:
+    """The largest float that is at most the threshold: a float is above the one exactly if it is above the other."""
+    kind, exact = np.dtype(dtype).type, Fraction(network.threshold)
+    if abs(exact) > Fraction(float(np.finfo(kind).max)):
+        return kind(np.inf if exact > 0 else -np.inf)
+    nearest = kind(float(exact))
+    return nearest if Fraction(float(nearest)) <= exact else np.nextafter(nearest, kind(-np.inf))
 
 
 def _bare(network: Any) -> Any:
     """The network without the fields that its numbers do not depend on, so that each shape is compiled once."""
     alphabet = tuple(str(number) for number in range(len(network.alphabet)))
-    return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="")
+    return replace(network, alphabet=alphabet, threshold=Fraction(1, 2), reading=None, summary="", unrounded=False)
 
 
 def _padded(tokens: np.ndarray) -> np.ndarray:

@@ -36,6 +36,7 @@ def rnn_parts(network: Any) -> TorchParts:
         "activation": network.activation,
         "alphabet": list(network.alphabet),
         "threshold": float(network.threshold),
+        "longest": floating.longest_exact() if floating.unrounded else None,
         "states": None if reading is None else list(reading.states),
         "units": None if reading is None else list(reading.units),
         "dead": None if reading is None else reading.dead,

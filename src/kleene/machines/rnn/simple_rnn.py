@@ -5,6 +5,7 @@ Exact weights are stored as integers and denominators, never rounded.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import isfinite
 from numbers import Rational, Real
 from pathlib import Path
@@ -22,6 +23,7 @@ from kleene.limits import read_fraction
 from kleene.machines.protocol import Shown, Size, shown_names
 from kleene.machines.rnn import execution
 from kleene.machines.rnn.editing import edited_batch
+from kleene.machines.rnn.exact_floats import longest_exact
 from kleene.machines.rnn.execution import StateReading, activate
 from kleene.machines.rnn.pytorch import rnn_parts
 from kleene.machines.weights import BROKEN, check_version, declared
@@ -46,7 +48,8 @@ class SimpleRNN(Shown, eqx.Module):
 
     The weights are all `ExactMatrix` (integers or rationals; vectors have one column) or all floating arrays. A word is
     accepted when its first output is larger than `threshold`. The output of the empty word is that of the start. If a
-    compiler left a `reading`, hidden vectors decode to the states of its automaton.
+    compiler left a `reading`, hidden vectors decode to the states of its automaton. An `unrounded` network stands for
+    one of exact weights, and refuses words longer than `longest_exact()`.
 
     >>> counter = SimpleRNN(
     ...     recurrent=ExactMatrix.identity(1), inputs=ExactMatrix.from_rows([[1, -1]]), bias=ExactMatrix.zeros(1),
@@ -68,6 +71,7 @@ class SimpleRNN(Shown, eqx.Module):
     threshold: Fraction | float | int = eqx.field(static=True, default=Fraction(1, 2))
     reading: StateReading | None = eqx.field(static=True, default=None)
     summary: str = eqx.field(static=True, default="")
+    unrounded: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
         _check(self)
@@ -172,23 +176,47 @@ class SimpleRNN(Shown, eqx.Module):
         return edited_batch(self, words, edits) if edits else execution.run_batch(self, words)
 
     def to_float(self, dtype: Any = np.float32, *, round: bool = False) -> "SimpleRNN":
-        """The same network in a floating type; refuses a weight that this would change, unless `round` is true."""
+        """The same network in a floating type.
+
+        Without `round` nothing is rounded: a weight that would change is refused here, and a word for which a sum might
+        be rounded is refused when it is run. With `round` both are accepted.
+
+        >>> from kleene.machines.rnn.library import majority_slu
+        >>> majority_slu().to_float("float32").longest_exact()
+        24
+        """
         if not self.is_exact:
             raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
         arrays = {}
         for name, matrix in self.weights().items():
             dense = matrix.to_float(dtype, round=round, name=name)
             arrays[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
-        return SimpleRNN(**arrays, **self.description())
+        return SimpleRNN(**arrays, **(self.description() | {"unrounded": not round}))
+
+    def longest_exact(self) -> int | None:
+        """The length up to which no word is rounded: None if no word ever is, -1 if even the empty one is.
+
+        It is proven from the weights, and may be lower than the true one.
+        """
+        return self._longest
+
+    @cached_property
+    def _longest(self) -> int | None:
+        return None if self.is_exact else longest_exact(self)
 
     def description(self) -> dict[str, Any]:
         """The fields that are not weights."""
-        return {n: getattr(self, n) for n in ("activation", "alphabet", "threshold", "reading", "summary")}
+        names = ("activation", "alphabet", "threshold", "reading", "summary", "unrounded")
+        return {name: getattr(self, name) for name in names}
 
     def facts(self) -> dict[str, str]:
         kinds = f"{self.activation} units, {'exact' if self.is_exact else 'floating'} weights"
         answers = "whether it accepts" if self.reading is None else "whether it accepts, and the state"
-        return {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+        facts = {"reads": shown_names(self.alphabet, "symbols"), "answers": answers, "has": kinds}
+        if not self.unrounded:
+            return facts
+        longest = self.longest_exact()
+        return facts | {"exact": "for every word" if longest is None else f"for words of up to {longest} symbols"}
 
     def to_torch(self) -> Any:
         """The network as a module of PyTorch with a `torch.nn.RNN`; refuses one that would not be exact there."""
@@ -265,6 +293,8 @@ def packed(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "denominators": {},
     }
     arrays: dict[str, np.ndarray] = {}
+    if network.unrounded:
+        header["unrounded"] = True
     if network.reading is not None:
         header["reading"] = {"states": list(network.reading.states), "dead": network.reading.dead}
         arrays["reading.units"] = np.array(network.reading.units, dtype=np.int64)
@@ -297,6 +327,7 @@ def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         "threshold": read_fraction(threshold) if isinstance(threshold, str) else threshold,
         "reading": _reading(header.get("reading"), arrays),
         "summary": header["summary"],
+        "unrounded": header.get("unrounded", False) is True,
     }
     return weights | described
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import HaltError, InputError
+from kleene.limits import LayerLimit
 from kleene.machines.transformer.attention import Attended, attention_from, projected
 from kleene.machines.transformer.editing import NetworkEdits
 from kleene.machines.transformer.layer import (
@@ -24,7 +25,6 @@ from kleene.machines.transformer.layer import (
     between,
     entries,
     features_of,
-    finish_rest,
     has_halted,
     kept_entries,
     looked_at,
@@ -66,7 +66,7 @@ def execute(
         )
     checked = [layout.check_input(sequence) for sequence in sequences]
     tokens, lengths = padded(checked)
-    limit = layout.max_layers if max_layers is None else max_layers
+    limit = LayerLimit.of(layout.name, layout.max_layers, max_layers, halts=layout.halts)
     recorder = Recorder(
         layout.channels, lengths, layout.output_name, record=record, source="network", prefix=layout.prefix
     )
@@ -79,7 +79,7 @@ def execute(
         state = np.ascontiguousarray(state[..., list(runnable.plan.kept)])
     editing = NetworkEdits(network, runnable, named, lengths) if named else None
     if patches:
-        return PatchedRun(network, runnable, lengths, patches, editing).run(state, limit, recorder, record)
+        return PatchedRun(network, runnable, lengths, patches, editing).run(state, limit.layers, recorder, record)
     if editing is not None:
         state = editing.after(0, np.arange(len(lengths)), state)
     recorder.add(0, np.arange(len(lengths)), (kept_entries if record else outputs_of)(np, runnable, state))
@@ -91,12 +91,12 @@ def execute(
             jax_execution.run_layers if editing is None else partial(run_in_numpy, step=jax_execution.one_layer)
         )
     with np.errstate(over="ignore"):
-        if editing is None:
-            run_layers(runnable, state, lengths, limit, recorder, record)
-            return replace(recorder.batch(), patterns=partial(_patterns, network))
-        run_layers(runnable, state, lengths, limit, recorder, record, editing=editing)
+        given: dict[str, Any] = {} if editing is None else {"editing": editing}
+        run_layers(runnable, state, lengths, limit.layers, recorder, record, **given)
     batch = recorder.batch()
-    editing.plan.refuse_unreached(batch.steps)
+    limit.check(batch.halted)
+    if editing is not None:
+        editing.plan.refuse_unreached(batch.steps)
     return replace(batch, patterns=partial(_patterns, network))
 
 
@@ -154,7 +154,7 @@ def run_in_numpy(
             after = after._replace(state=editing.after(layer, rows, after.state))
         state = after.state
         recorder.add(layer, rows, entries(np, runnable, after) if record else outputs_of(np, runnable, state))
-    finish_rest(runnable, rows, layer, limit, recorder)
+    recorder.finish(rows, layer, halted=False)
 
 
 def decode(network: Parameters, prompt: Sequence[Any], *, tokens: int, stop: int | None, cached: bool) -> Decoding:

@@ -17,14 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from kleene.caching import keep_compiled_programs_unless_jax_came_first
-from kleene.errors import HaltError
 from kleene.machines.transformer.layer import (
     LayerStep,
     Runnable,
     advance,
     all_clean,
     entries,
-    finish_rest,
     has_halted,
     outputs_of,
     refuse_unclean,
@@ -140,8 +138,6 @@ def _run_in_slots(
         running, ended = result.state, np.asarray(result.ended)
         layers = np.where(ended >= 0, ran + ended, ran + int(result.layers))
         spent = busy & (ended < 0) & (layers >= limit)
-        if spent.any() and runnable.layout.halts:
-            raise HaltError(runnable.layout.name, int(holds[np.flatnonzero(spent)[0]]), limit)
         free = np.flatnonzero((busy & (ended >= 0)) | spent | ~busy)
         leaving = free[busy[free]]
         if len(leaving):
@@ -183,7 +179,7 @@ def _run_recorded(runnable: Runnable, state: np.ndarray, lengths: np.ndarray, li
         if len(going) and (len(going) < len(ended)):
             size, width = _bucket(lengths[rows])
             running = _shrunk(running, _filled_up(going, size), width)
-    finish_rest(runnable, rows, layer, limit, recorder)
+    recorder.finish(rows, layer, halted=False)
 
 
 def _bucket(lengths: np.ndarray) -> tuple[int, int]:

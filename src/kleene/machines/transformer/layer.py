@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, RunError, UndefinedAttentionError, WriteError
+from kleene.errors import Reason, RunError, UndefinedAttentionError, WriteError
 from kleene.machines.transformer.attention import Attended, LookupPlan, Tap, plan_of, product, select, softmax
 from kleene.machines.transformer.parameters import (
     Array,
@@ -21,7 +21,6 @@ from kleene.machines.transformer.parameters import (
     read_segment,
     static,
 )
-from kleene.traces.trace import Recorder
 
 # A step made of two plain ReLUs is the difference of two large numbers, so it is 0 or 1 only up to rounding.
 RELU_NOISE = 2.0**-6
@@ -224,13 +223,6 @@ def outputs_of(xp: Any, runnable: Runnable, state: Any) -> dict[str, Any]:
     """The entries of the output channel alone."""
     segment = runnable.layout.segment(runnable.layout.output_name)
     return {segment.channel.name: read_segment(xp, segment.channel, state[..., place_of(runnable, segment)])}
-
-
-def finish_rest(runnable: Runnable, rows: np.ndarray, layer: int, limit: int, recorder: Recorder) -> None:
-    """End the rows that are still running; an error if they should have halted."""
-    if len(rows) and runnable.layout.halts:
-        raise HaltError(runnable.layout.name, int(rows[0]), limit)
-    recorder.finish(rows, layer, halted=False)
 
 
 def refuse_undefined(runnable: Runnable, step: LayerStep, layer: int, rows: np.ndarray) -> None:

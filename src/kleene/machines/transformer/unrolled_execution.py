@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, RunError
+from kleene.errors import Reason, RunError
+from kleene.limits import LayerLimit
 from kleene.machines.transformer.attention import Tap, attention_from, projected
 from kleene.machines.transformer.layer import between, features_of, looked_at, mlp, undefined_error, with_faults
 from kleene.machines.transformer.parameters import Parameters, is_clean, read_segment
@@ -41,9 +42,21 @@ def execute_unrolled(
         state = state + network.positions[: tokens.shape[1]]
     patches = checked_patches(network, edits, len(lengths), int(lengths.max(initial=0)))
     run = UnrolledRun(network, lengths, recorder, patches)
+    limit = _limit(network, max_layers)
     with np.errstate(over="ignore"):
-        run.all_layers(state, len(network.layers) if max_layers is None else min(max_layers, len(network.layers)))
-    return replace(recorder.batch(), patterns=partial(_patterns_of_run, network, sequences, patches))
+        run.all_layers(state, min(limit.layers, len(network.layers)))
+    batch = recorder.batch()
+    if patches is None:
+        limit.check(batch.halted)
+    return replace(batch, patterns=partial(_patterns_of_run, network, sequences, patches))
+
+
+def _limit(network: Any, asked: int | None) -> LayerLimit:
+    """The limit of a run. A network with fewer layers than were asked for must have halted after its own."""
+    layout = network.layout
+    own = LayerLimit(layout.name, layout.limit, layout.program.halts)
+    limit = LayerLimit.of(layout.name, own.layers, asked, halts=own.must_halt)
+    return own if limit.layers > len(network.layers) else limit
 
 
 def _patterns_of_run(
@@ -143,11 +156,7 @@ class UnrolledRun:
                 state = tap.after(state)
             self._add(index + 1, state, attended, reasons)
             self._stop_halted(index + 1, state)
-        rows = np.flatnonzero(self.going)
-        if len(rows) and self.layout.program.halts and self.patches is None:
-            given_up = self.layout.limit if limit == len(self.network.layers) else limit
-            raise HaltError(self.layout.name, int(rows[0]), given_up)
-        self.recorder.finish(rows, limit, halted=False)
+        self.recorder.finish(np.flatnonzero(self.going), limit, halted=False)
         if self.patches is None:
             self._refuse_changed(state)
             self._refuse_unclean(state, limit)

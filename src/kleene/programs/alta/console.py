@@ -37,8 +37,6 @@ def read_tokens(words: Sequence[str]) -> list[int]:
 
 def run(subject: Any, tokens: Any, *, name: str, max_layers: int | None = None, edits: Sequence[Edit] = ()) -> Trace:
     """The trace of a run. If a network with changed weights fails, the error names the weights, not the program."""
-    if max_layers is not None and max_layers < 0:
-        raise InputError(f"max_layers is {max_layers}; it must be 0 or more")
     try:
         return subject.run(tokens, max_layers=max_layers, **({"edits": edits} if edits else {}))
     except RunError as error:
@@ -56,6 +54,14 @@ def is_edited(subject: Any) -> bool:
     return getattr(subject, "is_edited", False)
 
 
+def is_unfinished(subject: Any, trace: Trace) -> bool:
+    """Whether a program that halts, or its network, ran to a limit that was given before it had halted."""
+    described = getattr(subject, "layout", subject)
+    described = getattr(described, "program", described)  # unrolled layers are described with their program
+    halts = described.halt is not None if hasattr(described, "halt") else getattr(described, "halts", False)
+    return halts and not trace.halted
+
+
 def telling(outcome: Any) -> Telling:
     """The output as the shelf's entry shows it, or in the labels of its channel; the number of layers."""
     trace, entry = outcome.trace, outcome.entry
@@ -63,6 +69,8 @@ def telling(outcome: Any) -> Telling:
     facts = {"output": output, "output_tokens": trace.output, "steps": trace.steps, "halted": trace.halted}
     answer = " ".join(map(str, output)) if isinstance(output, list) else str(output)
     deed, remark = f"{'halted after' if trace.halted else 'ran'} {trace.steps} layer{'s' * (trace.steps != 1)}", ""
+    if is_unfinished(outcome.subject, trace):
+        deed += " and had not halted"
     if is_edited(outcome.subject):
         facts["edited"] = True
         remark = f"; its weights are not those that {outcome.subject.layout.name!r} was compiled to"

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.errors import Reason, UndefinedAttentionError, WriteError
+from kleene.limits import LayerLimit
 from kleene.notation.edits import Edits
 from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import Chosen, Constant, View, act
@@ -170,14 +171,15 @@ def interpret(
     """The traces of the program on a batch of inputs, under the edits."""
     tokens, lengths = padded([program.check_input(s) for s in sequences])
     engine = Engine(program)
-    limit = program.max_layers if max_layers is None else max_layers
+    limit = LayerLimit.of(program.name, program.max_layers, max_layers, halts=program.halt is not None)
     recorder = Recorder(
         program.channels, lengths, program.output_name, record=record, source="program", prefix=program.prefix
     )
     editing = ProgramEdits(program, edits, lengths) if edits else None
     for rows in [np.arange(len(lengths))] if record else blocks_of(lengths):
-        _run(engine, tokens, lengths, rows, limit, recorder, record, editing)
+        _run(engine, tokens, lengths, rows, limit.layers, recorder, record, editing)
     batch = recorder.batch()
+    limit.check(batch.halted)
     if editing is not None:
         editing.plan.refuse_unreached(batch.steps)
     return replace(batch, patterns=partial(patterns_of_program, program))
@@ -201,7 +203,6 @@ def _run(
     editing: ProgramEdits | None,
 ) -> None:
     """Run some rows of the batch until they have halted."""
-    program = engine.program
     state = engine.start(tokens[rows][:, : int(lengths[rows].max(initial=0))])
     if editing is not None:
         state = editing.after(0, rows, state)
@@ -222,8 +223,6 @@ def _run(
         if editing is not None:
             state = editing.after(layer, rows, state)
         recorder.add(layer, rows, engine.entries(state | heads) if record else state)
-    if len(rows) and program.halt is not None:
-        raise HaltError(program.name, int(rows[0]), limit)
     recorder.finish(rows, layer, halted=False)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import HaltError, Reason, UndefinedAttentionError, WriteError
+from kleene.errors import Reason, UndefinedAttentionError, WriteError
+from kleene.limits import LayerLimit
 from kleene.notation.edits import UNSET, Edit
 from kleene.notation.words import Tokens
 from kleene.programs.alta.asking.undefined import Undefined, Used, use
@@ -35,16 +36,12 @@ def reference_run(
     [0, 1, 1]
     """
     tokens = program.check_input(sequence)
-    limit = program.max_layers if max_layers is None else max_layers
+    limit = LayerLimit.of(program.name, program.max_layers, max_layers, halts=program.halt is not None)
     states = [[_start(program, token, position) for position, token in enumerate(tokens)]]
     _edit(edits, 0, states[0])
     readings: list[list[Values]] = [[dict.fromkeys(program.heads) for _ in tokens]]
-    while not _halted(program, states[-1]):
+    while not _halted(program, states[-1]) and len(states) <= limit.layers:
         layer = len(states)
-        if layer > limit:
-            if program.halt is not None:
-                raise HaltError(program.name, 0, limit)
-            break
         state, reading = _layer(program, states[-1], layer, edits)
         _edit(edits, layer, state)
         states.append(state)
@@ -52,6 +49,7 @@ def reference_run(
     steps = [[s | r for s, r in zip(state, reading)] for state, reading in zip(states, readings)]
     data = {channel.name: _column(channel, steps) for channel in program.channels}
     halted = _halted(program, states[-1])
+    limit.check(np.array([halted]))
     return Trace(program.channels, data, program.output_name, halted, source="reference", prefix=program.prefix)
 
 

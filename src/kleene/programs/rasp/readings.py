@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kleene.notation.words import value_key
-from kleene.programs.rasp.averages import EXACT, Group, grouped, means
+from kleene.programs.rasp.averages import EXACT, Group, held_apart, means
 from kleene.programs.rasp.domains import DomainError, Twins, ValueTable, is_rounded
 from kleene.programs.rasp.selections import Selection
 from kleene.programs.rasp.selectors import Aggregate
@@ -73,26 +73,52 @@ def _is_narrow(outputs: Sequence[float]) -> bool:
 
 def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarded: bool, most: int) -> Reading:
     """A reading that averages numbers."""
+    if selects_equal(selection.keys, selection.chosen, values):
+        return _equal(part, selection, values, guarded)
     endless = next((value for value in values.values if _is_number(value) and not _is_finite(value)), None)
     if endless is not None:
         raise DomainError(f"{part.described} may take means of numbers of which one is {endless!r}; a network cannot")
-    own = [
-        float(x) for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)
-    ]
+    own = _own(values)
     others = sum(not _is_number(value) for value in values.values)
     if own and others and max(map(abs, own)) + others >= EXACT:  # see `numbers_of`
         raise DomainError(
             f"{part.described} may select {max(own, key=abs):g} or what is no number; a network reads both as numbers, "
             f"of which floats hold all only below {EXACT:,}. Use smaller numbers, or map them to texts first"
         )
-    if selects_equal(selection.keys, selection.chosen, values):
-        _refuse_truths_as_numbers(part, values, 1)
-        return _numbers(selection, values, guarded, grouped(own))
     largest = max(selection.possible_counts(most))
     groups = means(part, own, largest) if own else []
     _refuse_truths_as_numbers(part, values, largest)
     reading = _numbers(selection, values, guarded, groups)
     return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
+
+
+def _own(values: ValueTable) -> list[int | float]:
+    """The numbers among the values, and among what a network holds as one of them."""
+    own = [x for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)]
+    return [int(x) if isinstance(x, int) else x for x in own]
+
+
+def _equal(part: Aggregate, selection: Selection, values: ValueTable, guarded: bool) -> Reading:
+    """A reading of equal values: as their numbers, or where these are too near each other by their places."""
+    own = _own(values)
+    if not all(map(_is_finite, own)):
+        return _places(selection, values, guarded)
+    try:
+        groups = held_apart(part, map(float, own), 1, own)
+        _refuse_truths_as_numbers(part, values, 1)
+    except DomainError:
+        return _places(selection, values, guarded)
+    apart = len(set(numbers_of(values.values, groups))) == len(values.values)
+    vast = bool(own) and max(map(abs, own)) + len(values.values) >= EXACT
+    return _places(selection, values, guarded) if vast or not apart else _numbers(selection, values, guarded, groups)
+
+
+def _places(selection: Selection, values: ValueTable, guarded: bool) -> Reading:
+    """A reading of equal values by their places among the values of the s-op: 1, 2, …"""
+    numbers = [float(at) for at, _ in enumerate(values.values, 1)]
+    first = np.take_along_axis(values.seen, selection.seen.argmax(axis=2), axis=1)
+    seen = np.where(selection.counts > 0, first, 0)
+    return Reading(values.values, seen, guarded, numbers, numbers, values.loose, values.twins)
 
 
 def _refuse_truths_as_numbers(part: Aggregate, values: ValueTable, most: int) -> None:
