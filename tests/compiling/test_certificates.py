@@ -241,7 +241,7 @@ def test_networks_of_other_kinds_have_no_certificate():
         kleene.certify(network, length=3)
 
 
-@pytest.mark.parametrize("name, needed", [("parity_relative", 7.3), ("addition", 10.2), ("histogram", 10.2)])
+@pytest.mark.parametrize(("name", "needed"), [("parity_relative", 7.3), ("addition", 10.2), ("histogram", 10.2)])
 def test_the_certificate_says_from_which_attention_scalar_on_softmax_is_hard(name, needed):
     program = get(name).build()
     soft = kleene.certify(kleene.compile(program, attention_scalar=needed - 0.2)).first_failure
