@@ -156,9 +156,8 @@ class Passes:
             self.features.expansion, inputs, bias, outputs, start.halt, self.probe, self.layout, self.activation,
         )  # fmt: skip
         options: dict[str, Any] = {"dtype": stream.dtype.name, "rules": self.rules, "activation": self.activation}
-        options |= (
-            {} if self.attention_scalar == ATTENTION_SCALAR else {"attention_scalar": float(self.attention_scalar)}
-        )
+        if self.attention_scalar != ATTENTION_SCALAR:
+            options["attention_scalar"] = float(self.attention_scalar)
         return replace(network, origin=Origin(stream.program, options, digest_of(network.arrays())))
 
     @property
