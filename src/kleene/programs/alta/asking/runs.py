@@ -132,7 +132,8 @@ class _Asking:
         domains = {n: d[::-1] for n, d in self._domains.items()} if backwards else self._domains
         self._z = z = Assignment(domains)
         path, writes, choose, forget = z._path, z._writes, dict.__setitem__, dict.__delitem__
-        self.runs, check_at = 0, 1 << 17
+        runs, check_at, fork = 0, 1 << 17, None
+        name, children, domain = "", list[int](), list[Any]()  # of the innermost fork
         while True:
             writes.clear()
             if used:
@@ -148,15 +149,16 @@ class _Asking:
                 node = self._leaf(writes)
             except (Exception, SystemExit) as error:
                 node = self._raised(error)
-            self.runs += 1
-            if self.runs == check_at:
+            self.runs = runs = runs + 1
+            if runs == check_at:
                 check_at = self._check_bound(check_at)
             while path:
-                name, children = path[-1]
+                if path[-1] is not fork:
+                    fork = name, children = path[-1]
+                    domain = domains[name]
                 children.append(node)
-                domain = domains[name]
-                if len(children) < len(domain):
-                    choose(z, name, domain[len(children)])
+                if (turn := len(children)) < len(domain):
+                    choose(z, name, domain[turn])
                     break
                 path.pop()
                 forget(z, name)
