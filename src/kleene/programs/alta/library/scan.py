@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from kleene.errors import InputError
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
 from kleene.programs.alta.library import scan_language
+from kleene.programs.alta.library.inputs import Commands
 
 WALK, LOOK, RUN, JUMP, TURN, LEFT, RIGHT, OPPOSITE, AROUND, TWICE, THRICE, AND, START, AFTER, EOS, MEMORY = range(16)
 NAMES = (*scan_language.WORDS[:12], "START", "after", "EOS", "MEMORY")  # of the tokens
@@ -53,7 +54,16 @@ def build() -> Program:
         "mark_right": v_relative("mark", 1),
         "filled_left": v_relative("filled", -1),
     }
-    return program_spec(variables, heads, _step, "action", len(NAMES), halt=halt_spec("phase", DONE), name="scan")
+    return program_spec(
+        variables,
+        heads,
+        _step,
+        "action",
+        len(NAMES),
+        halt=halt_spec("phase", DONE),
+        name="scan",
+        inputs=Commands(tokens, NAMES),
+    )
 
 
 def _step(z):
