@@ -39,7 +39,7 @@ def values(frame, name, part):
 def test_pairs_are_the_streams_before_and_the_variables_after_every_layer_and_position(name):
     entry = get(name)
     program, rng = entry.build(), random.Random(1)
-    words = [list(entry.sample(rng, size)) for size in (2, 3, 3)]
+    words = [list(entry.build().inputs.sample(rng, size)) for size in (2, 3, 3)]
     frame = CompiledFrame(program)
     pairs = pairs_of(frame, words)
     expected: dict = {}

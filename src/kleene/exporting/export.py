@@ -20,7 +20,6 @@ from kleene.exporting.cards import card
 from kleene.exporting.folders import FORMAT, check_place, write_folder
 from kleene.kinds import Kind
 from kleene.machines.modeling import TorchParts
-from kleene.notation.console import Entry
 from kleene.running import typed_input
 from kleene.traces.markup import html_facts
 
@@ -138,7 +137,8 @@ def _examples(subject: _Subject, longest: int | None) -> list[tuple[Any, Any]]:
     entry, reader = subject.asked.entry, subject.asked.kind
     if entry is not None:
         tried.append(typed_input(entry.example, subject.program or subject.network, entry, reader))
-        tried += [given for given, _ in entry.cases] + _drawn(entry)
+        tried += [given for given, _ in entry.cases]
+    tried += _drawn(subject.program)
     symbols = _symbols(subject.network)
     tried += [
         [symbols[(start + i) % len(symbols)] for i in range(length)] for length in (3, 2, 1) for start in (0, 1, 2)
@@ -161,10 +161,10 @@ def _examples(subject: _Subject, longest: int | None) -> list[tuple[Any, Any]]:
     return found
 
 
-def _drawn(entry: Entry, size: int = 4) -> list[Any]:
-    """Some inputs of the entry's own, if it says how they are drawn."""
-    chance = random.Random(0)
-    return [] if entry.sample is None else [entry.sample(chance, size) for _ in range(EXAMPLES)]
+def _drawn(program: Any, size: int = 4) -> list[Any]:
+    """Some of the inputs that the program declares, if it does."""
+    chance, inputs = random.Random(0), getattr(program, "inputs", None)
+    return [] if inputs is None else [list(inputs.sample(chance, size)) for _ in range(EXAMPLES)]
 
 
 def _symbols(network: Any) -> Sequence[Any]:

@@ -1,6 +1,7 @@
 """Teaching an ordinary encoder Transformer a transformer program end to end (ALTA, §4.1 and Appendix D.1)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from kleene.errors import InputError
 from kleene.machines.transformer.encoder import EncoderTransformer
@@ -9,7 +10,7 @@ from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.lesson import Lesson, perfect
 from kleene.teaching.optimisers import optimiser_of
 from kleene.teaching.parity_words import PROGRAMS, BalancedParity, balanced
-from kleene.teaching.program_words import Pool, Sample, check_longest, readable, taught_program, usual_longest
+from kleene.teaching.program_words import Pool, check_longest, readable, taught_program, usual_longest
 from kleene.teaching.transformers import (
     Encoder,
     ProgramTask,
@@ -26,7 +27,7 @@ POSITIONS = ("relative", "absolute")
 def encoder_lesson(
     program: Program | RaspProgram,
     *,
-    inputs: Sample | None = None,
+    inputs: Any = None,
     longest: int | None = None,
     lengths: Sequence[int] | None = None,
     layers: int = 4,

@@ -23,7 +23,6 @@ from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
 from kleene.teaching.program_words import (
     Pool,
-    Sample,
     check_longest,
     drawn_words,
     ones_evenly,
@@ -168,7 +167,7 @@ def mlp_lesson(
     program: Program | RaspProgram,
     *,
     words: Sequence[Sequence[Any]] | None = None,
-    inputs: Sample | None = None,
+    inputs: Any = None,
     longest: int | None = None,
     lengths: Sequence[int] | None = None,
     depth: int = 2,

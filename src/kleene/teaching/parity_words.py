@@ -14,9 +14,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from kleene.programs.alta import Program
+from kleene.programs.alta.inputs import Sample
 from kleene.programs.alta.library import parity
 from kleene.teaching.lesson import Examples, Record, Setting
-from kleene.teaching.program_words import Pool, Sample
+from kleene.teaching.program_words import Pool
 from kleene.teaching.transformers import ProgramTask
 
 PROGRAMS = ("parity_absolute", "parity_relative", "parity_sum_modulo", "parity_sum_modulo_steps")

@@ -19,7 +19,7 @@ from kleene.programs.rasp.program import RaspProgram, as_program
 from kleene.teaching.block_readings import HintedTransformer, KnownValues
 from kleene.teaching.interchange import AlignedTask, AlignedTransformer, keeps_the_algorithm
 from kleene.teaching.lesson import Lesson, perfect
-from kleene.teaching.program_words import Sample, check_longest, sample_of
+from kleene.teaching.program_words import check_longest
 from kleene.teaching.transformers import check_positive, schedule
 
 METHODS = ("interchange", "hints", "strict hints", "none")
@@ -32,7 +32,7 @@ def plain_lesson(
     program: Program | RaspProgram,
     *,
     method: str = "interchange",
-    inputs: Sample | None = None,
+    inputs: Any = None,
     longest: int = LONGEST,
     vocab: Any = None,
     words: int = 512,
@@ -98,7 +98,7 @@ def plain_lesson(
 
 
 def _unrolled(
-    program: Program | RaspProgram, vocab: Any, inputs: Sample | None, longest: int, most: int
+    program: Program | RaspProgram, vocab: Any, inputs: Any, longest: int, most: int
 ) -> tuple[Program, UnrolledTransformer, list[tuple[int, list[Any]]]]:
     """The transformer program, its unrolled network, and words with their sizes."""
     if isinstance(program, RaspProgram):
@@ -110,7 +110,7 @@ def _unrolled(
         return program.lowered, network, drawn
     if vocab is not None:
         raise InputError(f"{program.name} is not a RASP program, and has no other vocabulary")
-    sample = inputs or sample_of(program)
+    sample = (program if inputs is None else program.taking(inputs)).words.sample
     if inputs is None:
         check_longest(program, sample, longest)
     drawn = _distinct(sample, longest, most)

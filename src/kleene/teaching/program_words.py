@@ -2,10 +2,11 @@
 
 import random
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +16,7 @@ from kleene.errors import InputError, KleeneError
 from kleene.limits import check_memory
 from kleene.notation.words import padded
 from kleene.programs.alta import Program
-from kleene.programs.alta.library import entries
+from kleene.programs.alta.inputs import Sample
 from kleene.programs.alta.variables import Categorical
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.program import RaspProgram
@@ -23,7 +24,6 @@ from kleene.programs.rasp.program import RaspProgram
 USUAL = 10  # the size of the longest words in training
 BYTES = 16  # that an entry of a trace takes while a pool is made: in the interpreter's batch, held, and stretched
 TRIES = 100  # random words of a RASP program, before one on which it has a value is given up
-Sample = Callable[[random.Random, int], Sequence[int]]  # (a source of randomness, a size) -> tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,24 +90,27 @@ def readable(program: Program) -> tuple[dict[str, int], dict[str, int]]:
     return variables, heads
 
 
-def taught_program(program: Program | RaspProgram, inputs: Sample | None) -> tuple[Program, Sample]:
-    """The transformer program whose trace is taught, and how its words are drawn: by `inputs`, where they are given.
+def taught_program(program: Program | RaspProgram, inputs: Any) -> tuple[Program, Sample]:
+    """The transformer program whose trace is taught, and how its words are drawn: by `inputs` (as of `program_spec`)
+    where they are given, and else by what the program declares.
 
     That of a RASP program reads codes: 0 is the start, which is put before each word, and 1, 2, … are the tokens in the
     order of the vocabulary. Words have at most `max_length` tokens, and RASP has a value on them.
     """
     if isinstance(program, Program):
-        return program, inputs or sample_of(program)
+        return program, (program if inputs is None else program.taking(inputs)).words.sample
     return replace(program.lowered, vocabulary=None), _coded_sample(program, inputs)
 
 
-def _coded_sample(program: RaspProgram, inputs: Sample | None) -> Sample:
+def _coded_sample(program: RaspProgram, inputs: Any) -> Sample:
     def any_word(rng: random.Random, size: int) -> Sequence[int]:
         return rng.choices(program.vocab, k=min(size, program.max_length))
 
+    sample = any_word if inputs is None else program.lowered.taking(inputs).words.sample
+
     def drawn(rng: random.Random, size: int) -> list[int]:
         for _ in range(TRIES):
-            word = (inputs or any_word)(rng, size)
+            word = sample(rng, size)
             try:
                 program.evaluate(word)
             except RaspError:
@@ -119,14 +122,6 @@ def _coded_sample(program: RaspProgram, inputs: Sample | None) -> Sample:
         )
 
     return drawn
-
-
-def sample_of(program: Program) -> Sample:
-    """How random words of a program are drawn: as its entry in the library says, or from all its tokens."""
-    entry = entries().get(program.name)
-    if entry is not None and entry.sample is not None and entry.build().input_range == program.input_range:
-        return entry.sample
-    return lambda rng, size: [rng.randrange(program.input_range) for _ in range(size)]
 
 
 def ones_evenly(sample: Sample) -> Sample:

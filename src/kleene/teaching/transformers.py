@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
 from kleene.errors import InputError
 from kleene.machines.transformer.shared import SharedTransformer
 from kleene.programs.alta import Program
+from kleene.programs.alta.inputs import Sample
 from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.transformers import tape_tokens, transformer_program
@@ -25,7 +26,6 @@ from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, pe
 from kleene.teaching.program_words import (
     USUAL,
     Pool,
-    Sample,
     check_longest,
     pool_of,
     readable,
@@ -156,7 +156,7 @@ def policies_of(variables: Sequence[str], heads: Sequence[str]) -> dict[str, Pol
 def transformer_lesson(
     program: Program | RaspProgram,
     *,
-    inputs: Sample | None = None,
+    inputs: Any = None,
     longest: int | None = None,
     lengths: Sequence[int] | None = None,
     width: int = 32,

@@ -56,8 +56,8 @@ def test_a_lenient_run_fails_where_a_run_by_itself_does(name, length):
     program = entry.build()
     found = learnable(
         program,
-        [entry.sample(rng, n) for n in range(1, length)],
-        [entry.sample(rng, n) for n in range(1, length + 3) for _ in range(6)],
+        [entry.build().inputs.sample(rng, n) for n in range(1, length)],
+        [entry.build().inputs.sample(rng, n) for n in range(1, length + 3) for _ in range(6)],
     )
     kinds = set()
     for tokens, output in zip(found.tests, found.found):

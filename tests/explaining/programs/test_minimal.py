@@ -36,9 +36,9 @@ def test_minimal_parity_programs_have_the_rules_that_alta_counts(name, front, ru
 def test_addition_of_three_digits_needs_884_rules_and_adds_fifty():
     entry, rng = get("addition"), random.Random(0)
     program = entry.build()
-    found = minimal(program, [entry.sample(rng, n) for n in (1, 2, 3) for _ in range(1_000)])
+    found = minimal(program, [entry.build().inputs.sample(rng, n) for n in (1, 2, 3) for _ in range(1_000)])
     assert (len(found.rules), len(found.log.rules)) == (884, 16_466)
-    long = [entry.sample(rng, 50) for _ in range(20)]
+    long = [entry.build().inputs.sample(rng, 50) for _ in range(20)]
     assert watch(found.program, long) == [entry.reference(tokens) for tokens in long]
 
 

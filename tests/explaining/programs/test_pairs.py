@@ -28,7 +28,7 @@ def _rows(values):
 def test_pairs_are_those_of_the_traces(name, merged):
     entry, rng = get(name), random.Random(5)
     program = entry.build()
-    inputs = [list(entry.sample(rng, 1 + n % 4)) for n in range(12)]
+    inputs = [list(entry.build().inputs.sample(rng, 1 + n % 4)) for n in range(12)]
     found, wanted = mlp_pairs(program, inputs, merged=merged), from_traces(program, inputs)
     assert found.variables == wanted.variables
     assert (found.inputs == wanted.inputs).all()

@@ -54,14 +54,14 @@ def test_the_reference_gives_the_expected_output(example):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_program_agrees_with_its_reference_on_random_inputs_of_every_size(name, built):
     entry, rng = get(name), random.Random(0)
-    inputs = [entry.sample(rng, size) for size in range(1, 31) for _ in range(5)]
+    inputs = [entry.build().inputs.sample(rng, size) for size in range(1, 31) for _ in range(5)]
     assert outputs(built[name], inputs) == [entry.reference(tokens) for tokens in inputs]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_program_agrees_with_its_reference_on_all_small_inputs(name, built):
     entry = get(name)
-    inputs = list(entry.every(SMALL.get(name, 3)))
+    inputs = list(entry.build().inputs.every(SMALL.get(name, 3)))
     assert len(inputs) == len({tuple(tokens) for tokens in inputs}) > 50
     assert outputs(built[name], inputs) == [entry.reference(tokens) for tokens in inputs]
 

@@ -150,7 +150,7 @@ def test_a_command_that_does_not_fit_into_the_memory_is_refused(name):
 def test_samples_have_the_words_asked_for(name):
     rng = random.Random(0)
     for size in (1, 4, 9, 30):
-        tokens = get(name).sample(rng, size)
+        tokens = get(name).build().inputs.sample(rng, size)
         words = tokens[tokens.index(scan.START) + 1 : tokens.index(scan.EOS)]
         assert len(words) == min(size, 9)
         assert all(scan.NAMES[token] in WORDS for token in words)

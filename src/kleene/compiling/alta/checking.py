@@ -5,8 +5,6 @@ interpreter, and a reference if there is one. `pair_of` finds the network and th
 of weights compare: a network compiled now, or one in a file with its program.
 """
 
-import itertools
-import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +18,7 @@ from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.parameters import digest_of
 from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
+from kleene.programs.alta.inputs import some_inputs
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
 
@@ -28,18 +27,7 @@ Judge = Callable[[list[int], Ended], str | None]
 
 
 def inputs(program: Program, entry: Entry | None, samples: int, max_length: int, seed: int) -> list[list[int]]:
-    """The `samples` shortest inputs, and as many random ones of up to `max_length` tokens."""
-    chance = random.Random(seed)
-    if entry is not None and entry.every is not None and entry.sample is not None:
-        short = itertools.chain.from_iterable(entry.every(size) for size in (1, 2, 3, 4)[: max(1, max_length)])
-        distinct = dict.fromkeys(tuple(x) for x in itertools.islice(short, 4 * samples))
-        drawn = [entry.sample(chance, chance.randint(1, max_length)) for _ in range(samples)]
-        return [list(x) for x in itertools.islice(distinct, samples)] + [list(x) for x in drawn]
-    longest = min(max_length, program.position_range or max_length)
-    every = (x for n in range(1, longest + 1) for x in itertools.product(range(program.input_range), repeat=n))
-    short = [list(x) for x in itertools.islice(every, samples)]
-    lengths = (chance.randint(1, longest) for _ in range(samples))
-    return short + [[chance.randrange(program.input_range) for _ in range(n)] for n in lengths]
+    return some_inputs(program.words, samples, max_length, seed)
 
 
 def judges(program: Program, entry: Entry | None, reference: Callable[[Any], Any] | None) -> dict[str, Judge]:

@@ -7,7 +7,7 @@ import itertools
 import operator
 import random
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def read_condition(text: str) -> InputCondition:
 
 @dataclass(frozen=True)
 class InputSource:
-    """Where the inputs of a program come from: its entry on the shelf, or all tokens alike.
+    """Where the inputs of a program come from: what it declares, or all tokens alike.
 
     The inputs of a RASP program are words of its vocabulary, and those on which RASP has no value are left out.
     """
@@ -118,15 +118,7 @@ class InputSource:
 
     def draw(self, rng: random.Random, length: int) -> list[Any]:
         """A random input of that length."""
-        if self.entry is not None and self.entry.sample is not None:
-            return list(self.entry.sample(rng, length))
-        return rng.choices(self.tokens, k=length)
-
-    def every(self, length: int) -> Iterable[list[Any]]:
-        """All inputs up to that length, short ones first."""
-        if self.entry is not None and self.entry.every is not None:
-            return self.entry.every(length)
-        return (list(row) for n in range(1, length + 1) for row in itertools.product(self.tokens, repeat=n))
+        return list(self.program.words.sample(rng, length))
 
     def steps(self, length: int) -> int:
         """How many layers the program takes on a random input of that length that it accepts."""
@@ -220,9 +212,12 @@ def _bounded(source: InputSource, wanted: str) -> tuple[InputCondition, list[int
 def _all(
     source: InputSource, condition: InputCondition, lengths: list[int], width: dict[int, int]
 ) -> list[list[Any]] | None:
-    """All inputs that meet the condition, or None where there are too many."""
+    """All inputs that meet the condition, or None where there are too many, or they cannot be listed."""
+    every = source.program.words.every
+    if every is None:
+        return None
     for most in (lengths[-1], 2 * lengths[-1]):  # entries with two numbers count the digits of both
-        found = list(itertools.islice(source.every(most), EVERY + 1))
+        found = [list(tokens) for tokens in itertools.islice(every(most), EVERY + 1)]
         if len(found) > EVERY:
             return None
         if found and len(found[-1]) == max(width):

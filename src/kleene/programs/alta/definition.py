@@ -11,6 +11,7 @@ from kleene.errors import ProgramError
 from kleene.notation.words import PrefixedVocabulary, Tokens, checked_alphabet, checked_input
 from kleene.programs.alta.asking import Enumeration
 from kleene.programs.alta.cases import Case
+from kleene.programs.alta.inputs import AllWords, Inputs, declared
 from kleene.programs.alta.rules import Rule, RuleSet, paper_rules
 from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable, either, resolve_heads
 from kleene.traces import Channel
@@ -123,6 +124,7 @@ class Definition(Specification):
     original: Callable[[Sequence], list] | None = field(default=None, repr=False, compare=False)
     vocabulary: PrefixedVocabulary | None = None  # of a program whose inputs are any values, with a start before them
     meanings: Mapping[str, tuple[Meaning, ...]] = field(default_factory=dict)  # what the codes of variables stand for
+    inputs: Inputs | None = field(default=None, repr=False, compare=False)  # those that were declared: see `words`
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
@@ -135,6 +137,35 @@ class Definition(Specification):
     def prefix(self) -> int:
         """How many positions the program puts before its input."""
         return 0 if self.vocabulary is None else 1
+
+    @property
+    def words(self) -> Inputs:
+        """The inputs that checks, attacks and lessons run: the declared ones, or else all words of the tokens."""
+        if self.inputs is not None:
+            return self.inputs
+        tokens = range(self.input_range) if self.vocabulary is None else self.vocabulary.values
+        return AllWords(tokens, self._longest)
+
+    def taking(self, inputs: Any) -> Self:
+        """The program with these inputs declared: what `inputs` of `program_spec` may be, or None for all words.
+
+        >>> from kleene.programs.alta.library import parity
+        >>> list(parity.absolute().taking("1*0").words.every(3))
+        [[0], [1, 0], [1, 1, 0]]
+        """
+        found = None if inputs is None else declared(inputs, self._tokens, self._longest)
+        return replace(self, inputs=found)
+
+    @property
+    def _tokens(self) -> dict[str, Any]:
+        """The tokens as inputs have them, by their symbols."""
+        if self.vocabulary is not None:
+            return {str(value): value for value in self.vocabulary.values}
+        return {symbol: code for code, symbol in enumerate(self.alphabet or map(str, range(self.input_range)))}
+
+    @property
+    def _longest(self) -> int | None:
+        return self.position_range if self.vocabulary is None else self.vocabulary.longest
 
     @cached_property
     def starts(self) -> dict[str, tuple[str, np.ndarray]]:

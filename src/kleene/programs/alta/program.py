@@ -74,6 +74,7 @@ def program_spec(
     name: str | None = None,
     alphabet: Sequence[str] | None = None,
     output_alphabet: Sequence[str] | None = None,
+    inputs: Any = None,
 ) -> Program:
     """A program whose MLP is an ordinary Python function of a dict-like `z`.
 
@@ -86,6 +87,10 @@ def program_spec(
 
     `alphabet` has a symbol for every input token, such as "abc", and `output_alphabet` for every value of the output,
     by default the same where there are as many: then `program.run("cab").labelled_output` is a string.
+
+    `inputs` says once what the program is for, such as words after a START token: a function of a `random.Random` and a
+    size that returns tokens, an automaton, a regular expression over the symbols (or token numbers), or an object with
+    `sample` and `every`. Checks, attacks, lessons and pages draw their inputs from it; a run takes any tokens.
     """
     spec = Specification(
         name=name or _name_of(ffn_fn), variables=dict(variables), heads=dict(heads),
@@ -100,7 +105,7 @@ def program_spec(
     program = program_of(
         spec, mlp=function, updates=answers.updates, reads=answers.reads, enumeration=answers.enumeration
     )
-    return program.labelled(alphabet, output_alphabet)
+    return program.labelled(alphabet, output_alphabet).taking(inputs)
 
 
 def program_spec_from_rules(
@@ -116,6 +121,7 @@ def program_spec_from_rules(
     name: str = "program",
     alphabet: Sequence[str] | None = None,
     output_alphabet: Sequence[str] | None = None,
+    inputs: Any = None,
 ) -> Program:
     """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
     rules = tuple(rules)
@@ -132,7 +138,7 @@ def program_spec_from_rules(
     except ProgramError as error:
         raise ProgramError(f"program {name!r}: {error}") from None
     program = program_of(spec, mlp=rules, updates=found.updates, reads=found.reads)
-    return program.labelled(alphabet, output_alphabet)
+    return program.labelled(alphabet, output_alphabet).taking(inputs)
 
 
 def program_of(

@@ -5,6 +5,7 @@ Programs that write are a second table: they run as decoders, token after token.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
@@ -22,24 +23,33 @@ from kleene.programs.alta.library import (
     scan_shift_reduce,
     subleq,
 )
-from kleene.programs.alta.library.inputs import Brackets, Commands, Inputs, Integers, Machines, Row, Summands
+from kleene.programs.alta.library.inputs import TypedInputs, letters
 
 
 def _entry(
     name: str,
     summary: str,
-    build: Callable[..., Program],
+    build: Callable[[], Program],
     reference: Callable[[Sequence[int]], list[int]],
-    inputs: Inputs,
     show: Callable[[Sequence[int], Sequence[int]], Any],
     *example: str,
 ) -> Entry:
-    """An entry whose inputs and outputs are tokens; `read` and `show` translate from and to what people write."""
+    """An entry whose inputs and outputs are tokens: the program's own inputs read what people write, and `show` makes
+    it of outputs."""
+    built = cache(build)
+
+    def typed() -> TypedInputs:
+        found = built().inputs
+        assert isinstance(found, TypedInputs)
+        return found
+
     return Entry(
-        name, summary, build, example,
-        reference=reference, read=inputs.read, show=show, sample=inputs.sample, every=inputs.every,
-        spelled=inputs.spelled,
+        name, summary, built, example, reference=reference, show=show,
+        read=lambda words: typed().read(words), spelled=lambda token: typed().spelled(token),
     )  # fmt: skip
+
+
+_SYMBOLS = letters(counting.LETTERS, "abac")  # of which outputs are written
 
 
 def _show_all(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
@@ -66,15 +76,15 @@ def _show_registers(inputs: Sequence[int], outputs: Sequence[int]) -> list[int]:
 
 
 def _show_text(inputs: Sequence[int], outputs: Sequence[int]) -> str:
-    return _PLAIN_LETTERS.text(outputs)
+    return _SYMBOLS.text(outputs)
 
 
 def _show_distinct(inputs: Sequence[int], outputs: Sequence[int]) -> str:
-    return _LETTERS.text(outputs, blank=" ").strip()
+    return _SYMBOLS.text(outputs, blank=" ").strip()
 
 
 def _show_predictions(inputs: Sequence[int], outputs: Sequence[int]) -> str:
-    return _LETTERS.text(outputs[1:])
+    return _SYMBOLS.text(outputs[1:])
 
 
 def _show_balanced(inputs: Sequence[int], outputs: Sequence[int]) -> bool:
@@ -86,90 +96,75 @@ def _show_fractions(inputs: Sequence[int], outputs: Sequence[int]) -> list[str]:
     return [str(known[index]) for index in outputs]
 
 
-def _bits(longest: int | None, start: int | None = None) -> Row:
-    return Row("01", "the bits 0 and 1", "1 0 1 1", longest, start, None if start is None else str(start))
-
-
-_EIGHT = "abcdefgh"
-_LETTERS = Row(_EIGHT, "the letters a..h", "abac", counting.LONGEST, counting.START)
-_PLAIN_LETTERS = Row(_EIGHT, "the letters a..h", "abcd", moving.LONGEST)
-_MORE_LETTERS = Row(_EIGHT, "the letters a..h", "abcab", None, moving.START)
-_WORD = Row(averaging.ALPHABET, "the letters a..z", "hello", averaging.LONGEST_WORD)
-_ROUND = Brackets(averaging.BRACKETS[:2], "the brackets ( and )", "'(())'", averaging.LONGEST_BRACKETS)
-_ROUND_AND_CURLY = Brackets(averaging.BRACKETS, "the brackets ( ) { and }", "'({)}'", averaging.LONGEST_BRACKETS)
-_NUMBERS = Integers(0, moving.VALUES - 1, 1, moving.POSITIONS, "3 5 4 2")
-_ADD = "9 11 3 11 10 6 11 11 -1 5 10 0"
-_MACHINES = Machines(subleq.SMALLEST, subleq.LARGEST, 3, subleq.REGISTERS, _ADD)
-
 _SHELF = Shelf("program", (
     _entry(
         "parity_absolute", "running parity, one position a layer, neighbours found by position number",
-        parity.absolute, parity.running_parity, _bits(parity.POSITIONS), _show_all, "1", "0", "1", "1",
+        parity.absolute, parity.running_parity, _show_all, "1", "0", "1", "1",
     ),
     _entry(
         "parity_relative", "running parity, one position a layer, neighbours found by distance: any length",
-        parity.relative, parity.running_parity, _bits(None, parity.START), _show_after_start, "1", "0", "1", "1",
+        parity.relative, parity.running_parity, _show_after_start, "1", "0", "1", "1",
     ),
     _entry(
         "parity_sum_modulo", "parity of all bits in one layer: count the ones, is the count odd?",
-        parity.sum_modulo, parity.whole_parity, _bits(parity.MOST_ONES, parity.START), _show_last, "1", "0", "1", "1",
+        parity.sum_modulo, parity.whole_parity, _show_last, "1", "0", "1", "1",
     ),
     _entry(
         "parity_sum_modulo_steps", "the same in two layers, with the count as a variable in between",
-        parity.sum_modulo_steps, parity.whole_parity, _bits(parity.MOST_ONES, parity.START), _show_last,
+        parity.sum_modulo_steps, parity.whole_parity, _show_last,
         "1", "0", "1", "1",
     ),
     _entry(
         "addition", "adds two numbers of any length as on paper, a digit a layer",
-        addition.build, addition.reference, Summands(), _show_sum, "789", "456",
+        addition.build, addition.reference, _show_sum, "789", "456",
     ),
     _entry(
         "sort", "sorts numbers by swapping neighbours, as many layers as numbers",
-        moving.sort, moving.in_order, _NUMBERS, _show_all, "3", "5", "4", "2",
+        moving.sort, moving.in_order, _show_all, "3", "5", "4", "2",
     ),
     _entry(
         "subleq", "a computer with one instruction, three layers each; its memory is the sequence",
-        subleq.build, subleq.reference, _MACHINES, _show_registers, *_ADD.split(),
+        subleq.build, subleq.reference, _show_registers, *subleq.EXAMPLE.split(),
     ),
     _entry(
         "histogram", "how often each letter occurs, in one layer",
-        counting.histogram, counting.occurrences, _LETTERS, _show_after_start, "abac",
+        counting.histogram, counting.occurrences, _show_after_start, "abac",
     ),
     _entry(
         "double_histogram", "how many letters occur as often as each letter does, in two layers",
-        counting.double_histogram, counting.equally_frequent, _LETTERS, _show_after_start, "abbccdddef",
+        counting.double_histogram, counting.equally_frequent, _show_after_start, "abbccdddef",
     ),
     _entry(
         "reverse", "the letters backwards, in two layers",
-        moving.reverse, moving.backwards, _PLAIN_LETTERS, _show_text, "abcd",
+        moving.reverse, moving.backwards, _show_text, "abcd",
     ),
     _entry(
         "most_frequent_sort", "the distinct letters, most frequent first, in three layers",
-        counting.most_frequent_sort, counting.by_frequency, _LETTERS, _show_distinct, "abbccdddef",
+        counting.most_frequent_sort, counting.by_frequency, _show_distinct, "abbccdddef",
     ),
     _entry(
         "shuffle_dyck_1", "are brackets balanced? in two layers",
-        averaging.shuffle_dyck_1, averaging.statuses, _ROUND, _show_balanced, "(())",
+        averaging.shuffle_dyck_1, averaging.statuses, _show_balanced, "(())",
     ),
     _entry(
         "shuffle_dyck_2", "are brackets of two kinds balanced, each kind by itself? in two layers",
-        averaging.shuffle_dyck_2, averaging.statuses, _ROUND_AND_CURLY, _show_balanced, "({)}",
+        averaging.shuffle_dyck_2, averaging.statuses, _show_balanced, "({)}",
     ),
     _entry(
         "fraction_previous", "which fraction of the letters so far is an l, in one layer",
-        averaging.fraction_previous, averaging.fractions_so_far, _WORD, _show_fractions, "hello",
+        averaging.fraction_previous, averaging.fractions_so_far, _show_fractions, "hello",
     ),
     _entry(
         "induction_head", "predicts the letter that followed this one the last time, any length",
-        moving.induction_head, moving.last_followers, _MORE_LETTERS, _show_predictions, "abcab",
+        moving.induction_head, moving.last_followers, _show_predictions, "abcab",
     ),
     _entry(
         "scan", "SCAN commands to actions, read from right to left, with a few registers",
-        scan.build, scan.reference, Commands(scan.tokens, scan.NAMES), scan.show, "jump twice after walk",
+        scan.build, scan.reference, scan.show, "jump twice after walk",
     ),
     _entry(
         "scan_shift_reduce", "SCAN commands to actions by shift-reduce parsing, with stack and tree in memory",
-        scan_shift_reduce.build, scan_shift_reduce.reference, Commands(scan_shift_reduce.tokens, scan.NAMES), scan.show,
+        scan_shift_reduce.build, scan_shift_reduce.reference, scan.show,
         "jump twice after walk",
     ),
 ))  # fmt: skip

@@ -9,8 +9,13 @@ The MLP is three functions that write different variables. Each runs on all valu
 digits together would be a hundred times as many.
 """
 
-from collections.abc import Sequence
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from kleene.errors import InputError
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
 
 START, ADD, END = 10, 11, 12
@@ -43,7 +48,7 @@ def build() -> Program:
     }
     return program_spec(
         variables, heads, [_next_step, _move_pointers, _add_digits], "value_out", input_range=13,
-        halt=halt_spec("step", DONE), name="addition",
+        halt=halt_spec("step", DONE), name="addition", inputs=Summands(),
     )  # fmt: skip
 
 
@@ -102,3 +107,30 @@ def reference(tokens: Sequence[int]) -> list[int]:
     a, b = (int("".join(map(str, number))) for number in (tokens[1:plus], tokens[plus + 1 : end]))
     total = str(a + b).zfill(end - plus)
     return [0] * plus + [int(digit) for digit in total] + [0]
+
+
+@dataclass(frozen=True)
+class Summands:
+    """Two whole numbers to add."""
+
+    example: str = "789 456"
+
+    def read(self, words: Sequence[str]) -> list[int]:
+        found = " ".join(words).replace("+", " ").split()
+        if len(found) != 2 or not all(re.fullmatch("[0-9]+", word) for word in found):
+            got = " ".join(words) or "nothing"
+            raise InputError(f"got {got!r}; give two whole numbers from zero up, for example: {self.example}")
+        return tokens(*(word.lstrip("0") or "0" for word in found))
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        """Two numbers of up to `size` digits, leading zeros included."""
+        return tokens(*("".join(rng.choices("0123456789", k=max(1, size))) for _ in range(2)))
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        """Up to `most` digits in both numbers together, but at least one in each."""
+        for length in range(1, max(1, most // 2) + 1):
+            for digits in itertools.product("0123456789", repeat=2 * length):
+                yield tokens("".join(digits[:length]), "".join(digits[length:]))
+
+    def spelled(self, token: int) -> str:
+        return {START: "START", ADD: "+", END: "END"}.get(token, str(token))

@@ -9,6 +9,7 @@ from functools import cache
 
 from kleene.programs.alta import Program, numeric_var, program_spec, qkv, var
 from kleene.programs.alta.library.counting import up_to_here
+from kleene.programs.alta.library.inputs import Brackets, letters
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 LETTER, LONGEST_WORD = "l", 16
@@ -51,7 +52,7 @@ def fraction_previous(letter: str = LETTER, longest: int = LONGEST_WORD) -> Prog
 
     return program_spec(
         variables, heads, look_up, "fraction", input_range=len(ALPHABET), position_range=longest,
-        name="fraction_previous",
+        name="fraction_previous", inputs=letters(len(ALPHABET), "hello", longest),
     )  # fmt: skip
 
 
@@ -108,8 +109,13 @@ def _shuffle_dyck(kinds: int, longest: int) -> Program:
 
     return program_spec(
         variables, heads, check, "status", input_range=2 * kinds, position_range=longest, max_layers=2,
-        name=f"shuffle_dyck_{kinds}",
+        name=f"shuffle_dyck_{kinds}", inputs=_brackets(kinds, longest),
     )  # fmt: skip
+
+
+def _brackets(kinds: int, longest: int) -> Brackets:
+    expected, example = (("the brackets ( and )", "'(())'"), ("the brackets ( ) { and }", "'({)}'"))[kinds - 1]
+    return Brackets(BRACKETS[: 2 * kinds], expected, example, longest)
 
 
 def fractions_so_far(tokens: Sequence[int], letter: str = LETTER, longest: int = LONGEST_WORD) -> list[int]:

@@ -22,6 +22,7 @@ from kleene.programs.alta import (
     set_var,
     var,
 )
+from kleene.programs.alta.library import inputs
 from kleene.programs.alta.variables import Numeric, SetValued
 
 LETTERS, LONGEST = 8, 16
@@ -82,8 +83,9 @@ def histogram(letters: int = LETTERS, longest: int = LONGEST) -> Program:
         z["count"] = count(z["average"])
 
     return program_spec(
-        variables, heads, tally, "count", input_range=letters + 1, position_range=longest + 1, name="histogram"
-    )
+        variables, heads, tally, "count", input_range=letters + 1, position_range=longest + 1, name="histogram",
+        inputs=_after_start(letters, longest),
+    )  # fmt: skip
 
 
 def double_histogram(letters: int = LETTERS, longest: int = LONGEST) -> Program:
@@ -120,7 +122,7 @@ def double_histogram(letters: int = LETTERS, longest: int = LONGEST) -> Program:
 
     return program_spec(
         variables, heads, tally_twice, "letters", input_range=letters + 1, position_range=longest + 1, max_layers=2,
-        name="double_histogram",
+        name="double_histogram", inputs=_after_start(letters, longest),
     )  # fmt: skip
 
 
@@ -190,8 +192,12 @@ def most_frequent_sort(letters: int = LETTERS, longest: int = LONGEST) -> Progra
 
     return program_spec(
         variables, heads, sort, "letter", input_range=letters + 1, position_range=longest + 1,
-        halt=halt_spec("step", DONE), name="most_frequent_sort",
+        halt=halt_spec("step", DONE), name="most_frequent_sort", inputs=_after_start(letters, longest),
     )  # fmt: skip
+
+
+def _after_start(letters: int, longest: int) -> inputs.Row:
+    return inputs.letters(letters, "abac", longest, start=letters)
 
 
 def occurrences(tokens: Sequence[int], start: int = START) -> list[int]:

@@ -8,25 +8,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, runtime_checkable
 
-from kleene.errors import InputError, RunError
-from kleene.programs.alta.library import addition, scan_language, subleq
+from kleene.errors import InputError
+from kleene.programs.alta.library import scan_language
 
 
 @runtime_checkable
-class Inputs(Protocol):
-    """The inputs that a program takes."""
+class TypedInputs(Protocol):
+    """Inputs that a person can type: see `kleene.programs.alta.inputs`. START and the like do not count as symbols."""
 
     def read(self, words: Sequence[str]) -> list[int]:
         """The tokens for the words of a command line, or an InputError that says what was expected."""
         ...
 
-    def sample(self, rng: random.Random, size: int) -> list[int]:
-        """A random input of about the given size."""
-        ...
+    def sample(self, rng: random.Random, size: int) -> list[int]: ...
 
-    def every(self, most: int) -> Iterator[list[int]]:
-        """Every input of up to `most` symbols, START and the like not counted."""
-        ...
+    def every(self, most: int) -> Iterator[list[int]]: ...
 
     def spelled(self, token: int) -> str:
         """The token as a person writes it."""
@@ -86,6 +82,17 @@ class Row:
         return "".join((self.symbols + blank)[token] for token in tokens)
 
 
+def bits(longest: int | None = None, start: int | None = None) -> Row:
+    """Words of bits."""
+    return Row("01", "the bits 0 and 1", "1 0 1 1", longest, start, None if start is None else str(start))
+
+
+def letters(count: int, example: str, longest: int | None = None, start: int | None = None) -> Row:
+    """Words of the first letters."""
+    symbols = "".join(chr(ord("a") + code) for code in range(count))
+    return Row(symbols, f"the letters a..{symbols[-1]}", example, longest, start)
+
+
 @dataclass(frozen=True)
 class Brackets(Row):
     """Brackets: token 2k opens kind k, token 2k + 1 closes it."""
@@ -137,66 +144,6 @@ class Integers:
 
     def spelled(self, token: int) -> str:
         return str(token + self.smallest)
-
-
-@dataclass(frozen=True)
-class Summands:
-    """Two whole numbers to add."""
-
-    example: str = "789 456"
-
-    def read(self, words: Sequence[str]) -> list[int]:
-        found = " ".join(words).replace("+", " ").split()
-        if len(found) != 2 or not all(re.fullmatch("[0-9]+", word) for word in found):
-            got = " ".join(words) or "nothing"
-            raise InputError(f"got {got!r}; give two whole numbers from zero up, for example: {self.example}")
-        return addition.tokens(*(word.lstrip("0") or "0" for word in found))
-
-    def sample(self, rng: random.Random, size: int) -> list[int]:
-        """Two numbers of up to `size` digits, leading zeros included."""
-        return addition.tokens(*("".join(rng.choices("0123456789", k=max(1, size))) for _ in range(2)))
-
-    def every(self, most: int) -> Iterator[list[int]]:
-        """Up to `most` digits in both numbers together, but at least one in each."""
-        for length in range(1, max(1, most // 2) + 1):
-            for digits in itertools.product("0123456789", repeat=2 * length):
-                yield addition.tokens("".join(digits[:length]), "".join(digits[length:]))
-
-    def spelled(self, token: int) -> str:
-        return {addition.START: "START", addition.ADD: "+", addition.END: "END"}.get(token, str(token))
-
-
-@dataclass(frozen=True)
-class Machines(Integers):
-    """Memories of a SUBLEQ machine; those made here halt within `MOST` instructions."""
-
-    MOST = 30
-
-    def sample(self, rng: random.Random, size: int) -> list[int]:
-        length = max(self.shortest, min(size, self.longest))
-        while True:
-            cells = [rng.randint(-1, length - 1) if rng.random() < 0.8 else self._any(rng) for _ in range(length)]
-            if self._halts(cells):
-                return [cell - self.smallest for cell in cells]
-
-    def every(self, most: int) -> Iterator[list[int]]:
-        """Up to `most` cells, but at least the three of one instruction."""
-        values = range(self.smallest, self.largest + 1)
-        for length in range(self.shortest, max(self.shortest, min(most, self.longest)) + 1):
-            addresses = range(length)  # the first instruction must find its two cells
-            for cells in itertools.product(addresses, addresses, *[values] * (length - 2)):
-                if self._halts(cells):
-                    yield [cell - self.smallest for cell in cells]
-
-    def _any(self, rng: random.Random) -> int:
-        return rng.randint(self.smallest, self.largest)
-
-    def _halts(self, cells: Sequence[int]) -> bool:
-        try:
-            _, instructions = subleq.execute(cells, self.smallest, self.largest)
-        except RunError:
-            return False
-        return instructions <= self.MOST
 
 
 @dataclass(frozen=True)

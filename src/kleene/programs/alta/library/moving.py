@@ -13,6 +13,7 @@ from kleene.programs.alta import (
     v_relative,
     var,
 )
+from kleene.programs.alta.library import inputs
 
 LETTERS, LONGEST = 8, 16
 START = BLANK = LETTERS  # the same number: START in the input, a blank in the output
@@ -58,6 +59,7 @@ def reverse(letters: int = LETTERS, longest: int = LONGEST) -> Program:
         position_range=longest,
         max_layers=2,
         name="reverse",
+        inputs=inputs.letters(letters, "abcd", longest),
     )
 
 
@@ -91,7 +93,7 @@ def sort(values: int = VALUES, positions: int = POSITIONS) -> Program:
     }
     return program_spec(
         variables, heads, _swap, "number", input_range=values, position_range=positions,
-        halt=halt_spec("done"), name="sort",
+        halt=halt_spec("done"), name="sort", inputs=inputs.Integers(0, values - 1, 1, positions, "3 5 4 2"),
     )  # fmt: skip
 
 
@@ -141,7 +143,7 @@ def induction_head(letters: int = LETTERS) -> Program:
 
     return program_spec(
         variables, heads, shift_and_compare, "prediction", input_range=letters + 1,
-        halt=halt_spec("done"), name="induction_head",
+        halt=halt_spec("done"), name="induction_head", inputs=inputs.letters(letters, "abcab", start=letters),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from kleene.programs.alta import Program, halt_spec, input_var, position_var, program_spec, qkv, v_relative, var
 from kleene.programs.alta.library.counting import count, count_buckets, start_flag
+from kleene.programs.alta.library.inputs import bits
 
 START = 2
 POSITIONS, MOST_ONES = 400, 100
@@ -35,7 +36,7 @@ def absolute(positions: int = POSITIONS) -> Program:
     }
     return program_spec(
         variables, heads, _carry_along, "parity", input_range=2, position_range=positions,
-        halt=halt_spec("done"), name="parity_absolute",
+        halt=halt_spec("done"), name="parity_absolute", inputs=bits(positions),
     )  # fmt: skip
 
 
@@ -51,8 +52,9 @@ def relative() -> Program:
     }
     heads = {"parity_left": v_relative("parity", -1), "done_left": v_relative("done", -1)}
     return program_spec(
-        variables, heads, _carry_along, "parity", input_range=3, halt=halt_spec("done"), name="parity_relative"
-    )
+        variables, heads, _carry_along, "parity", input_range=3, halt=halt_spec("done"), name="parity_relative",
+        inputs=bits(start=START),
+    )  # fmt: skip
 
 
 def _carry_along(z):
@@ -73,7 +75,7 @@ def sum_modulo(most_ones: int = MOST_ONES) -> Program:
 
     return program_spec(
         {"parity": var(2)} | _counted_variables(), _counting_head(most_ones), count_and_halve, "parity",
-        input_range=3, position_range=most_ones + 1, name="parity_sum_modulo",
+        input_range=3, position_range=most_ones + 1, name="parity_sum_modulo", inputs=bits(most_ones, START),
     )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def sum_modulo_steps(most_ones: int = MOST_ONES) -> Program:
     return program_spec(
         {"parity": var(2), "ones": var(most_ones + 1)} | _counted_variables(), _counting_head(most_ones),
         [store, halve], "parity", input_range=3, position_range=most_ones + 1, max_layers=2,
-        name="parity_sum_modulo_steps",
+        name="parity_sum_modulo_steps", inputs=bits(most_ones, START),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from kleene.errors import InputError
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
 from kleene.programs.alta.library import scan_language
+from kleene.programs.alta.library.inputs import Commands
 
 WALK, LOOK, RUN, JUMP, TURN, LEFT, RIGHT, OPPOSITE, AROUND, TWICE, THRICE, AND, START, AFTER, EOS, MEMORY = range(16)
 NAMES = (*scan_language.WORDS[:12], "START", "after", "EOS", "MEMORY")  # of the tokens
@@ -54,8 +55,9 @@ def build() -> Program:
         "filled_left": v_relative("filled", -1),
     }
     return program_spec(
-        variables, heads, [_step, _move_mark, _write], "action", len(NAMES), halt=halt_spec("phase", DONE), name="scan"
-    )
+        variables, heads, [_step, _move_mark, _write], "action", len(NAMES), halt=halt_spec("phase", DONE),
+        inputs=Commands(tokens, NAMES), name="scan",
+    )  # fmt: skip
 
 
 def _step(z):

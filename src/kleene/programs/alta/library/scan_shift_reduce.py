@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from kleene.programs.alta import Program, halt_spec, input_var, program_spec, qkv, v_relative, var
 from kleene.programs.alta.library import scan
+from kleene.programs.alta.library.inputs import Commands
 from kleene.programs.alta.library.scan import (
     AFTER,
     AND,
@@ -118,8 +119,9 @@ def build() -> Program:
         "filled_left": v_relative("filled", -1),
     }
     return program_spec(
-        variables, heads, _step, "action", input_range=21, halt=halt_spec("step", DONE), name="scan_shift_reduce"
-    )
+        variables, heads, _step, "action", input_range=21, halt=halt_spec("step", DONE), name="scan_shift_reduce",
+        inputs=Commands(tokens, scan.NAMES),
+    )  # fmt: skip
 
 
 def _step(z):

@@ -14,13 +14,18 @@ sequence is shorter or the address is not one, cannot be read: the run ends with
 the head. A program that never halts ends with a HaltError.
 """
 
-from collections.abc import Sequence
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from kleene.errors import ProgramError, RunError
 from kleene.programs.alta import Program, halt_spec, input_var, position_var, program_spec, qkv, var
+from kleene.programs.alta.library.inputs import Integers
 
 SMALLEST, LARGEST, REGISTERS = -16, 16, 16
 FETCH, SUBTRACT, MOVE, DONE = range(4)
+EXAMPLE = "9 11 3 11 10 6 11 11 -1 5 10 0"  # adds two cells
 MOST_INSTRUCTIONS = 333  # three layers each: what a run of at most 1,000 layers can do
 
 
@@ -95,7 +100,7 @@ def build(smallest: int = SMALLEST, largest: int = LARGEST, registers: int = REG
     functions += [move(name, offset) for offset, name in enumerate(pointers)]
     return program_spec(
         variables, heads, functions, "mem", input_range=values, position_range=registers,
-        halt=halt_spec("state", DONE), name="subleq",
+        halt=halt_spec("state", DONE), name="subleq", inputs=Machines(smallest, largest, 3, registers, EXAMPLE),
     )  # fmt: skip
 
 
@@ -128,3 +133,36 @@ def reference(tokens: Sequence[int]) -> list[int]:
     """The program's output for the default value range, computed by a machine in plain Python."""
     memory, _ = execute([token + SMALLEST for token in tokens])
     return [value - SMALLEST for value in memory]
+
+
+@dataclass(frozen=True)
+class Machines(Integers):
+    """Memories of a SUBLEQ machine; those made here halt within `MOST` instructions."""
+
+    MOST = 30
+
+    def sample(self, rng: random.Random, size: int) -> list[int]:
+        length = max(self.shortest, min(size, self.longest))
+        while True:
+            cells = [rng.randint(-1, length - 1) if rng.random() < 0.8 else self._any(rng) for _ in range(length)]
+            if self._halts(cells):
+                return [cell - self.smallest for cell in cells]
+
+    def every(self, most: int) -> Iterator[list[int]]:
+        """Up to `most` cells, but at least the three of one instruction."""
+        values = range(self.smallest, self.largest + 1)
+        for length in range(self.shortest, max(self.shortest, min(most, self.longest)) + 1):
+            addresses = range(length)  # the first instruction must find its two cells
+            for cells in itertools.product(addresses, addresses, *[values] * (length - 2)):
+                if self._halts(cells):
+                    yield [cell - self.smallest for cell in cells]
+
+    def _any(self, rng: random.Random) -> int:
+        return rng.randint(self.smallest, self.largest)
+
+    def _halts(self, cells: Sequence[int]) -> bool:
+        try:
+            _, instructions = execute(cells, self.smallest, self.largest)
+        except RunError:
+            return False
+        return instructions <= self.MOST
