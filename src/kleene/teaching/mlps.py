@@ -21,11 +21,11 @@ from kleene.programs.alta import Program
 from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
+from kleene.teaching.parity_words import PROGRAMS, ones_evenly
 from kleene.teaching.program_words import (
     Pool,
     check_longest,
     drawn_words,
-    ones_evenly,
     pool_of,
     readable,
     taught_program,
@@ -182,9 +182,9 @@ def mlp_lesson(
     """The lesson of an MLP that learns a program's transitions, while attention is compiled.
 
     The pairs are those of the program's runs on `words`, or on `pool` random words of each size from 1 to `longest`,
-    drawn by `inputs`, a function of a `random.Random` and a size. Words of bits have every number of ones about equally
-    often. The tests are on `lengths`, by default up to twice the longest. The program's output is asked for at all
-    positions, or with `answer="last"` at the last.
+    drawn by `inputs`, a function of a `random.Random` and a size. Without it, words of the four parity programs have
+    every number of ones about equally often. The tests are on `lengths`, by default up to twice the longest. The
+    program's output is asked for at all positions, or with `answer="last"` at the last.
 
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
@@ -193,8 +193,9 @@ def mlp_lesson(
     """
     if words is not None and isinstance(program, RaspProgram):
         words = [program.lowered.check_input(word) for word in words]
-    evenly = ones_evenly if isinstance(program, Program) else lambda sample: sample  # codes are not bits
+    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS
     program, sample = taught_program(program, inputs)
+    sample = ones_evenly(sample) if is_parity else sample
     longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)
     check_positive(depth=depth, hidden=hidden, batch=batch, pool=pool)
@@ -202,7 +203,7 @@ def mlp_lesson(
         raise InputError(f"noise is {noise}; give a number, 0 or more")
     check_answer(answer)
     readable(program)  # refuses an output that is a number
-    frame, sample = CompiledFrame(program), evenly(sample)
+    frame = CompiledFrame(program)
     if inputs is None:
         check_longest(program, sample, max(longest if words is None else 1, *lengths))
     if words is None:
