@@ -137,6 +137,7 @@ TRANSFORMERS = Kind(
         "dtype": ("float32", "float64", "bfloat16"),
         "rules": ("compact", "paper"),
         "activation": ("clipped", "relu"),
+        "attention_scalar": (100.0,),
         "layers": ("shared", "unrolled"),
         "max_length": (None,),
         "causal": (False, True),

@@ -24,6 +24,7 @@ from kleene.cli.options import (
     MachineOption,
     MaxLengthOption,
     RulesOption,
+    ScalarOption,
     TransformerArgument,
     VocabOption,
     adoption,
@@ -193,6 +194,7 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    attention_scalar: ScalarOption = None,
     layers: LayersOption = None,
     depth: DepthOption = None,
     vocab: VocabOption = None,
@@ -210,7 +212,8 @@ def certify(
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "attention_scalar": attention_scalar}
+    options |= {"layers": layers, "depth": depth}
     found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     if attack and kinds.of(found.network) is kinds.UNROLLED:
         raise InputError("--attack is for a network whose layers are shared; leave it out")

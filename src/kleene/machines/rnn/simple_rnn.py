@@ -191,7 +191,8 @@ class SimpleRNN(Shown, eqx.Module):
         for name, matrix in self.weights().items():
             dense = matrix.to_float(dtype, round=round, name=name)
             arrays[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
-        return SimpleRNN(**arrays, **(self.description() | {"unrounded": not round}))
+        fields = {**self.description(), "unrounded": not round}
+        return SimpleRNN(**arrays, **fields)
 
     def longest_exact(self) -> int | None:
         """The length up to which no word is rounded: None if no word ever is, -1 if even the empty one is.

@@ -108,6 +108,9 @@ class Definition(Specification):
     `updates` holds the cases that write each variable; `reads`, the cases in which the MLP looks at each head, where an
     undefined reading is an error. `faults` holds the cases in which a variable would be written out of range or twice;
     only `compat` programs have any, and a run that meets one is an error.
+
+    `original` is the user's own way to compute the outputs, run by attacks: it takes an input as a run does, without a
+    start, and gives the list that is `Trace.output`, floats up to rounding; a `RunError` where there is no value.
     """
 
     updates: Mapping[str, Sequence[Case]]
@@ -117,6 +120,7 @@ class Definition(Specification):
     alphabet: tuple[str, ...] | None = None  # a symbol for every input token
     output_alphabet: tuple[str, ...] | None = None  # and for every value of the output
     faults: Mapping[str, Sequence[Case]] = field(default_factory=dict)
+    original: Callable[[Sequence], list] | None = field(default=None, repr=False, compare=False)
     vocabulary: PrefixedVocabulary | None = None  # of a program whose inputs are any values, with a start before them
     meanings: Mapping[str, tuple[Meaning, ...]] = field(default_factory=dict)  # what the codes of variables stand for
 

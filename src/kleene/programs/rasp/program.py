@@ -26,8 +26,16 @@ class RaspProgram(RaspDefinition):
 
     @cached_property
     def lowered(self) -> Program:
-        """The transformer program that computes the s-op; its variables hold the values of the expressions."""
-        return lowered(self.expression, self.vocab, self.max_length, causal=self.causal, name=self.name)
+        """The transformer program that computes the s-op; its variables hold the values of the expressions.
+
+        Its `original` is RASP's own evaluation.
+
+        >>> from kleene.programs.rasp import indices
+        >>> RaspProgram(-indices, "ab", 3).lowered.original("ab")
+        [0, -1]
+        """
+        program = lowered(self.expression, self.vocab, self.max_length, causal=self.causal, name=self.name)
+        return replace(program, original=self.evaluate)
 
     def run(self, tokens: Sequence[Any], **options: Any) -> Trace:
         """The trace of the transformer program, whose output is the s-op's value, without a start token."""

@@ -159,14 +159,15 @@ def _refuse_early_halting(program: Program) -> None:
     halt = program.halt
     if halt is None or halt.value not in program.starts[halt.variable][1].tolist():
         return
-    for group in (program.updates, program.reads):
-        for name, cases in group.items():
-            if any(halt.value in c.conditions.get(halt.variable, {halt.value}) for c in cases):
-                raise ProgramError(
-                    f"program {program.name!r}: it can hold its halting value ({halt.variable} = {halt.value}) before "
-                    f"the first layer, and {name!r} still changes or is read then. ALTA's interpreter runs one layer "
-                    f"more than a network that has halted. Let the MLP do nothing where {halt.variable} = {halt.value}."
-                )
+    halted = {halt.variable: frozenset({halt.value})}
+    for name, c in ((n, c) for group in (program.updates, program.reads) for n, cases in group.items() for c in cases):
+        kept = (c.conditions | halted).get(name) if isinstance(c.action, Constant) and name in program.updates else None
+        if halt.value in c.conditions.get(halt.variable, {halt.value}) and kept != {c.action.code}:
+            raise ProgramError(
+                f"program {program.name!r}: it can hold its halting value ({halt.variable} = {halt.value}) before "
+                f"the first layer, and {name!r} still changes or is read then. ALTA's interpreter runs one layer "
+                f"more than a network that has halted. Let the MLP do nothing where {halt.variable} = {halt.value}."
+            )
 
 
 def _mlp(program: AltaProgramParts, domains: Mapping[str, Variable], read: Collection[str]) -> Any:
@@ -193,7 +194,7 @@ def _called(function: Callable, z: Any) -> None:
 def _generated(
     function: Callable, z: ReferenceAssignment, domains: Mapping[str, Variable], read: Collection[str]
 ) -> None:
-    """Run the function; where heads are undefined, raise unless it writes nothing for any of their values."""
+    """Run the function; where heads are undefined, raise unless it changes nothing for any of their values."""
     undefined = {head: z.seen[head] for head in read if type(z.seen[head]) is Undefined}
     if not undefined:
         return _called(function, z)
@@ -201,10 +202,10 @@ def _generated(
         tried = ReferenceAssignment(z.seen | dict(zip(undefined, values)))
         try:
             _called(function, tried)
-            written = bool(tried.written)
+            changes = any(value != z.seen[name] for name, value in tried.written.items())
         except WriteError:
-            written = True
-        if written:
+            changes = True
+        if changes:
             use(next(iter(undefined.values())))
 
 
