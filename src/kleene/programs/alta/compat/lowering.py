@@ -19,7 +19,7 @@ from kleene.programs.alta.asking.meanings import Meaning, meaning_of
 from kleene.programs.alta.asking.runs import FAULT, ask
 from kleene.programs.alta.asking.splitting import cases_of
 from kleene.programs.alta.asking.undefined import Undefined, use
-from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup, case
+from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup, Where, case
 from kleene.programs.alta.compat.mlp import MLP
 from kleene.programs.alta.compat.program import AltaProgram
 from kleene.programs.alta.compat.specs import RELATIVE_QK, declared
@@ -210,7 +210,7 @@ class Phases:
         )
         updates[PHASE] = [case({}, Lookup(PHASE, tuple((p, (p + 1) % self.count) for p in range(self.count))))]
         for old, new in self.kept.items():
-            here = {PHASE: frozenset({self.levels[old]})}
+            here: Where = {PHASE: frozenset({self.levels[old]})}
             copied = tuple((code, code) for code in range(self.sizes[old]))
             updates[new] = [case(here, Lookup(old, copied) if len(copied) > 1 else Constant(0))]
             reads[old] = [*reads.get(old, []), case(here, Constant(1))]

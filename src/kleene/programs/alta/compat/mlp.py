@@ -199,7 +199,7 @@ class MLP:
         return [_rule(self.variables, seen, name, new) for name, new in changes.items()]
 
     @cached_property
-    def _tables(self) -> dict[tuple[str, ...], dict[tuple[int, ...], list[Rule]]]:
+    def _tables(self) -> dict[tuple[str, ...], dict[tuple[int | None, ...], list[Rule]]]:
         """The given rules by the names and the codes that they ask for."""
         tables: dict = defaultdict(lambda: defaultdict(list))
         for rule in self.rules:
