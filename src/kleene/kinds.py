@@ -123,7 +123,7 @@ TRANSFORMERS = Kind(
     "transformer program",
     program="kleene.programs.alta.program:Program",
     machine="kleene.machines.transformer.universal_transformer:UniversalTransformer",
-    relatives=("kleene.programs.alta.compat:AltaProgram",),
+    relatives=("kleene.programs.alta.compat.program:AltaProgram",),
     adopt=lambda program: program.lowered,
     prefixes=("",),
     shelf=late("kleene.programs.alta.library:entries"),

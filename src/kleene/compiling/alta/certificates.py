@@ -25,7 +25,7 @@ from kleene.errors import InputError
 from kleene.machines.transformer.attention import clears_exactly, hard_margin, most_counted
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, View
-from kleene.programs.alta.compat import AltaProgram
+from kleene.programs.alta.compat.program import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.sums import Sum
 from kleene.programs.rasp.program import RaspProgram
