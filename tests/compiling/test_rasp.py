@@ -14,7 +14,7 @@ from kleene.programs import rasp
 from kleene.programs.rasp import RaspError, lib
 from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.rasp.random_programs import random_program
-from tests.programs.rasp.published_style import PROGRAMS, Published, same_values
+from tests.programs.rasp.published_style import PROGRAMS, Published, same_typed_values, same_values
 from tests.programs.rasp.wild_programs import wild_program
 
 EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
@@ -44,7 +44,7 @@ def test_random_programs_are_right_in_the_network_at_every_length(seed, causal, 
         return  # too many values for a network, and said so
     inputs = [[chance.choice(made.vocab) for _ in range(n)] for n in range(1, 4) for _ in range(5)]
     for xs, mine, theirs in zip(inputs, program.run_batch(inputs), network.run_batch(inputs), strict=True):
-        assert same_values(theirs.output, program.evaluate(xs)), (seed, xs)
+        assert same_typed_values(theirs.output, program.evaluate(xs)), (seed, xs)
         assert mine == theirs
 
 
@@ -59,8 +59,8 @@ def test_where_rasp_has_a_value_the_network_of_any_program_gives_it(seed, causal
     except (ProgramError, CompileError, RaspError):
         return
     for xs, found in expected:
-        assert same_values(program.run(xs).output, found), (seed, xs)
-        assert same_values(network.run(xs).output, found), (seed, xs)
+        assert same_typed_values(program.run(xs).output, found), (seed, xs)
+        assert same_typed_values(network.run(xs).output, found), (seed, xs)
 
 
 def evaluated_or_none(program: RaspProgram, xs: list) -> list | None:
