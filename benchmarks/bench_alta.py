@@ -53,7 +53,7 @@ def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
 
 def _library() -> Iterator[dict[str, Any]]:
     """What asking the functions of every program takes, and the units that come of it."""
-    total = units = 0.0
+    total, units = 0.0, 0
     for name in entries():
         build = unwrap(get(name).build)  # without its cache
         program, taken = build(), seconds(build)
