@@ -79,7 +79,7 @@ IMPURE: list[rasp.SOp] = [
     MAP(remembering(), TOKENS),
     rasp.SequenceMap(counting(), TOKENS, rasp.indices),
     rasp.SelectorWidth(rasp.Select(TOKENS, TOKENS, counting(lambda n: n % 3 == 0))),
-    rasp.SelectorWidth(rasp.Select(TOKENS, TOKENS, remembering("a".__eq__))),
+    rasp.SelectorWidth(rasp.Select(TOKENS, TOKENS, remembering(lambda x: x == "a"))),
     rasp.SelectorWidth(rasp.Select(TOKENS, TOKENS, counting(lambda n: 1 // (n % 7)))),
     MAP(lambda x: [1][counting()()] if x == "a" else random.random(), TOKENS),
 ]
