@@ -44,7 +44,7 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
     reference = reference or (None if entry is None else entry.reference)
 
     def evaluation(tokens: list, mine: Trace) -> str | None:
-        return _difference(mine.output, program.evaluate(tokens), "RASP")
+        return output_difference(mine.output, program.evaluate(tokens), "RASP")
 
     def plain(tokens: list, mine: Trace) -> str | None:
         assert reference is not None
@@ -53,12 +53,13 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
         except Exception as error:
             called = getattr(reference, "__name__", "the reference")
             raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
-        return _difference(mine.output, answer, "the plain reference")
+        return output_difference(mine.output, answer, "the plain reference")
 
     return {"RASP": evaluation} | ({} if reference is None else {REFERENCE: plain})
 
 
-def _difference(found: list, expected: list, source: str) -> str | None:
+def output_difference(found: list, expected: list, source: str) -> str | None:
+    """How an output differs from the expected one, floats up to rounding."""
     same = len(found) == len(expected) and all(map(_same, found, expected))
     return None if same else f"the output is {found}, but {source} says {expected}"
 

@@ -182,9 +182,9 @@ def mlp_lesson(
     """The lesson of an MLP that learns a program's transitions, while attention is compiled.
 
     The pairs are those of the program's runs on `words`, or on `pool` random words of each size from 1 to `longest`,
-    drawn by `inputs`, a function of a `random.Random` and a size. Words of bits have every number of ones about equally
-    often. The tests are on `lengths`, by default up to twice the longest. The program's output is asked for at all
-    positions, or with `answer="last"` at the last.
+    drawn from `inputs` (as of `alta.program_spec`) or from those that the program declares. Where these are all words
+    of bits, every number of ones is about equally frequent. The tests are on `lengths`, by default up to twice the
+    longest. The program's output is asked for at all positions, or with `answer="last"` at the last.
 
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
@@ -193,7 +193,8 @@ def mlp_lesson(
     """
     if words is not None and isinstance(program, RaspProgram):
         words = [program.lowered.check_input(word) for word in words]
-    evenly = ones_evenly if isinstance(program, Program) else lambda sample: sample  # codes are not bits
+    is_plain = isinstance(program, Program) and inputs is None and getattr(program.words, "free", False)
+    evenly = ones_evenly if is_plain else lambda sample: sample  # codes of RASP programs are not bits
     program, sample = taught_program(program, inputs)
     longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)

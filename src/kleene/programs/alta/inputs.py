@@ -41,6 +41,7 @@ class AllWords:
 
     tokens: Sequence[Any]
     longest: int | None = None
+    free = True  # every mix of the symbols is an input, behind the start if there is one
 
     def sample(self, rng: random.Random, size: int) -> list[Any]:
         return [self.tokens[rng.randrange(len(self.tokens))] for _ in range(self._length(size))]
