@@ -86,7 +86,7 @@ class Language:
 
     >>> words = Language(DFA.from_regex("s(a|b)*"), {"a": 0, "b": 1, "s": 2})
     >>> list(words.every(2)), words.sample(random.Random(0), 4)
-    ([[2], [2, 0], [2, 1]], [2, 1, 1, 0])
+    ([[2], [2, 0], [2, 1]], [2, 1, 0, 1])
     """
 
     automaton: DFA
