@@ -184,15 +184,28 @@ def _only_program(path: str, module: Any) -> str:
 
 def function_in_file(place: str, option: str) -> Callable[..., Any]:
     """The function that `FILE.py:NAME` names. The file is run as Python."""
+    found = defined_in_file(place, option, "function")
+    if not callable(found):
+        raise InputError(f"{option} is {place!r}, which is no function")
+    return found
+
+
+def defined_in_file(place: str, option: str, what: str) -> Any:
+    """What `FILE.py:NAME` names, a `what` in errors. The file is run as Python."""
     path, colon, name = place.partition(":")
     if not colon or not name or not path.endswith(".py"):
-        raise InputError(f"{option} is {place!r}; give FILE.py:NAME, NAME being a function in that file")
+        raise InputError(f"{option} is {place!r}; give FILE.py:NAME, NAME being a {what} in that file")
     if not os.path.isfile(path):
         raise InputError(f"{option} is {place!r}, and there is no file {path!r}")
     found = getattr(module_in(Path(path)), name, None)
-    if not callable(found):
-        raise InputError(f"{option} is {place!r}, and {path!r} defines no function {name!r}")
+    if found is None:
+        raise InputError(f"{option} is {place!r}, and {path!r} defines no {what} {name!r}")
     return found
+
+
+def inputs_in_file(place: str | None) -> Any:
+    """The function, automaton or regular expression that `--inputs FILE.py:NAME` names; None where it is not given."""
+    return None if place is None else defined_in_file(place, "--inputs", "function or grammar")
 
 
 _beside: dict[str, set[str]] = {}  # the modules that files in a folder imported from that folder

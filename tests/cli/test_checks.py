@@ -82,6 +82,33 @@ def test_inputs_that_end_with_an_error_are_counted_apart(run, mine):
     assert "28 of 40 inputs did not run" in result.err
 
 
+INPUTS_FILE = """
+def words(rng, size):
+    return [2, *(rng.randrange(3) for _ in range(size))]
+
+ones = "21*"
+"""
+
+
+def test_inputs_in_a_file_are_drawn_instead_of_the_declared_ones(run, mine):
+    Path(mine).write_text(Path(mine).read_text() + START_FILE + INPUTS_FILE)
+    begins = (f"{mine}:begins_with_two", "--inputs")
+    found = run("check", *begins, f"{mine}:words", "--samples", "20", "--max-length", "3", "--json")
+    assert (found.status, found.json["of"], found.json["errors"]) == (0, 40, 0)
+    assert run("check", *begins, f"{mine}:ones", "--samples", "5", "--max-length", "3", "--json").json["of"] == 3 + 5
+    assert_refused(run("check", *begins, f"{mine}:none"), "defines no function or grammar 'none'")
+    assert run("check", "--all", "--inputs", f"{mine}:words").status == 2
+
+
+def test_an_attack_takes_inputs_in_a_file_and_runs_the_function_itself(run, mine):
+    Path(mine).write_text(Path(mine).read_text() + START_FILE + INPUTS_FILE)
+    words = ("certify", f"{mine}:begins_with_two", "--length", "6", "--inputs", f"{mine}:ones")
+    found = run(*words, "--attack", "--seconds", "1", "--json").json["attack"]
+    assert found["stood"] is True
+    assert found["originals"] == sum(found["tried"].values()) > 0
+    assert_refused(run(*words), "--inputs says on what to run an attack; add --attack")
+
+
 def test_a_check_that_fails_has_exit_status_one_and_says_where(run, tmp_path):
     (tmp_path / "fickle.py").write_text(FICKLE_FILE)
     result = run("check", f"{tmp_path / 'fickle.py'}:program", "--samples", "10", "--max-length", "4")

@@ -41,6 +41,29 @@ def test_watch_shows_a_part_of_a_run(run):
     assert_refused(run(*words, "--steps", "70-"), "the last step of the run is 5")
 
 
+INPUTS_FILE = """
+from kleene.programs import alta
+
+def flip(z):
+    z["bit"] = 1 - z["bit"]
+
+program = alta.program_spec({"bit": alta.input_var(2)}, {}, flip, "bit", 2, alphabet="ox", inputs="xxo*")
+others = "oo"
+"""
+
+
+def test_without_an_input_a_program_runs_on_its_example_or_on_one_that_it_declares(run):
+    Path("own.py").write_text(INPUTS_FILE)
+    assert run("watch", "addition", "-o", "a.html").status == 0
+    assert document_in(Path("a.html").read_text())["answer"] == "1245"
+    assert run("watch", "own.py:program", "-o", "a.html").status == 0
+    content = document_in(Path("a.html").read_text())
+    assert (content["input"], content["answer"]) == ("x x o o o", "ooxxx")
+    assert run("watch", "own.py:program", "--inputs", "own.py:others", "-o", "a.html").status == 0
+    assert document_in(Path("a.html").read_text())["answer"] == "xx"
+    assert_refused(run("watch", "dfa:a*", "--inputs", "own.py:others"), "--inputs is for these; type an input")
+
+
 def test_options_of_a_live_page_are_for_live_pages(run):
     assert_refused(run("watch", "parity_relative", "1", "--port", "8000"), "add --live")
     assert_refused(run("watch", "parity_relative", "1", "--live", "-o", "page.html"), "leave -o and --json out")

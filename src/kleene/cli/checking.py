@@ -19,6 +19,7 @@ from kleene.cli.options import (
     DepthOption,
     DtypeOption,
     FormOption,
+    InputsOption,
     JsonOption,
     LayersOption,
     MachineOption,
@@ -64,6 +65,7 @@ def check(
             help="A function from the list of input tokens to the list of output tokens to compare with (runs it).",
         ),
     ] = None,
+    inputs: InputsOption = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="With --random: certify each program, and attack the certificate.")
     ] = False,
@@ -84,14 +86,17 @@ def check(
 ) -> None:
     """Check that program, network and a reference agree.
 
-    Their traces must be equal. The reference is independent of both: the library's own, or yours. Without a reference,
-    program and network are compared with an independent interpreter. Inputs on which all of them end with the same
-    error are counted apart. Exit status 1 if they differ, or if no input ran.
+    Their traces must be equal, on inputs that are drawn from those that the program declares. The reference is
+    independent of both: the library's own, or yours. Without a reference, program and network are compared with an
+    independent interpreter. Inputs on which all of them end with the same error are counted apart. Exit status 1 if
+    they differ, or if no input ran.
     """
     if (program is not None) + everything + (random_programs > 0) != 1:
         raise typer.BadParameter("give a PROGRAM to check, or --all, or --random N")
     if random_programs and reference is not None:
         raise typer.BadParameter("--reference is for one PROGRAM, and --random makes its own")
+    if inputs is not None and program is None:
+        raise typer.BadParameter("--inputs is for one PROGRAM")
     if attack and not random_programs:
         raise typer.BadParameter("--attack goes with --random N; `kleene certify PROGRAM --attack` attacks one program")
     if random_programs:
@@ -101,7 +106,8 @@ def check(
     options |= {"machine": machine, "form": form, "construction": construction, "layers": layers, "depth": depth}
     options |= {"vocab": own["vocab"], "causal": own["causal"]}
     asked = {"samples": samples, "max_length": max_length, "seed": seed}
-    reports = _reports(program, reference, asked, options, shown=not as_json and sys.stderr.isatty())
+    own_files = {"reference": reference, "inputs": inputs}
+    reports = _reports(program, own_files, asked, options, shown=not as_json and sys.stderr.isatty())
     agree, of = sum(r.agree for r in reports), sum(r.of for r in reports)
     first = next((r.first_disagreement for r in reports if r.first_disagreement), None)
     if as_json:
@@ -121,7 +127,7 @@ def check(
 
 
 def _reports(
-    program: str | None, reference: str | None, asked: dict[str, Any], options: dict[str, Any], *, shown: bool
+    program: str | None, own: dict[str, str | None], asked: dict[str, Any], options: dict[str, Any], *, shown: bool
 ) -> list[Any]:
     """The reports for one program, or for the whole library, with a progress bar."""
     from kleene.compiling.checking import check_all, check_named
@@ -131,8 +137,8 @@ def _reports(
     with progress_bar(program or "checking", inputs, shown) as (bar, task):
         asked |= {"on_input": lambda: bar.advance(task)}
         if program is not None:
-            return [check_named(program, reference=reference, options=options, **asked)]
-        if reference is not None:
+            return [check_named(program, **own, options=options, **asked)]
+        if own["reference"] is not None:
             raise InputError("--reference is for one transformer program; give it with a PROGRAM, not --all")
         return check_all(on_program=lambda name: bar.update(task, description=name), options=options, **asked)
 
@@ -191,6 +197,7 @@ def certify(
         bool, typer.Option("--attack", help="Search for an input on which program and network differ.")
     ] = False,
     seconds: Annotated[float, typer.Option(help="With --attack: how long to search.", min=0.1, max=86_400)] = 3.0,
+    inputs: InputsOption = None,
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
@@ -204,17 +211,21 @@ def certify(
 ) -> None:
     """Say why a network equals its program, up to a length.
 
-    --attack runs the program, the selecting network and the softmax network on edge cases: short and long inputs, ties,
-    and means near a threshold. Exit status 1 if there is no certificate, or if the attack refutes it.
+    --attack runs the program, its original (your own function, or RASP's evaluation), the selecting network and the
+    softmax network on edge cases: short and long inputs, ties, and means near a threshold. Exit status 1 if there is no
+    certificate, or if the attack refutes it.
     """
     import kleene
     from kleene import kinds
     from kleene.compiling.alta.attacks import attack as attack_certificate
     from kleene.compiling.alta.checking import pair_of
+    from kleene.naming import inputs_in_file
 
     options = {"dtype": dtype, "rules": rules, "activation": activation, "attention_scalar": attention_scalar}
     options |= {"layers": layers, "depth": depth}
     found = pair_of(program, against, options, adoption(vocab, max_length, causal))
+    if inputs is not None and not attack:
+        raise InputError("--inputs says on what to run an attack; add --attack, or leave it out")
     if attack and kinds.of(found.network) is kinds.UNROLLED:
         raise InputError("--attack is for a network whose layers are shared; leave it out")
     certificate = kleene.certify(found.network, length=length, program=found.program)
@@ -222,10 +233,9 @@ def certify(
         typer.echo(f"{certificate}\ncompared: {found.compared}")
     result, network = None, cast(Any, found.network)
     if attack:
+        program_with = found.program if inputs is None else found.program.taking(inputs_in_file(inputs))
         in_jax = network.dtype == "bfloat16"  # which jax runs by default
-        result = attack_certificate(
-            network, certificate=certificate, program=found.program, seconds=seconds, jax=in_jax
-        )
+        result = attack_certificate(network, certificate=certificate, program=program_with, seconds=seconds, jax=in_jax)
     if as_json:
         attacked = {} if result is None else {"attack": result.as_json()}
         print_json(certificate.as_json() | {"compared": found.compared} | attacked)

@@ -24,6 +24,7 @@ from kleene.cli.options import (
     LARGEST_SEED,
     MANY,
     AgainstOption,
+    InputsOption,
     JsonOption,
     TransformerArgument,
 )
@@ -204,6 +205,7 @@ def explain(
     test: TestOption = None,
     program: ComparedOption = None,
     split: SplitOption = None,
+    inputs: InputsOption = None,
     samples: SamplesOption = None,
     seed: DataSeedOption = None,
     constraints: ConstraintsOption = False,
@@ -216,13 +218,15 @@ def explain(
     Of a sentence, prints a table of all pairs of words, or of the phrases in --sets, and draws a picture.
 
     With --train and --test, the argument is a transformer program, and the report says whether its minimal version for
-    the training inputs agrees with it on the test inputs. A program of SCAN takes --split instead. With --program and
-    --test, the argument is a file with a taught Transformer, which is compared with that program.
+    the training inputs agrees with it on the test inputs; both are drawn from the inputs that it declares. A program of
+    SCAN takes --split instead. With --program and --test, the argument is a file with a taught Transformer, which is
+    compared with that program.
     """
     data = {
         "train": train,
         "test": test,
         "split": split,
+        "inputs": inputs,
         "samples": samples,
         "seed": seed,
         "constraints": constraints or None,

@@ -79,6 +79,7 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     from kleene.explaining.programs.data_sets import InputSource
     from kleene.explaining.programs.learnable import learnable
     from kleene.explaining.programs.taught import taught_outputs
+    from kleene.naming import inputs_in_file
     from kleene.pictures.figures import check_picture
 
     if plot is not None:
@@ -90,7 +91,7 @@ def explain_program(name: str | None, data: Mapping[str, Any], plot: str | None,
     if name is None or data["train"] is None or data["test"] is None:
         raise InputError("a program is explained with all of PROGRAM, --train and --test; see `kleene explain --help`")
     found = _program(name, rasp=True)
-    source, seed = InputSource.of(found.subject, found.entry), data["seed"] or 0
+    source, seed = InputSource.of(found.subject, found.entry, inputs_in_file(data["inputs"])), data["seed"] or 0
     machine = None if data["taught"] is None else _loaded(data["taught"], source.program)
     # Test inputs are drawn with another seed, so that they are not the training inputs again.
     train, short = drawn_inputs(source, data, "train", seed)
@@ -131,7 +132,7 @@ def _fuller(name: str, data: Mapping[str, Any], plot: str | None, *, taught: boo
     """The command with a picture and a taught network in addition, if either is missing."""
     missing = ["a picture"] * (plot is None) + ["the curve of a taught network"] * (not taught)
     words = ["kleene", "explain", name]
-    for option in ("train", "test", "samples", "seed", "taught"):
+    for option in ("train", "test", "inputs", "samples", "seed", "taught"):
         words += [f"--{option}", str(data[option])] if data[option] is not None else []
     words += ["--constraints"] * bool(data["constraints"]) + ["--teach"] * (data["taught"] is None)
     picture = re.sub(r"[^\w.-]+", "_", name.removesuffix(".py"))
@@ -145,7 +146,7 @@ def explain_network(
     """Print how a taught Transformer compares with a program on the test inputs, and draw it."""
     from kleene.explaining.networks.compared import compare_with_program
     from kleene.explaining.programs.data_sets import InputSource, inputs_of
-    from kleene.naming import find
+    from kleene.naming import find, inputs_in_file
     from kleene.pictures.figures import check_picture
 
     if plot is not None:
@@ -159,7 +160,7 @@ def explain_network(
     if unfit:
         raise InputError(f"--{unfit[0]} is about a program alone, and --program compares a network with one")
     found = _program(program)
-    source, network = InputSource(found.subject, found.entry), find(name).subject
+    source, network = InputSource.of(found.subject, found.entry, inputs_in_file(data["inputs"])), find(name).subject
     test = inputs_of(source, data["test"], samples=data["samples"] or COMPARED, seed=data["seed"] or 0)
     report = compare_with_program(network, found.subject, test, length=source.length(), seed=data["seed"] or 0)
     _show(report, plot, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, JsonOption, VocabOption, adoption
+from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption
 from kleene.cli.printing import new_console, print_json, tell
 from kleene.cli.sweeps import NOT_FINISHED
 from kleene.errors import InputError, UnfinishedError
@@ -116,6 +116,7 @@ def teach(
         ),
     ] = None,
     vocab: VocabOption = None,
+    inputs: InputsOption = None,
     vocabulary: Annotated[
         int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
     ] = None,
@@ -136,13 +137,14 @@ def teach(
 
     Many seeds and settings are taught at once.
     """
+    from kleene.naming import inputs_in_file
     from kleene.stopping import stoppable
 
     given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
     given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
     given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
     given |= {"variant": variant}
-    given |= {"method": method, "vocab": adoption(vocab)["vocab"]}
+    given |= {"method": method, "vocab": adoption(vocab)["vocab"], "inputs": inputs_in_file(inputs)}
     options = {name: value for name, value in given.items() if value is not None}
     if port is not None and not watch:
         raise InputError("--port is the port of the page; add --watch, or leave it out")

@@ -138,6 +138,16 @@ CausalOption = Annotated[
 ]
 
 
+InputsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.py:NAME",
+        help="A function of a random.Random and a size that returns an input, an automaton or a regular expression of "
+        "inputs, in place of those that the program declares (runs the file).",
+    ),
+]
+
+
 def adoption(vocab: str | None = None, max_length: int | None = None, causal: bool = False) -> dict[str, Any]:
     """The options that make a program of an s-op of RASP, None where one was not given."""
     from kleene.notation.console import typed_vocabulary

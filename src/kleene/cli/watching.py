@@ -10,6 +10,7 @@ from kleene.cli.options import (
     CausalOption,
     DtypeOption,
     EditOption,
+    InputsOption,
     JsonOption,
     MaxLengthOption,
     ProgramArgument,
@@ -27,7 +28,11 @@ def watch(
     program: ProgramArgument,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[INPUT]...", help="The input, as `kleene list` shows it: words, tokens or a memory."),
+        typer.Argument(
+            metavar="[INPUT]...",
+            help="The input, as `kleene list` shows it: words, tokens or a memory. Without one, a transformer program "
+            "runs on a random one of the inputs that it declares.",
+        ),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="The .html file to write (default: the program's name).")
@@ -53,6 +58,7 @@ def watch(
         ),
     ] = None,
     edit: EditOption = None,
+    inputs: InputsOption = None,
     dtype: DtypeOption = None,
     vocab: VocabOption = None,
     max_length: MaxLengthOption = None,
@@ -74,7 +80,7 @@ def watch(
         if word.startswith("--"):
             raise typer.BadParameter(f"there is no option {word}; see kleene watch --help")
     options = {"compiled": compiled, "both": both, "channels": channels, "positions": positions, "steps": steps}
-    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "edits": edit or []}
+    options |= {"max_layers": max_layers, "max_steps": max_steps, "dtype": dtype, "edits": edit or [], "inputs": inputs}
     options |= adoption(vocab, max_length, causal)
     if live:
         return _live(program, words or [], port, options, output=output, as_json=as_json)

@@ -10,12 +10,14 @@ from kleene import kinds, naming
 from kleene.compiling import check_options, compile
 from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
 from kleene.kinds import RASP, TRANSFORMERS
+from kleene.programs.alta.inputs import declared, some_inputs
+from kleene.programs.alta.program import Program
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts
 
 REFERENCE = "reference"
 MANY = 0.1  # the share of inputs that do not run from which a report warns
-ADVICE = "check it on inputs that it takes, with kleene.check(program, inputs=…)"
+ADVICE = "say which inputs it takes, with inputs=… of alta.program_spec or kleene.check (--inputs FILE.py:NAME)"
 Ended = Trace | RunError  # how a run ended: with a trace, or with an error
 
 
@@ -87,16 +89,17 @@ def check(
     seed: int = 0,
     network: Any = None,
     reference: Callable[[Any], Any] | None = None,
-    inputs: Iterable[Any] | None = None,
+    inputs: Any = None,
     on_input: Callable[[], None] | None = None,
     **options: Any,
 ) -> CheckReport:
-    """Compare a program, its network and independent references on all short inputs and on random longer ones.
+    """Compare a program, its network and independent references on the shortest inputs and on random longer ones.
 
     `program` is a program of any kind, an entry of a shelf, which has its own reference, or the name of one. Whole
-    traces are compared, and the errors of runs that end with one. `reference` computes the output independently, from
-    the input alone. `on_input` is called after each input; `options` go to `kleene.compile`. An s-op of RASP needs
-    `vocab`, and is compiled for `max_length`.
+    traces are compared, and the errors of runs that end with one. `inputs` are the inputs themselves, or what they are
+    drawn from, as for `alta.program_spec`; by default they are those that the program declares. `reference` computes
+    the output independently, from the input alone. `on_input` is called after each input; `options` go to
+    `kleene.compile`. An s-op of RASP needs `vocab`, and is compiled for `max_length`.
 
     >>> bool(check("parity_relative", samples=5, max_length=4))
     True
@@ -111,7 +114,7 @@ def check(
     if not found.is_program or kind.inputs is None:
         raise TypeError(f"kleene.check takes a program that can be compiled, and got {type(built).__name__}")
     name = name or naming.name_of(program)
-    tried = list(kind.inputs(built, found.entry, samples, max_length, seed) if inputs is None else inputs)
+    tried = _inputs(found, inputs, samples, max_length, seed)
     if options.get("layers") == "unrolled" and "max_length" not in kind.adoption:  # a size may not be a length
         options["max_length"] = max(map(len, tried), default=1)
     networks = [network] if network is not None else (kind.networks or _one_network)(built, **options)
@@ -141,10 +144,30 @@ def check(
     )
 
 
+def _inputs(found: naming.Found, given: Any, samples: int, max_length: int, seed: int) -> list[Any]:
+    """The inputs to run: the given ones, or as many as wanted of the language that was given or is the program's."""
+    if given is None:
+        assert found.kind.inputs is not None
+        return list(found.kind.inputs(found.subject, found.entry, samples, max_length, seed))
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return list(given)
+    program = kinds.lowered(found.subject)
+    if isinstance(program, Program):
+        language = program.taking(given).words
+    else:
+        language = declared(given, {symbol: symbol for symbol in getattr(found.subject, "alphabet", ())})
+    return some_inputs(language, samples, max_length, seed)
+
+
 def check_named(
-    name: str, *, reference: str | None = None, options: Mapping[str, Any] | None = None, **asked: Any
+    name: str,
+    *,
+    reference: str | None = None,
+    inputs: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    **asked: Any,
 ) -> CheckReport:
-    """Check one program by its name. `reference` is FILE.py:NAME, and `asked` are arguments of `check`."""
+    """Check one program by its name. `reference` and `inputs` are FILE.py:NAME; `asked` are arguments of `check`."""
     subject, entry = naming.looked_up(name)
     kind = kinds.of(subject)
     subject = subject if kind.adoption else kinds.adopted(subject)
@@ -157,6 +180,7 @@ def check_named(
     own = None if reference is None else naming.function_in_file(reference, "--reference")
     in_a_file = name.partition(":")[0].endswith(".py")
     shown = naming.name_of(subject) if in_a_file else name
+    asked["inputs"] = naming.inputs_in_file(inputs)
     return check(entry or subject, name=shown, reference=own, **asked, **given)
 
 

@@ -44,7 +44,7 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
     reference = reference or (None if entry is None else entry.reference)
 
     def evaluation(tokens: list, mine: Trace) -> str | None:
-        return _difference(mine.output, program.evaluate(tokens), "RASP")
+        return output_difference(mine.output, program.evaluate(tokens), "RASP")
 
     def plain(tokens: list, mine: Trace) -> str | None:
         assert reference is not None
@@ -53,7 +53,7 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
         except Exception as error:
             called = getattr(reference, "__name__", "the reference")
             raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
-        return _difference(mine.output, answer, "the plain reference", _same_or_equal)
+        return output_difference(mine.output, answer, "the plain reference", same=_same_or_equal)
 
     return {"RASP": evaluation} | ({} if reference is None else {REFERENCE: plain})
 
@@ -63,6 +63,9 @@ def _same_or_equal(found: Any, expected: Any) -> bool:
     return is_same(found, expected) or found == expected
 
 
-def _difference(found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same) -> str | None:
+def output_difference(
+    found: list, expected: list, source: str, *, same: Callable[[Any, Any], bool] = is_same
+) -> str | None:
+    """How an output differs from the expected one, floats up to rounding."""
     agree = len(found) == len(expected) and all(map(same, found, expected))
     return None if agree else f"the output is {found}, but {source} says {expected}"

@@ -182,9 +182,9 @@ def mlp_lesson(
     """The lesson of an MLP that learns a program's transitions, while attention is compiled.
 
     The pairs are those of the program's runs on `words`, or on `pool` random words of each size from 1 to `longest`,
-    drawn by `inputs`, a function of a `random.Random` and a size. Without it, words of the four parity programs have
-    every number of ones about equally often. The tests are on `lengths`, by default up to twice the longest. The
-    program's output is asked for at all positions, or with `answer="last"` at the last.
+    drawn from `inputs` (as of `alta.program_spec`) or from those that the program declares. Without `inputs`, words of
+    the four parity programs have every number of ones about equally often. The tests are on `lengths`, by default up to
+    twice the longest. The program's output is asked for at all positions, or with `answer="last"` at the last.
 
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable

@@ -57,7 +57,7 @@ def plain_lesson(
 
     All words are used if there are at most `words`, else as many random ones. The tests are on these words and on
     `pairs` held-out pairs for each variable at each layer and each head. `vocab` is for RASP programs: another
-    vocabulary. `inputs` draws a word of a transformer program: a function of a `random.Random` and a size.
+    vocabulary. `inputs` says which words of a transformer program are drawn, as in `alta.program_spec`.
     """
     if method not in METHODS:
         raise InputError(f"method is {method!r}; it is {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}")

@@ -174,9 +174,9 @@ def transformer_lesson(
     """The lesson of a Transformer that learns a program from its outputs, and from hints on its trace.
 
     Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
-    by default up to twice the longest, which is 10, or half of the longest input that the program takes. `inputs` draws
-    a word: a function of a `random.Random` and a size. The program's output is asked for at all positions, or with
-    `answer="last"` at the last.
+    by default up to twice the longest, which is 10, or half of the longest input that the program takes. They are of
+    `inputs` (as of `alta.program_spec`), or of those that the program declares. The program's output is asked for at
+    all positions, or with `answer="last"` at the last.
 
     The network has as many layers as the program needs: a fixed number if it has no halting condition, else a number
     that grows with the word's positions; or `layers`. `attention` is the number of its heads, which tell distances up
@@ -238,11 +238,11 @@ def turing_lesson(machine: TuringMachine, **options: Any) -> Lesson:
     def sample(rng: random.Random, size: int) -> list[int]:
         return tape_tokens(machine, rng.choices(machine.input_alphabet, k=size))
 
-    program = transformer_program(machine)
-    given: dict[str, Any] = {"inputs": sample} | options
-    if given.get("longest") is None:
-        given["longest"] = _usual_tape(program, given["inputs"] or sample)
-    return transformer_lesson(program, **given)
+    inputs = options.pop("inputs", None)
+    program = transformer_program(machine).taking(sample if inputs is None else inputs)
+    if options.get("longest") is None:
+        options["longest"] = _usual_tape(program, program.words.sample)
+    return transformer_lesson(program, **options)
 
 
 def _usual_tape(program: Program, sample: Sample) -> int:

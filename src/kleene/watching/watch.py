@@ -1,5 +1,6 @@
 """The verb `watch`: a page that steps through a run of a program, of its network, or of both."""
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase as fnmatch
@@ -8,10 +9,13 @@ from typing import Any
 from kleene import kinds, naming
 from kleene.errors import EditError, InputError, KleeneError
 from kleene.notation.edits import Edit
+from kleene.programs.alta.program import Program
 from kleene.running import Outcome, read_edits, run, typed_input
 from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts, check_size, document, with_edits
 from kleene.watching.page import WatchPage
+
+EXAMPLE = 5  # the size of a random input
 
 
 def watch(
@@ -24,19 +28,21 @@ def watch(
     positions: str | None = None,
     steps: str | None = None,
     edits: Sequence[Edit | str] = (),
+    inputs: Any = None,
     **options: Any,
 ) -> WatchPage:
     """A page that steps through a run; it shows itself in a notebook, and `save` writes one file of HTML.
 
-    Subject, input and options are those of `kleene.run`, but a circuit's number of steps is `max_steps`. With
-    `compiled` the network is shown, with `both` program and network side by side. `channels` ("token,ptr_*"),
-    `positions` ("0-39") and `steps` ("10-20") show a part. Under `edits` the page marks what differs from the run
-    without them.
+    Subject, input and options are those of `kleene.run`, but a circuit's number of steps is `max_steps`. Without an
+    input, a transformer program runs on its example in the library, or on a random one of the inputs that it declares,
+    or of `inputs`: what `alta.program_spec` takes, or FILE.py:NAME. With `compiled` the network is shown, with `both`
+    program and network side by side. `channels` ("token,ptr_*"), `positions` ("0-39") and `steps` ("10-20") show a
+    part. Under `edits` the page marks what differs from the run without them.
 
     >>> watch("parity_relative", "101")
     <WatchPage of parity_relative: 3 layers>
     """
-    parts: dict[str, Any] = {"compiled": compiled, "both": both, "edits": edits}
+    parts: dict[str, Any] = {"compiled": compiled, "both": both, "edits": edits, "inputs": inputs}
     parts |= {"channels": channels, "positions": positions, "steps": steps}
     found, left = naming.taken(subject, options)
     return watch_found(found, naming.name_of(subject), input, **parts, **left)
@@ -53,6 +59,7 @@ def watch_found(
     positions: str | None = None,
     steps: str | None = None,
     edits: Sequence[Edit | str] = (),
+    inputs: Any = None,
     **options: Any,
 ) -> WatchPage:
     """The page of a program or network that was found already, under that name."""
@@ -68,6 +75,7 @@ def watch_found(
     if "steps" in found.kind.run_options and "max_steps" in given:  # `steps` is the part that a page shows
         given["steps"] = given.pop("max_steps")
     running = {key: value for key, value in given.items() if key in found.kind.run_options}
+    input = _some_input(found, name, inputs) if _is_empty(input) else input
     read = read_edits(edits, name, found, found.subject, running)
     given |= {"edits": read} if read else {}
     outcomes = [] if compiled else [_ran(found, name, input, **(running | {"edits": read} if both else given))]
@@ -75,6 +83,25 @@ def watch_found(
         outcomes.append(_ran(found, name, input, compiled=True, **given))
     program = found.subject if found.is_program else None
     return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program, running if read else None)
+
+
+def _is_empty(input: Any) -> bool:
+    return isinstance(input, (list, tuple)) and not input
+
+
+def _some_input(found: naming.Found, name: str, inputs: Any) -> Any:
+    """The example of a transformer program, or a random one of its inputs; nothing for other programs."""
+    inputs = naming.inputs_in_file(inputs) if isinstance(inputs, str) and ".py:" in inputs else inputs
+    program = kinds.lowered(found.subject) if found.is_program else None
+    if not isinstance(program, Program):
+        if inputs is not None:
+            raise InputError(f"{name!r} is no transformer program, and --inputs is for these; type an input")
+        return ()
+    if inputs is None and found.entry is not None:
+        return found.entry.example
+    program = program if inputs is None else program.taking(inputs)
+    tokens = () if program.inputs is None else program.inputs.sample(random.Random(0), EXAMPLE)
+    return [program.alphabet[token] if program.alphabet and isinstance(token, int) else token for token in tokens]
 
 
 def _ran(found: naming.Found, name: str, input: Any, **options: Any) -> Outcome:

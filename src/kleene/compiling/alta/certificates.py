@@ -31,15 +31,13 @@ from kleene.programs.alta.sums import Sum
 from kleene.programs.rasp.program import RaspProgram
 from kleene.traces.markup import html_table
 
-REPLAYED, SAMPLED = 1 << 15, 1 << 12  # assignments to replay: all, up to this many, or a sample
-
 
 @dataclass(frozen=True)
 class Certificate:
     """If all conditions hold, network and program have equal traces on every input of up to `length` tokens.
 
-    `exhaustive`: the program's function was replayed on every assignment of what its cases depend on, or the program
-    was given as rules.
+    `exhaustive`: that the cases are what the program's function does was found by running it on all combinations of the
+    values that it reads, when the program was built; or the program was given as rules.
     """
 
     program: str
@@ -100,16 +98,8 @@ def certify(
         raise InputError(f"a certificate is for inputs of at least one token, and length is {length}")
     found = program_of(network, program)
     seen = SeenUnits(network, found)  # its tables are made when they are first needed
-    exhaustive = False
-
-    def function(*_: Any) -> Condition:
-        nonlocal exhaustive
-        # It replays the function, which takes longest: not where weights differ.
-        condition, exhaustive = function_condition(found)
-        return condition
-
     checks: tuple[Callable[[UniversalTransformer, Program, int], Condition], ...] = (
-        _length, weights, function, embeddings, selection, averages, steps, exclusive,
+        _length, weights, lambda *_: function_condition(found), embeddings, selection, averages, steps, exclusive,
         lambda *_: updates(seen), lambda *_: undefined(seen), _clearing, _halting,
     )  # fmt: skip
     asked, conditions = (length or 1) + found.prefix, []  # positions: one more than tokens, if a start is before them
@@ -120,7 +110,7 @@ def certify(
         if check is weights and length is None:
             asked = longest(network, found)
             conditions[0] = _length(network, found, asked)
-    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), exhaustive)
+    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), is_exhaustive(found))
 
 
 def program_of(network: Any, program: Program | AltaProgram | RaspProgram | None) -> Program:
@@ -149,14 +139,16 @@ def _length(network: UniversalTransformer, program: Program, length: int) -> Con
     return Condition("length", length <= most, f"{length:,} of at most {most:,} positions")
 
 
-def function_condition(program: Program) -> tuple[Condition, bool]:
-    """That the cases are the function's, and whether that is known for every assignment."""
-    if not callable(program.mlp):
-        return Condition("function", True, "rules were given, and the cases are those rules (exhaustive)"), True
-    found = program.enumeration
-    if found is None:
-        return Condition("function", True, "was not asked again: the certificate is for its cases"), False
-    return Condition("function", True, f"{found} (exhaustive)"), True
+def is_exhaustive(program: Program) -> bool:
+    """Whether the cases are known to be the function's for all that it reads, and not for some of it alone."""
+    return not callable(program.mlp) or program.enumeration is not None
+
+
+def function_condition(program: Program) -> Condition:
+    """How it is known that the cases are the function's."""
+    how = f"{program.enumeration}" if callable(program.mlp) else "rules were given, and the cases are those rules"
+    how = f"{how} (exhaustive)" if is_exhaustive(program) else "its cases were given; the certificate is for these"
+    return Condition("function", True, how)
 
 
 def selection(network: UniversalTransformer, program: Program, length: int) -> Condition:

@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from kleene.compiling.alta.certificates import Certificate, exclusive, function_condition, program_of, selection
+from kleene.compiling.alta.certificates import (
+    Certificate,
+    exclusive,
+    function_condition,
+    is_exhaustive,
+    program_of,
+    selection,
+)
 from kleene.compiling.alta.compiler import compile_program
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.conditions.means import averages
@@ -50,16 +57,14 @@ def certify_unrolled(network: UnrolledTransformer, *, length: int | None = None,
     if conditions[-1].holds:
         plan, condition = _weights(network, found)
         conditions.append(condition)
-    exhaustive = False
     if plan is not None and conditions[-1].holds:
-        condition, exhaustive = function_condition(found)
-        conditions.append(condition)
+        conditions.append(function_condition(found))
         layers = _Layers(network, plan, asked)
         for check in (_held, _depth, _staying, _possible, *_LAYERED):
             if not conditions[-1].holds:
                 break
             conditions.append(check(layers))
-    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), exhaustive)
+    return Certificate(found.name, network.dtype, asked - found.prefix, tuple(conditions), is_exhaustive(found))
 
 
 def options_of(network: UnrolledTransformer) -> dict[str, Any]:

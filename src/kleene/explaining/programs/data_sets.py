@@ -93,11 +93,11 @@ class InputSource:
     expression: RaspProgram | None = None
 
     @classmethod
-    def of(cls, program: Program | RaspProgram, entry: Entry | None = None) -> "InputSource":
-        """The source of a transformer program's inputs, or of a RASP program's."""
-        if isinstance(program, RaspProgram):
-            return cls(program.lowered, entry, program)
-        return cls(program, entry)
+    def of(cls, program: Program | RaspProgram, entry: Entry | None = None, inputs: Any = None) -> "InputSource":
+        """The source of a transformer program's inputs, or of a RASP program's; others may be given as `inputs`."""
+        lowered = program.lowered if isinstance(program, RaspProgram) else program
+        own = lowered if inputs is None else lowered.taking(inputs)
+        return cls(own, entry, program if isinstance(program, RaspProgram) else None)
 
     @property
     def tokens(self) -> Sequence[Any]:
@@ -228,7 +228,7 @@ def _all(
 def _drawn(
     source: InputSource, condition: InputCondition, lengths: list[int], samples: int, rng: random.Random, fewer: bool
 ) -> list:
-    found, may_be_bits = [], source.program.input_range <= 3 and source.expression is None
+    found, may_be_bits = [], _may_be_bits(source)
     for n in lengths:
         tokens = source.draw(rng, n)
         first = _first_bit(tokens) if may_be_bits else None
@@ -244,6 +244,11 @@ def _drawn(
                 here[tuple(tokens)] = None
         found += map(list, here)
     return found
+
+
+def _may_be_bits(source: InputSource) -> bool:
+    free = getattr(source.program.words, "free", False)
+    return free and source.program.input_range <= 3 and source.expression is None
 
 
 def _first_bit(tokens: Sequence[int]) -> int | None:

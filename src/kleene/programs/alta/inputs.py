@@ -41,6 +41,7 @@ class AllWords:
 
     tokens: Sequence[Any]
     longest: int | None = None
+    free = True  # every mix of the symbols is an input, behind the start if there is one
 
     def sample(self, rng: random.Random, size: int) -> list[Any]:
         return [self.tokens[rng.randrange(len(self.tokens))] for _ in range(self._length(size))]
@@ -85,7 +86,7 @@ class Language:
 
     >>> words = Language(DFA.from_regex("s(a|b)*"), {"a": 0, "b": 1, "s": 2})
     >>> list(words.every(2)), words.sample(random.Random(0), 4)
-    ([[2], [2, 0], [2, 1]], [2, 1, 1, 0])
+    ([[2], [2, 0], [2, 1]], [2, 1, 0, 1])
     """
 
     automaton: DFA

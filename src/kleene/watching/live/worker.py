@@ -35,7 +35,8 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     found, file = None, file_of(target)
     try:
         found, options = naming.taken(target, options)
-        typed_input(words, found.subject, found.entry)
+        if words:  # without any, the program draws an input
+            typed_input(words, found.subject, found.entry)
         document = dict(watch_found(found, target, words, **options).document)
         return {"document": document, "files": _files(file, None)}
     except KeyboardInterrupt:

@@ -43,6 +43,7 @@ class Row:
     longest: int | None = None
     start: int | None = None
     start_symbol: str | None = None  # the user may type it in front, too
+    free = True  # as of `AllWords`
 
     def read(self, words: Sequence[str]) -> list[int]:
         text = "".join(words)
