@@ -91,9 +91,9 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
 
 
 def _own(values: ValueTable) -> list[int | float]:
-    """The numbers among the values, and among what a network holds as one of them."""
+    """The different numbers among the values, and among what a network holds as one of them."""
     own = [x for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)]
-    return [int(x) if isinstance(x, int) else x for x in own]
+    return list(dict.fromkeys(int(x) if isinstance(x, int) else x for x in own))
 
 
 def _equal(part: Aggregate, selection: Selection, values: ValueTable, guarded: bool) -> Reading:
