@@ -1,17 +1,18 @@
-"""Transformer programs: compile, interpret and run parity, addition and SUBLEQ. Run with `kleene bench alta`.
+"""Transformer programs: build and compile the library; interpret and run parity, addition and SUBLEQ.
 
-The plain way is measured in the same run: a dict-by-dict interpreter, and the network as a dense Transformer with
-softmax attention and one hidden unit a rule.
+Run with `kleene bench alta`. The plain way is measured in the same run: a dict-by-dict interpreter, and the network as
+a dense Transformer with softmax attention and one hidden unit a rule.
 """
 
 import random
 from collections.abc import Iterator
+from inspect import unwrap
 from typing import Any
 
 import kleene
 from kleene.benchmarking import fresh_peak_memory_mb, measured, seconds
 from kleene.programs import alta
-from kleene.programs.alta.library import get
+from kleene.programs.alta.library import entries, get
 from kleene.programs.alta.reference import reference_run
 
 # Figures of ALTA's own code for the same jobs, measured on another machine (one thread): told, but in no ratio.
@@ -20,6 +21,14 @@ ELSEWHERE = {
     "addition": {"compile": 0.6, "interpret": 0.641, "network": 2.49},
     "subleq": {"compile": 3.8, "interpret": 0.009, "network": 0.609},
 }
+# The library when functions were traced on symbols: milliseconds to build, and hidden units. On 2 cores; in no ratio.
+TRACED = {
+    "parity_absolute": (2.6, 7), "parity_relative": (1.5, 7), "parity_sum_modulo": (1.5, 104),
+    "parity_sum_modulo_steps": (2.0, 306), "addition": (10.2, 135), "sort": (10.8, 114), "subleq": (16.0, 489),
+    "histogram": (1.1, 52), "double_histogram": (5.6, 186), "reverse": (3.3, 90), "most_frequent_sort": (13.2, 286),
+    "shuffle_dyck_1": (2.7, 16), "shuffle_dyck_2": (4.2, 24), "fraction_previous": (17.4, 244),
+    "induction_head": (3.4, 66), "scan": (40.6, 58), "scan_shift_reduce": (116.3, 236),
+}  # fmt: skip
 NO_PEER = "ALTA's code is no package"
 PLAIN, DENSE = "plain Python, dict by dict", "a unit a rule, softmax"
 SUBLEQ_ADD = [9, 11, 3, 11, 10, 6, 11, 11, -1, 5, 10, 0]
@@ -38,6 +47,40 @@ def measure(quick: bool = False) -> Iterator[dict[str, Any]]:
         yield from _program(name, sequences, quick)
     for size in (10, 120):
         yield from _products(size)
+    yield from _library()
+    yield from _many_combinations(100 if quick else 1000)
+
+
+def _library() -> Iterator[dict[str, Any]]:
+    """What asking the functions of every program takes, and the units that come of it."""
+    total, units = 0.0, 0
+    for name in entries():
+        build = unwrap(get(name).build)  # without its cache
+        program, taken = build(), seconds(build)
+        traced_ms, traced_units = TRACED.get(name, (None, None))
+        asked = program.enumeration.combinations if program.enumeration is not None else 0
+        size = kleene.compile(program).size.hidden_units
+        total, units = total + taken, units + size
+        yield _row(f"{name}: combinations asked", asked, "combinations")
+        yield _row(f"{name}: build", 1000 * taken, "ms") | _traced(traced_ms, "ms")
+        yield _row(f"{name}: hidden units", size, "units") | _traced(traced_units, "units")
+    yield _row("the library: build", 1000 * total, "ms") | _traced(sum(t for t, _ in TRACED.values()), "ms")
+    yield _row("the library: hidden units", units, "units") | _traced(sum(u for _, u in TRACED.values()), "units")
+
+
+def _traced(value: float | None, unit: str) -> dict[str, Any]:
+    return {} if value is None else {"remark": f"traced on symbols: {value:g} {unit}", "traced": value}
+
+
+def _many_combinations(size: int) -> Iterator[dict[str, Any]]:
+    """A function whose two variables have a million combinations: what a combination costs."""
+
+    def add(z):
+        z["out"] = (z["a"] + z["b"]) % 7
+
+    variables = {"a": alta.input_var(size), "b": alta.position_var(size), "out": alta.var(7)}
+    build = lambda: alta.program_spec(variables, {}, add, "out", size, size)  # noqa: E731
+    yield _row(f"(a + b) mod 7, {size} × {size}: build", seconds(build, repeats=1, warm_up=False), "s")
 
 
 def _products(size: int, modulus: int = 997) -> Iterator[dict[str, Any]]:
@@ -59,11 +102,9 @@ def _summands(chance: random.Random, digits: int) -> list[int]:
 
 
 def _program(name: str, sequences: list[list[int]], quick: bool) -> Iterator[dict[str, Any]]:
-    entry, elsewhere, batch = get(name), ELSEWHERE[name], len(sequences)
-    program = entry.build()
-    yield _row(
-        f"{name}: build and compile", seconds(lambda: kleene.compile(entry.build())), "s", elsewhere.get("compile")
-    )
+    build, elsewhere, batch = unwrap(get(name).build), ELSEWHERE[name], len(sequences)
+    program = build()
+    yield _row(f"{name}: build and compile", seconds(lambda: kleene.compile(build())), "s", elsewhere.get("compile"))
     yield _row(f"{name}: build and compile, peak memory", fresh_peak_memory_mb(name), "MB")
     network = kleene.compile(program)
     yield _row(f"{name}: hidden units", network.size.hidden_units, "units")

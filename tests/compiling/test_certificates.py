@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import operator
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
+from kleene.compiling.alta.attacks import attack
 from kleene.compiling.alta.certificates import exclusive
 from kleene.compiling.alta.conditions.units import SeenUnits
 from kleene.compiling.alta.conditions.updates import updates
@@ -237,3 +239,42 @@ def test_networks_of_other_kinds_have_no_certificate():
     network = kleene.compile(kleene.DFA.from_regex("a*"))
     with pytest.raises(InputError, match="this is a SimpleRNN"):
         kleene.certify(network, length=3)
+
+
+@pytest.mark.parametrize(("name", "needed"), [("parity_relative", 7.3), ("addition", 10.2), ("histogram", 10.2)])
+def test_the_certificate_says_from_which_attention_scalar_on_softmax_is_hard(name, needed):
+    program = get(name).build()
+    soft = kleene.certify(kleene.compile(program, attention_scalar=needed - 0.2)).first_failure
+    assert soft is not None
+    assert soft.detail.endswith(f"compile with attention_scalar from λ = {needed} on")
+    hard = kleene.certify(kleene.compile(program, attention_scalar=needed))
+    assert hard
+    assert hard.length < kleene.certify(kleene.compile(program, attention_scalar=needed + 1.5)).length
+
+
+@settings(max_examples=30)
+@given(scalar=st.floats(8.0, 30.0), dtype=st.sampled_from(["float32", "float64", "bfloat16"]), data=st.data())
+def test_with_any_attention_scalar_that_is_certified_network_equals_program(scalar, dtype, data, tmp_path_factory):
+    program = get(data.draw(st.sampled_from(["addition", "shuffle_dyck_1", "histogram", "sort"]))).build()
+    made = kleene.compile(program, attention_scalar=scalar, dtype=dtype)
+    path = tmp_path_factory.getbasetemp() / "scalar.safetensors"
+    made.save(path)
+    network: Any = kleene.load(path)
+    certificate = kleene.certify(network, program=program)
+    assert certificate.first_failure is None or certificate.first_failure.name == "selection"
+    if certificate:
+        assert attack(network, certificate=certificate, program=program, seconds=0.2)
+
+
+def test_a_small_attention_scalar_attends_softly():
+    network = kleene.compile(parity.relative(), attention_scalar=1)
+    with pytest.raises(kleene.KleeneError, match="its attention is soft"):
+        network.run([2, 1, 0, 1])
+
+
+@pytest.mark.parametrize("scalar", [0, -1, float("nan"), float("inf")])
+def test_an_attention_scalar_is_a_number_above_0(scalar):
+    with pytest.raises(CompileError, match="attention_scalar is λ, a number above 0"):
+        kleene.compile(parity.relative(), attention_scalar=scalar)
+    with pytest.raises(CompileError, match="an option of shared layers"):
+        kleene.compile(parity.relative(), attention_scalar=scalar, layers="unrolled", max_length=5)

@@ -14,8 +14,8 @@ from kleene.programs import rasp
 from kleene.programs.rasp import RaspError, lib
 from kleene.programs.rasp.program import RaspProgram
 from kleene.programs.rasp.random_programs import random_program
-from tests.programs.rasp.published_style import PROGRAMS, Published, same_values
-from tests.programs.rasp.wild_programs import wild_program
+from tests.programs.rasp.published_style import PROGRAMS, Published, same_typed_values, same_values
+from tests.programs.rasp.wild_programs import MIXED, wild_program
 
 EVERYTHING = rasp.Select(rasp.tokens, rasp.tokens, rasp.Comparison.TRUE)
 
@@ -44,7 +44,7 @@ def test_random_programs_are_right_in_the_network_at_every_length(seed, causal, 
         return  # too many values for a network, and said so
     inputs = [[chance.choice(made.vocab) for _ in range(n)] for n in range(1, 4) for _ in range(5)]
     for xs, mine, theirs in zip(inputs, program.run_batch(inputs), network.run_batch(inputs), strict=True):
-        assert same_values(theirs.output, program.evaluate(xs)), (seed, xs)
+        assert same_typed_values(theirs.output, program.evaluate(xs)), (seed, xs)
         assert mine == theirs
 
 
@@ -59,8 +59,8 @@ def test_where_rasp_has_a_value_the_network_of_any_program_gives_it(seed, causal
     except (ProgramError, CompileError, RaspError):
         return
     for xs, found in expected:
-        assert same_values(program.run(xs).output, found), (seed, xs)
-        assert same_values(network.run(xs).output, found), (seed, xs)
+        assert same_typed_values(program.run(xs).output, found), (seed, xs)
+        assert same_typed_values(network.run(xs).output, found), (seed, xs)
 
 
 def evaluated_or_none(program: RaspProgram, xs: list) -> list | None:
@@ -453,3 +453,52 @@ def test_truth_values_that_no_mean_equals_stay_truth_values(meant):
     network = kleene.compile(mixed, vocab=[1, 2, 3], max_length=2)
     for xs in [[1], [2], [3], [1, 1], [1, 2], [2, 3]]:
         assert list(map(repr, network.run(xs).output)) == list(map(repr, mixed(xs))), xs
+
+
+@pytest.mark.parametrize("vocab", MIXED, ids=str)
+def test_tokens_that_are_equal_and_not_the_same_are_tokens_of_their_own(vocab, tmp_path):
+    told = rasp.SequenceMap(lambda token, at: f"{token!r} at {at}", rasp.tokens, rasp.indices)
+    network = kleene.compile(told, vocab=vocab, max_length=3)
+    saved = kleene.load(network.save(tmp_path / "told.safetensors"))
+    for xs in product(vocab, repeat=2):
+        assert network.run(xs).output == saved.run(xs).output == told(xs) == [f"{x!r} at {i}" for i, x in enumerate(xs)]
+    assert kleene.check(told, vocab=vocab, max_length=3)
+    assert kleene.certify(network)
+
+
+def test_an_input_means_what_was_typed_and_is_refused_where_an_equal_token_is_another():
+    powers = rasp.Map(str, rasp.SequenceMap(lambda token, i: token**i, rasp.tokens, rasp.indices))
+    program = RaspProgram(powers, [1, 2.0], 3)
+    network = kleene.compile(program)
+    assert network.run([1, 2.0]).output == program.evaluate([1, 2.0]) == ["1", "2.0"]
+    for typed in (1.0, True, 2, "1"):
+        with pytest.raises(InputError, match=f"token {typed!r} at position 1 is not in the vocabulary, which is 1 2.0"):
+            program.run([1, typed])
+        with pytest.raises(InputError, match=f"token 1 of the input is {typed!r}, and the vocabulary is 1 2.0"):
+            network.run([1, typed])
+
+
+def test_a_wrong_type_is_found_by_the_evaluation_and_not_by_a_plain_reference():
+    program = RaspProgram(rasp.Map(bool, rasp.tokens), [0, 1], 3)
+    wrong = RaspProgram(rasp.tokens, [0, 1], 3).run([0, 1])
+    found = judges(program, None, lambda xs: xs)
+    assert found["RASP"]([0, 1], wrong) == "the output is [0, 1], but RASP says [False, True]"
+    assert found["reference"]([0, 1], program.run([0, 1])) is None
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), chance=st.randoms(use_true_random=False))
+def test_the_original_of_a_lowered_program_is_rasps_own_evaluation(seed, chance):
+    program = wild_program(seed, 4, causal=False)
+    try:
+        transformer = program.lowered
+    except (ProgramError, RaspError):
+        return
+    xs = [chance.choice(program.vocab) for _ in range(program.max_length)]
+    expected = evaluated_or_none(program, xs)
+    if expected is None:
+        with pytest.raises(RunError):
+            transformer.original(xs)
+    else:
+        assert [*map(repr, transformer.original(xs))] == [*map(repr, expected)]
+        assert same_typed_values(transformer.run(xs).output, transformer.original(xs))

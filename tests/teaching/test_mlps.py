@@ -16,7 +16,10 @@ from kleene.teaching.hints import hint_loss
 from kleene.teaching.lesson import Setting
 from kleene.teaching.lessons import lesson
 from kleene.teaching.mlps import mlp_lesson, nearness
+from kleene.teaching.parity_words import PROGRAMS, ones_evenly
+from kleene.teaching.program_words import pool_of
 from kleene.teaching.trace_pairs import CompiledFrame, pairs_of
+from kleene.teaching.transformers import TEST_WORDS
 
 SMALL = {"longest": 4, "hidden": 16, "batch": 8, "pool": 16}
 RELATIVE = parity.relative()
@@ -70,6 +73,27 @@ def test_an_undefined_head_is_not_stated_in_a_pair_and_is_filled_with_anything()
     assert np.isfinite(streams).all()
     head = frame.layout.segment("done_left").start
     assert len(np.unique(streams[:, head])) > 10
+
+
+@pytest.mark.parametrize("program", [RELATIVE, parity.absolute(), get("shuffle_dyck_1").build()])
+def test_words_that_a_user_draws_are_taught_and_tested_as_they_are(program):
+    start = [parity.START] if program is RELATIVE else []
+
+    def one_first(rng, size):  # never as many ones as zeros, and always at the same place
+        return [*start, 1, *[0] * size]
+
+    taught = mlp_lesson(program, inputs=one_first, **SMALL)
+    words = [one_first(None, size) for size in range(1, 5) for _ in range(SMALL["pool"])]
+    tests = pool_of(program, one_first, taught.lengths, TEST_WORDS, seed=1)
+    assert taught.facts()["data"] == [pairs_of(CompiledFrame(program), words).digest, tests.digest]
+
+
+@pytest.mark.parametrize("name", ["shuffle_dyck_1", "sort", "parity_relative"])
+def test_words_of_the_library_are_drawn_as_it_says_and_evenly_by_ones_only_in_parity(name):
+    program, sample = get(name).build(), get(name).sample
+    taught = mlp_lesson(program, **SMALL)
+    expected = pool_of(program, ones_evenly(sample) if name in PROGRAMS else sample, taught.lengths, TEST_WORDS, seed=1)
+    assert taught.facts()["data"][1] == expected.digest
 
 
 def test_noise_is_on_what_the_mlp_is_given_and_not_on_its_targets():

@@ -25,6 +25,7 @@ from kleene.cli.options import (
     MachineOption,
     MaxLengthOption,
     RulesOption,
+    ScalarOption,
     TransformerArgument,
     VocabOption,
     adoption,
@@ -200,6 +201,7 @@ def certify(
     dtype: DtypeOption = None,
     rules: RulesOption = None,
     activation: ActivationOption = None,
+    attention_scalar: ScalarOption = None,
     layers: LayersOption = None,
     depth: DepthOption = None,
     vocab: VocabOption = None,
@@ -219,7 +221,8 @@ def certify(
     from kleene.compiling.alta.checking import pair_of
     from kleene.naming import inputs_in_file
 
-    options = {"dtype": dtype, "rules": rules, "activation": activation, "layers": layers, "depth": depth}
+    options = {"dtype": dtype, "rules": rules, "activation": activation, "attention_scalar": attention_scalar}
+    options |= {"layers": layers, "depth": depth}
     found = pair_of(program, against, options, adoption(vocab, max_length, causal))
     if inputs is not None and not attack:
         raise InputError("--inputs says on what to run an attack; add --attack, or leave it out")

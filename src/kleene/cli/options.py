@@ -99,6 +99,10 @@ RulesOption = Annotated[
 ActivationOption = Annotated[
     str | None, typer.Option(help="Transformers: clipped (the default) or relu. Automata: relu (the default) or slu.")
 ]
+ScalarOption = Annotated[
+    float | None,
+    typer.Option(help="Transformers: ALTA's λ (default 100). A small one attends softly, and is no longer exact."),
+]
 MachineOption = Annotated[
     str | None, typer.Option("--machine", help="Automata: the network to compile into, rnn (the default) or lstm.")
 ]

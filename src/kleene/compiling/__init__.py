@@ -12,8 +12,9 @@ def compile(program: Any, **options: Any) -> Any:
     """A machine that does exactly what the program does.
 
     - A transformer program becomes a `UniversalTransformer`; options: `dtype` ("float32", "float64", "bfloat16"),
-      `rules` ("compact", "paper"), `activation` ("clipped", "relu"). With `layers="unrolled"` it becomes an
-      `UnrolledTransformer`, whose layers have weights of their own; options: `max_length`, `causal`, `depth`.
+      `rules` ("compact", "paper"), `activation` ("clipped", "relu"), `attention_scalar` (ALTA's λ, 100). With
+      `layers="unrolled"` it becomes an `UnrolledTransformer`, whose layers have weights of their own; options:
+      `max_length`, `causal`, `depth`.
     - A `DFA` becomes a `SimpleRNN` (Chiang's notes, Theorem 4.4), or an `LSTM`; options: `machine` ("rnn", "lstm"),
       `form` ("live", "textbook") and, for the RNN, `activation` ("relu", "slu"), `dtype` ("exact", "float32",
       "float64").

@@ -7,7 +7,6 @@ evaluation, which knows nothing of the network, and a reference if there is one.
 import itertools
 import random
 from collections.abc import Callable
-from math import isclose
 from typing import Any
 
 from kleene.compiling.alta.compiler import compile_program
@@ -16,6 +15,7 @@ from kleene.errors import InputError
 from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
+from kleene.notation.values import is_same
 from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
 
@@ -53,21 +53,19 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
         except Exception as error:
             called = getattr(reference, "__name__", "the reference")
             raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
-        return output_difference(mine.output, answer, "the plain reference")
+        return output_difference(mine.output, answer, "the plain reference", _same_or_equal)
 
     return {"RASP": evaluation} | ({} if reference is None else {REFERENCE: plain})
 
 
-def output_difference(found: list, expected: list, source: str) -> str | None:
+def _same_or_equal(found: Any, expected: Any) -> bool:
+    """What a plain reference may say: True is 1 there."""
+    return is_same(found, expected) or found == expected
+
+
+def output_difference(
+    found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same
+) -> str | None:
     """How an output differs from the expected one, floats up to rounding."""
-    same = len(found) == len(expected) and all(map(_same, found, expected))
-    return None if same else f"the output is {found}, but {source} says {expected}"
-
-
-def _same(found: Any, expected: Any) -> bool:
-    """Whether two values are equal, floats up to rounding, also those in tuples."""
-    if isinstance(found, tuple) and isinstance(expected, tuple):
-        return len(found) == len(expected) and all(map(_same, found, expected))
-    if isinstance(found, float) and isinstance(expected, (int, float)):
-        return isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)
-    return found == expected
+    agree = len(found) == len(expected) and all(map(same, found, expected))
+    return None if agree else f"the output is {found}, but {source} says {expected}"

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kleene.compiling.alta.stream import SHARPNESS
+from kleene.compiling.alta.stream import ATTENTION_SCALAR
 from kleene.errors import InputError
 from kleene.groundtruth.bases import BasisMap
 from kleene.groundtruth.compression import compressed
@@ -61,7 +61,7 @@ def hide_transformer(
     tokens, lengths = network.encode(inputs)
     weights = {name: np.asarray(array, dtype=np.float64) for name, array in arrays_of(network).items()}
     if network.layout.labels is not None:  # compiled
-        weights["query"] = weights["query"] * scores / SHARPNESS**2
+        weights["query"] = weights["query"] * scores / ATTENTION_SCALAR**2
     old_width = weights["tokens"].shape[1]
     writing, reading = np.eye(old_width), np.eye(old_width)[None]
     report = None

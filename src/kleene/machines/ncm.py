@@ -66,7 +66,15 @@ def run(machine: DifferentiableMachine, start: Start, entries: PyTree, *, unroll
         recorded: dict[str, Any] = {"command": command, "feedback": feedback, "state": state}
         return Start(feedback, state, memory), recorded | {"output": output, "memory": memory}
 
-    return jax.lax.scan(step, start, entries, unroll=unroll)[1]
+    try:
+        return jax.lax.scan(step, start, entries, unroll=unroll)[1]
+    except TypeError as error:
+        if "carry" not in str(error):
+            raise
+        raise InputError(
+            "the feedback, state and memory after a step must have the structure, shapes and number types of those "
+            f"before it, which start() gives first: {error}"
+        ) from error
 
 
 def compiler_options() -> dict[str, Any]:
@@ -89,6 +97,13 @@ class Recurrent(eqx.Module):
     """
 
     network: SimpleRNN | LSTM
+
+    def __check_init__(self) -> None:
+        if isinstance(self.network, SimpleRNN) and self.network.unrounded and self.network.longest_exact() is not None:
+            raise InputError(
+                "this network refuses words for which it would round, and the steps of a ∂NCM have no such bound; "
+                "accept rounding with to_float(..., round=True)"
+            )
 
     def start(self) -> Start:
         return Start((), self.network.start, ())

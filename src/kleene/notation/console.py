@@ -82,15 +82,19 @@ def typed_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]
 def typed_tokens(words: Sequence[str], vocabulary: Sequence[Any]) -> list:
     """The values that a person typed, by how Python writes them; one after the other where each is one character.
 
-    A word that is not in the vocabulary is left as it is, so that the program can refuse it.
+    A word that is not in the vocabulary is left as it is, so that the program can refuse it. Where a text is written as
+    a number of the vocabulary is, the text has quotes.
 
     >>> typed_tokens(["3142"], range(5)), typed_tokens(["10", "x"], (10, "x")), typed_tokens(["ab"], "abc")
     ([3, 1, 4, 2], [10, 'x'], ['a', 'b'])
+    >>> typed_tokens(["1", "'1'"], (1, "1"))
+    [1, '1']
     """
-    spelled = {str(value): value for value in vocabulary}
+    texts = {str(value): value for value in vocabulary}
+    spelled = {repr(v): v for v in vocabulary} | texts | {repr(v): v for v in vocabulary if not isinstance(v, str)}
     if not all(word in spelled for word in words):
         words = " ".join(words).replace(",", " ").split() if "," not in spelled else " ".join(words).split()
-    if all(len(word) == 1 for word in spelled) and not all(word in spelled for word in words):
+    if all(len(word) == 1 for word in texts) and not all(word in spelled for word in words):
         words = list("".join(words))
     return [spelled.get(word, word) for word in words]
 

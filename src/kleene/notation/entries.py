@@ -1,10 +1,11 @@
 """Values as people give them, turned into the entries of a channel."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kleene.notation.words import value_key
+from kleene.notation.values import value_key
 from kleene.traces import Channel
 
 DIGITS = 18  # of a code that a person types
@@ -42,13 +43,20 @@ def _code(channel: Channel, value: Any) -> int | None:
     if isinstance(value, str) and channel.labels is not None and value in channel.labels:
         return channel.labels.index(value)
     if channel.meanings is not None:
-        found = [code for code, meaning in enumerate(channel.meanings) if value_key(meaning) == value_key(value)]
-        return found[0] if found else None
+        return _meant(channel.meanings, value)
     if isinstance(value, str):
         value = int(value) if value.isdecimal() and len(value) <= DIGITS else None
     if not isinstance(value, (int, np.integer, np.bool_)) or not 0 <= int(value) < (channel.size or 0):
         return None
     return int(value)
+
+
+def _meant(meanings: Sequence[Any], value: Any) -> int | None:
+    """The code that means the value; if there is none, the only code that means an equal number, as 2 is 2.0."""
+    found = [code for code, meaning in enumerate(meanings) if value_key(meaning) == value_key(value)]
+    if not found and type(value) in (int, float):
+        found = [code for code, meaning in enumerate(meanings) if type(meaning) in (int, float) and meaning == value]
+    return found[0] if len(found) == 1 else None
 
 
 def _number_of(value: Any) -> float | None:

@@ -8,11 +8,13 @@ then on; a later position in layer n sees its values in layer n.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from kleene.errors import InputError, ProgramError
+from kleene.notation.values import unboxed, value_key
 from kleene.traces.channels import Meaning
 
 Word = str | Iterable[str]  # a string, one symbol a character, or symbols
@@ -159,34 +161,24 @@ class PrefixedVocabulary:
                 f"{name}: the input has {len(words)} tokens, but it was made for at most {self.longest}; "
                 f"give a larger max_length"
             )
-        known = {value_key(value): code for code, value in enumerate(self.values, 1)}
-        for place, word in enumerate(words):
-            if not _has_hash(word) or value_key(word) not in known:
-                shown = " ".join(map(repr, self.values[:30])) + (" …" if len(self.values) > 30 else "")
-                raise InputError(f"{name}: token {place} of the input is {word!r}, and the vocabulary is {shown}")
-        return [0, *(known[value_key(word)] for word in words)]
+        found = [self.place(word) for word in words]
+        if None in found:
+            place = found.index(None)
+            shown = " ".join(map(repr, self.values[:30])) + (" …" if len(self.values) > 30 else "")
+            raise InputError(f"{name}: token {place} of the input is {words[place]!r}, and the vocabulary is {shown}")
+        return [0, *(1 + at for at in found if at is not None)]
 
+    def place(self, word: Any) -> int | None:
+        """The place of a word among the values, or None; 1.0 and True are not the word 1.
 
-def _has_hash(word: Any) -> bool:
-    try:
-        hash(word)
-    except TypeError:
-        return False
-    return True
+        >>> PrefixedVocabulary((1, 2), longest=4).place(2), PrefixedVocabulary((1, 2), longest=4).place(2.0)
+        (1, None)
+        """
+        return self._places.get(value_key(word))
 
-
-def unboxed(value: Any) -> Any:
-    """A number of numpy's as Python's own; any other value as it is."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def value_key(value: Any) -> Any:
-    """A key that equal values share: 1 and 1.0 do, 1 and True or "1" do not.
-
-    >>> value_key(1) == value_key(1.0), value_key(1) == value_key(True)
-    (True, False)
-    """
-    return ("truth", value) if isinstance(value, bool) else value
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {value_key(value): place for place, value in enumerate(self.values)}
 
 
 Tokens = Sequence[Any] | np.ndarray  # one input: tokens, or a string or symbols of an alphabet

@@ -76,11 +76,29 @@ def hint_loss(
     """
     total = weight = jnp.zeros(())
     for name, hints in subtrace.items():
+        _check_channel(log_probabilities, name, hints)
         found = jnp.take_along_axis(log_probabilities[name], hints.targets[..., None], axis=-1)[..., 0]
         # Without a hint the loss may be infinite, and 0 · ∞ is NaN.
         total += jnp.sum(jnp.where(hints.weights > 0, -hints.weights * found, 0.0))
         weight += jnp.sum(hints.weights * (shares or {}).get(name, 1.0))
     return jnp.where(weight > 0, total / jnp.where(weight > 0, weight, 1.0), 0.0)
+
+
+def _check_channel(channels: Mapping[str, Any], name: str, hints: Hints) -> None:
+    if name not in channels:
+        raise InputError(f"hints are on {name!r}, which the machine does not record")
+    found, wanted = channels[name], hints.targets.shape
+    if not is_float_array(found) or found.shape[:-1] != wanted:
+        shown = f"an array of shape {found.shape}" if eqx.is_array(found) else f"a {type(found).__name__}"
+        raise InputError(
+            f"hints are on {name!r}, which the machine records as {shown}; with targets of shape {wanted} it must be a "
+            f"floating array of that shape and one more axis, the classes. To put hints on a part of a memory or "
+            f"state, make that part an entry of a command that is a dict"
+        )
+
+
+def is_float_array(entry: Any) -> bool:
+    return eqx.is_array(entry) and jnp.issubdtype(entry.dtype, jnp.floating)
 
 
 def with_hints(

@@ -20,7 +20,17 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
 from kleene.machines.ncm import Start, run
-from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, draw_chances, hint_loss, nothing, reveal
+from kleene.teaching.hints import (
+    Draws,
+    Hints,
+    Policy,
+    ProgramTrace,
+    draw_chances,
+    hint_loss,
+    is_float_array,
+    nothing,
+    reveal,
+)
 from kleene.traces import Channel, Trace
 
 Tested = Mapping[str, np.ndarray]  # measurements of the tests, runs first; "accuracy_by_length" is [run, length]
@@ -210,7 +220,8 @@ class NCM(Trainable):
     """A ∂NCM as a machine to be taught; `make` is a function from a key to one, such as a class's `random`.
 
     The machine has `start()`, `control` and `process` (`kleene.machines.ncm`). Hints are on channels of its trace,
-    usually `command`, or on the entries of a command that is a dict; these must be log-probabilities.
+    usually `command`, or on the entries of a command that is a dict. A channel with hints is an array of logits, its
+    step first and its classes last; log-probabilities are logits.
     """
 
     make: Callable[[PRNGKeyArray], Any]
@@ -221,7 +232,9 @@ class NCM(Trainable):
     def record(self, model: Any, examples: Examples, *, training: bool) -> Record:
         found = jax.vmap(lambda entries: run(model, model.start(), entries))(examples.inputs)
         named = found["command"] if isinstance(found["command"], Mapping) else {}
-        return Record(found["output"], {**found, **named})
+        recorded = {**found, **named}
+        hinted = {name: recorded[name] for name in examples.hints if is_float_array(recorded.get(name))}
+        return Record(found["output"], recorded | {name: jax.nn.log_softmax(logits) for name, logits in hinted.items()})
 
     def trace(self, model: Any, word: Any) -> Trace:
         """The commands and outputs of the run on one input, as vectors."""
@@ -375,7 +388,7 @@ class Lesson:
         score = self.task.score(record, examples)
         losses = score.losses
         if examples.hints:
-            found = {name: record.channels[name] for name in examples.hints}
+            found = {name: record.channels[name] for name in examples.hints if name in record.channels}
             loss = functools.partial(hint_loss, shares=self.shares)
             hinted = jax.vmap(loss, in_axes=self.machine.axis)(found, examples.hints)
             losses = losses + setting.strength * hinted

@@ -41,6 +41,24 @@ def balanced(program: Program, longest: int) -> Sample:
     return sample
 
 
+def ones_evenly(sample: Sample) -> Sample:
+    """How words of parity are drawn so that those of a length have every number of ones about equally often.
+
+    >>> even = ones_evenly(lambda rng, size: [2, *(rng.randrange(2) for _ in range(size))])
+    >>> sorted({even(random.Random(seed), 3).count(1) for seed in range(30)})
+    [0, 1, 2, 3]
+    """
+
+    def drawn(rng: random.Random, size: int) -> Sequence[int]:
+        word = list(sample(rng, size))
+        start = [parity.START] if word[0] == parity.START else []
+        count = len(word) - len(start)
+        ones = set(rng.sample(range(count), rng.randint(0, count)))
+        return [*start, *(int(place in ones) for place in range(count))]
+
+    return drawn
+
+
 def length_chances(longest: int) -> Float[np.ndarray, " lengths"]:
     """How likely each length from 0 to the longest is.
 

@@ -124,28 +124,6 @@ def _coded_sample(program: RaspProgram, inputs: Any) -> Sample:
     return drawn
 
 
-def ones_evenly(sample: Sample) -> Sample:
-    """How words are drawn so that words of bits have every number of ones about equally often; others stay the same.
-
-    A word of bits may begin with another token, such as START.
-
-    >>> even = ones_evenly(lambda rng, size: [2, *(rng.randrange(2) for _ in range(size))])
-    >>> sorted({even(random.Random(seed), 3).count(1) for seed in range(30)})
-    [0, 1, 2, 3]
-    """
-
-    def drawn(rng: random.Random, size: int) -> Sequence[int]:
-        word = list(sample(rng, size))
-        first = int(bool(word) and word[0] > 1)
-        if not set(word[first:]) <= {0, 1}:
-            return word
-        count = len(word) - first
-        ones = set(rng.sample(range(count), rng.randint(0, count)))
-        return [*word[:first], *(int(place in ones) for place in range(count))]
-
-    return drawn
-
-
 def drawn_words(program: Program, sample: Sample, sizes: Sequence[int], count: int, seed: int) -> list[list[int]]:
     """`count` random words of each size; refuses more than fit into memory."""
     rng = random.Random(seed)

@@ -122,8 +122,8 @@ def blurred(values: tuple[float, ...], x: Any) -> np.ndarray:
     if len(table) == 1:
         return np.zeros(x.shape, dtype=bool)
     middles, gaps = (table[:-1] + table[1:]) / 2, np.diff(table)
-    below = np.clip(np.searchsorted(middles, x) - 1, 0, len(middles) - 1)
-    above = np.clip(below + 1, 0, len(middles) - 1)
+    below = np.maximum(np.searchsorted(middles, x) - 1, 0)
+    above = np.minimum(below + 1, len(middles) - 1)
     close = [np.abs(x - middles[i]) < gaps[i] * BLUR for i in (below, above)]
     return np.asarray(close[0] | close[1])
 

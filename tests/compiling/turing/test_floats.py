@@ -1,6 +1,7 @@
 """Floating networks: exact up to a tape limit that is proven, and a refusal past it."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from kleene.compiling.turing import compile_turing
 from kleene.compiling.turing.compiler import network_of, tape_limit
 from kleene.compiling.turing.constructions import Compact
-from kleene.errors import CompileError, RunError
+from kleene.errors import CompileError, OutgrownError, RunError
 from kleene.programs.turing.library import get, ping_pong_word, stored
 from tests.programs.turing.random_machines import random_input, random_machine
 
@@ -82,13 +83,22 @@ def test_random_machines_are_right_or_refused(construction):
 
 def test_every_number_of_a_run_is_the_exact_one():
     machine = stored("sipser")
-    exact, floating = (compile_turing(machine, dtype=n) for n in ("float64", "float32"))
-    word = [*"111111", *[exact.end] * 40]
-    hidden = floating.rnn.hidden(word)
+    # The bound of these networks does not know how deep the stacks are.
+    wide, narrow = (replace(compile_turing(machine, dtype=n).rnn, unrounded=False) for n in ("float64", "float32"))
+    word = [*"111111", *[wide.alphabet[-1]] * 40]
+    hidden = narrow.hidden(word)
     assert np.asarray(hidden).dtype == np.float32
-    assert (np.asarray(exact.rnn.hidden(word)) == hidden).all()
+    assert (np.asarray(wide.hidden(word)) == hidden).all()
     dyadic = [Fraction(float(value)) for value in np.asarray(hidden).ravel()]
     assert all(4**9 % value.denominator == 0 for value in dyadic)
+
+
+def test_the_bare_recurrent_network_refuses_words_for_which_it_would_round():
+    network = compile_turing(stored("increment"), dtype="float32").rnn
+    longest = network.longest_exact()
+    assert network.hidden(network.alphabet[:1] * longest).shape[0] == longest + 1
+    with pytest.raises(OutgrownError, match=f"exact for words of up to {longest} symbols"):
+        network.hidden(network.alphabet[:1] * (longest + 1))
 
 
 def test_more_bits_allow_more_cells():

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 
 import kleene
 from kleene import Edit
-from kleene.errors import OutgrownError
+from kleene.errors import CompileError, EditError, InputError, OutgrownError
+from kleene.explaining import interdependence_batch
+from kleene.explaining.interactions.measures import di_hidden, erasure
+from kleene.machines.ncm import Recurrent
 from kleene.machines.rnn import library
 from kleene.machines.rnn.exact_floats import longest_exact
 from kleene.machines.rnn.pytorch import rnn_parts
@@ -152,8 +156,40 @@ def test_every_way_of_running_refuses_a_word_past_the_longest(way, tmp_path):
 def test_an_edit_to_a_vector_that_sums_cannot_hold_is_refused():
     network = library.majority_slu().to_float("float32")
     with pytest.raises(OutgrownError, match="exact for"):
-        network.run("1111", edits=[Edit("hidden", value=[0.1] * 6, step=1)])
+        network.run("1111", edits=[Edit("hidden", value=[float(np.float32(0.1))] * 6, step=1)])
+    with pytest.raises(EditError, match="numbers that float32 would round"):
+        network.run("1111", edits=[Edit("hidden", value=[0.1] * 6, step=4)])
     assert network.run("1111", edits=[Edit("hidden", value=[0.5] + [0] * 5, step=1)]).output == 1
+
+
+def test_the_steps_of_a_machine_which_have_no_bound_are_taken_only_if_rounding_is_accepted():
+    exact = library.majority_slu()
+    with pytest.raises(InputError, match="round=True"):
+        Recurrent(exact.to_float())
+    assert Recurrent(exact.to_float(round=True)).start().state.shape == (6,)
+    one_hot = kleene.compile(kleene.DFA.from_regex("(a|b)*b"), dtype="float32")
+    assert Recurrent(one_hot).start().state.shape == (one_hot.hidden_units,)
+
+
+@pytest.mark.parametrize("explain", [interdependence_batch, erasure, di_hidden])
+def test_explanations_of_a_word_past_the_longest_are_refused(explain):
+    network = library.majority_slu().to_float("float32")
+    explain(network, [tuple("10" * 12)])
+    with pytest.raises(InputError, match=r"has 26 tokens, and the float32 numbers .* up to 24: .*round=True"):
+        explain(network, [tuple("10" * 13)])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "complex64", "longdouble", jnp.bfloat16])
+def test_other_types_than_those_whose_rounding_is_known_are_refused(dtype):
+    with pytest.raises(CompileError, match="float16, float32 or float64, not"):
+        library.majority_relu().to_float(dtype)
+
+
+def test_a_network_that_would_round_every_word_is_not_exported():
+    network = replace(unary(1), start=ExactMatrix.column([2**24 - 1]), readout=ExactMatrix.column([3]))
+    with pytest.raises(InputError, match="round it on every word"):
+        rnn_parts(network)
+    assert rnn_parts(network.to_float(round=True)).config["longest"] is None
 
 
 def test_a_threshold_that_is_no_float_is_compared_as_it_is():

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isclose
+from math import isclose, isnan
 from typing import Any
 
 from kleene.programs import rasp
@@ -477,6 +477,19 @@ def _same_value(found: Any, expected: Any) -> bool:
     if isinstance(found, float) and isinstance(expected, float):
         return isclose(found, expected, abs_tol=1e-12)
     return found == expected
+
+
+def same_typed_values(found: list, expected: list) -> bool:
+    """Whether two sequences are the same, but for numbers, which a network may give as an int or rounded."""
+    return len(found) == len(expected) and all(map(_same_typed_value, found, expected))
+
+
+def _same_typed_value(found: Any, expected: Any) -> bool:
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return same_typed_values([*found], [*expected])
+    if float in (type(found), type(expected)) and {type(found), type(expected)} <= {int, float}:
+        return isclose(found, expected, abs_tol=1e-12) or (isnan(found) and isnan(expected))
+    return type(found) is type(expected) and found == expected
 
 
 DIGITS = (0, 1, 2)

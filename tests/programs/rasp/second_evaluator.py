@@ -36,7 +36,7 @@ def value_at(sop: rasp.SOp, xs: list, at: int, causal: bool) -> Any:
 
 
 def _mean(values: list) -> Any:
-    if all(value == values[0] for value in values):
+    if all(type(value) is type(values[0]) and repr(value) == repr(values[0]) for value in values):
         return values[0]
     if any(isinstance(value, (str, tuple)) or value is None for value in values):
         raise NoValue

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
-from kleene.notation.words import value_key
+from kleene.notation.values import value_key
 from kleene.programs import rasp
 from kleene.programs.rasp import lib
 from kleene.programs.rasp.lowering import Lowering

@@ -11,7 +11,16 @@ from kleene.programs import rasp
 from kleene.programs.rasp import lib
 from kleene.programs.rasp.program import RaspProgram
 
-VOCABULARIES = ("ab", "abc", (0, 1), (3, 1, 2), ("x", 1, 2.5), (True, False, "t"))
+MIXED: tuple[tuple, ...] = (  # values that are equal and not the same
+    (1, 1.0, True),
+    (0.0, -0.0, 0),
+    ((1,), (True,), (1.0,)),
+    ((0.0, "a"), (-0.0, "a"), "a"),
+    (1, "1", 1.0, (1,)),
+    (float("nan"), 1, "nan"),
+    (2, 2.0, 10**17),
+)
+VOCABULARIES = ("ab", "abc", (0, 1), (3, 1, 2), ("x", 1, 2.5), (True, False, "t"), *MIXED)
 
 
 def wild_program(seed: int, size: int, *, causal: bool) -> RaspProgram:
@@ -53,6 +62,12 @@ def _function(chance: random.Random) -> Callable[[Any], Any]:
             lambda x: not x,
             lambda x: {0: "z", 1: None}.get(x, x),
             lambda x: 5 if isinstance(x, tuple) else x,
+            repr,
+            lambda x: type(x).__name__,
+            lambda x: -x,
+            lambda x: (x, (x,)),
+            lambda x: x[0],
+            lambda x: "ten"[x],
             lambda x: len(x) if isinstance(x, (str, tuple)) else x,
         ]
     )
@@ -67,6 +82,8 @@ def _function_of_two(chance: random.Random) -> Callable[[Any, Any], Any]:
             lambda x, y: x + y,
             lambda x, y: max(x, y),
             lambda x, y: y,
+            lambda x, y: x ** (y % 2),
+            lambda x, y: f"{x} {y!r}",
             lambda x, y: x if isinstance(x, (int, float)) else y,
         ]
     )
@@ -81,6 +98,8 @@ def _selector(chance: random.Random, sops: list[rasp.SOp], selectors: list[rasp.
         lambda k, q: k is None,
         lambda k, q: q is not None and k == q,
         lambda k, q: bool(k),
+        lambda k, q: type(k) is type(q),
+        lambda k, q: repr(k) <= repr(q),
         lambda k, q: isinstance(k, int) and isinstance(q, int) and k <= q,
     ]
     makers: list[Callable[[], rasp.Selector]] = [

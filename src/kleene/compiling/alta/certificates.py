@@ -22,10 +22,10 @@ from kleene.compiling.alta.conditions.units import SeenUnits, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS, updates
 from kleene.compiling.alta.conditions.weights import embeddings, steps, weights
 from kleene.errors import InputError
-from kleene.machines.transformer.attention import plan_of
+from kleene.machines.transformer.attention import clears_exactly, hard_margin, most_counted
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.cases import Case, View
-from kleene.programs.alta.compat import AltaProgram
+from kleene.programs.alta.compat.program import AltaProgram
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.sums import Sum
 from kleene.programs.rasp.program import RaspProgram
@@ -125,6 +125,9 @@ def program_of(network: Any, program: Program | AltaProgram | RaspProgram | None
 def longest(network: UniversalTransformer, program: Program) -> int:
     """The greatest length that positions, counting and averages allow, and at least 1."""
     length = min(program.position_range or most_counted(network), most_counted(network))
+    # With a small λ softmax is hard for few positions only: the margin must exceed that of one position by log(length).
+    room = min(_margins(network, program).values(), default=math.inf) - hard_margin(network, 1)
+    length = length if room > math.log(length) else math.ceil(math.exp(max(room, 0))) - 1
     for head in program.heads:
         means = means_of(network, program, head)
         length = length if means is None else means.longest(length)
@@ -134,11 +137,6 @@ def longest(network: UniversalTransformer, program: Program) -> int:
 def _length(network: UniversalTransformer, program: Program, length: int) -> Condition:
     most = min(program.position_range or most_counted(network), most_counted(network))
     return Condition("length", length <= most, f"{length:,} of at most {most:,} positions")
-
-
-def most_counted(network: UniversalTransformer) -> int:
-    """How many positions attention can count exactly: counts are added up in float32 or float64."""
-    return 1 << (53 if network.dtype == "float64" else 24)
 
 
 def is_exhaustive(program: Program) -> bool:
@@ -155,27 +153,29 @@ def function_condition(program: Program) -> Condition:
 
 def selection(network: UniversalTransformer, program: Program, length: int) -> Condition:
     """A match outweighs all other positions together by more than the number type can represent."""
-    least = math.inf
-    for h, (name, head) in enumerate(program.heads.items()):
-        square = _logit(network, h)
-        bias = network.relative[h].astype(np.float64)
-        masked = bias[bias != 0]
-        gap = min(square if head.query is not None else math.inf, -(masked.max(initial=-math.inf)) - square)
-        least = min(least, gap)
-        # exp(-gap) must vanish beside 1, however many positions there are, for the type that softmax works in.
-        smallest = 103.98 if network.dtype != "float64" else 745.14  # exp(-x) is 0 beyond these
-        if gap <= smallest + math.log(length):
-            detail = f"head {name!r} has a margin of {gap:g}; {length} positions need {smallest + math.log(length):.1f}"
-            return Condition("selection", False, detail)
     if not program.heads:
         return Condition("selection", True, "no heads")
-    return Condition(
-        "selection", True, f"logits differ by {least:,.0f} or more: softmax is exactly hard at this length"
-    )
+    head, least = min(_margins(network, program).items(), key=lambda item: item[1])
+    needed = hard_margin(network, length)
+    squares = min(1 if h.query is not None else 2 for h in program.heads.values())  # the least margin, in λ²
+    scalar = f"λ = {math.ceil(math.sqrt(needed / squares) * 10) / 10:g}"
+    if least <= needed:
+        remedy = f"compile with attention_scalar from {scalar} on"
+        detail = f"head {head!r} has a margin of {least:g}, and a length of {length:,} needs {needed:.1f}: {remedy}"
+        return Condition("selection", False, detail)
+    hard = f"logits differ by {least:,.0f} or more: softmax is exactly hard at this length, as it is from {scalar} on"
+    return Condition("selection", True, hard)
 
 
-def _logit(network: UniversalTransformer, h: int) -> float:
-    return float(np.abs(network.query[h]).max(initial=0)) * float(np.abs(network.key[h]).max(initial=0))
+def _margins(network: UniversalTransformer, program: Program) -> dict[str, float]:
+    """By how much the score of a match leads, for each head: λ² with a query, 2λ² without one."""
+    found = {}
+    for h, (name, head) in enumerate(program.heads.items()):
+        square = float(np.abs(network.query[h]).max(initial=0)) * float(np.abs(network.key[h]).max(initial=0))
+        bias = network.relative[h].astype(np.float64)
+        masked = bias[bias != 0].max(initial=-math.inf)
+        found[name] = min(square if head.query is not None else math.inf, -masked - square)
+    return found
 
 
 def _clearing(network: UniversalTransformer, program: Program, length: int) -> Condition:
@@ -184,7 +184,7 @@ def _clearing(network: UniversalTransformer, program: Program, length: int) -> C
     The units that clear a head's number work up to a power of two that no number exceeds. A mean does not exceed it
     either, because rounding is monotone, and a mean of that power of two alone would not be rounded.
     """
-    if plan_of(network) is None:
+    if not clears_exactly(network):
         return Condition("clearing", False, "the units that empty the heads' outputs do not do it exactly")
     return Condition("clearing", True, f"{len(program.heads)} heads' outputs are emptied exactly")
 

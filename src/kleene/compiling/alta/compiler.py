@@ -9,7 +9,15 @@ import numpy as np
 
 from kleene.compiling.alta.features import Features, expand
 from kleene.compiling.alta.hidden import MLP, compact_mlp, paper_mlp, probe_of, whole_mlp
-from kleene.compiling.alta.stream import Embeddings, HeadWeights, Stream, attention_heads, embeddings, residual_stream
+from kleene.compiling.alta.stream import (
+    ATTENTION_SCALAR,
+    Embeddings,
+    HeadWeights,
+    Stream,
+    attention_heads,
+    embeddings,
+    residual_stream,
+)
 from kleene.compiling.alta.units import PaperUnits, Units, compact_units, paper_units
 from kleene.compiling.alta.unrolling import compile_unrolled
 from kleene.errors import CompileError
@@ -34,6 +42,7 @@ def compile_program(
     dtype: Dtype = "float32",
     rules: Method = "compact",
     activation: Activation = "clipped",
+    attention_scalar: float = ATTENTION_SCALAR,
     layers: Layers = "shared",
     max_length: int | None = None,
     causal: bool = False,
@@ -43,6 +52,8 @@ def compile_program(
 
     `rules="compact"` makes few hidden units. `rules="paper"` makes one for each of ALTA's transition rules, which the
     theory of minimal programs is about. `activation="relu"` writes each clipped unit as two plain ReLU units.
+    `attention_scalar` is ALTA's λ, for those who study softmax: a match scores λ², so a small λ attends softly, and the
+    network is no longer exact. `kleene.certify` says from which λ on it is.
 
     With `layers="shared"` it is a Universal Transformer. With `layers="unrolled"` it is an ordinary one, whose layers
     have weights of their own, for inputs of up to `max_length` tokens; `causal` gives it a causal mask, and `depth` is
@@ -57,14 +68,24 @@ def compile_program(
                 raise CompileError(
                     f"{program.name}: {name} says how layers are unrolled; give layers='unrolled' with it"
                 )
-        return passes(program, dtype=dtype, rules=rules, activation=activation).network
+        options: dict[str, Any] = {"dtype": dtype, "rules": rules, "activation": activation}
+        return passes(program, **options, attention_scalar=attention_scalar).network
+    if attention_scalar != ATTENTION_SCALAR:
+        raise CompileError(
+            f"{program.name}: attention_scalar is an option of shared layers; leave layers='unrolled' out"
+        )
     _check_methods(rules, activation)
     asked = {"max_length": max_length, "causal": causal, "depth": depth}
     return compile_unrolled(program, dtype=number_type(dtype), rules=rules, activation=activation, **asked)
 
 
 def passes(
-    program: Program, *, dtype: Dtype = "float32", rules: Method = "compact", activation: Activation = "clipped"
+    program: Program,
+    *,
+    dtype: Dtype = "float32",
+    rules: Method = "compact",
+    activation: Activation = "clipped",
+    attention_scalar: float = ATTENTION_SCALAR,
 ) -> "Passes":
     """What each pass of compiling a program made, for inspection; `.network` is the machine.
 
@@ -84,12 +105,12 @@ def passes(
     make_units, make_mlp = METHODS[rules]
     stream = residual_stream(program, number_type(dtype))
     start = embeddings(stream)
-    heads = attention_heads(stream)
+    heads = attention_heads(stream, attention_scalar)
     units = make_units(program)
     features = expand(stream, units.bits, relu=activation == "relu")
     mlp = whole_mlp(make_mlp(stream, features, units), stream, features, relu=activation == "relu")
     probe = probe_of(stream, features)
-    return Passes(stream, start, heads, units, features, mlp, probe, rules, activation)
+    return Passes(stream, start, heads, units, features, mlp, probe, rules, activation, attention_scalar)
 
 
 def _check_methods(rules: str, activation: str) -> None:
@@ -123,6 +144,7 @@ class Passes:
     probe: Probe | None
     rules: Method
     activation: Activation
+    attention_scalar: float
 
     @cached_property
     def network(self) -> UniversalTransformer:
@@ -133,7 +155,9 @@ class Passes:
             start.tokens, start.positions, heads.query, heads.key, heads.value, heads.out, heads.relative,
             self.features.expansion, inputs, bias, outputs, start.halt, self.probe, self.layout, self.activation,
         )  # fmt: skip
-        options = {"dtype": stream.dtype.name, "rules": self.rules, "activation": self.activation}
+        options: dict[str, Any] = {"dtype": stream.dtype.name, "rules": self.rules, "activation": self.activation}
+        if self.attention_scalar != ATTENTION_SCALAR:
+            options["attention_scalar"] = float(self.attention_scalar)
         return replace(network, origin=Origin(stream.program, options, digest_of(network.arrays())))
 
     @property

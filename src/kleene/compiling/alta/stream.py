@@ -3,6 +3,7 @@
 A categorical variable is one-hot, a set multi-hot, a number one dimension (ALTA, A.2). The heads' outputs come last.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from kleene.machines.transformer.parameters import Segment
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 
-SHARPNESS = 100.0  # λ: a matching key and query give the logit λ², which makes softmax exactly hard
+ATTENTION_SCALAR = 100.0  # λ: a matching key and query give the logit λ², which makes softmax exactly hard
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -181,8 +182,10 @@ class HeadWeights:
         return f"<weights of {len(self.query)} heads, keys of {self.query.shape[2]}, values of {self.value.shape[2]}>"
 
 
-def attention_heads(stream: Stream) -> HeadWeights:
-    """A query, a key and a value for each head, and the distances that it may look at."""
+def attention_heads(stream: Stream, scalar: float = ATTENTION_SCALAR) -> HeadWeights:
+    """A query, a key and a value for each head, and the distances that it may look at; `scalar` is λ."""
+    if not (math.isfinite(scalar) and scalar > 0):
+        raise CompileError(f"attention_scalar is λ, a number above 0 (default {ATTENTION_SCALAR:g}); got {scalar!r}")
     heads, segments, width = list(stream.program.heads.items()), stream.segments, stream.width
     keys = [min(segments[h.query].width, segments[h.key].width) if h.query and h.key else 1 for _, h in heads]
     entries = [segments[h.value].width for _, h in heads]
@@ -194,12 +197,12 @@ def attention_heads(stream: Stream) -> HeadWeights:
     for h, (name, head) in enumerate(heads):
         if head.query is not None and head.key is not None:
             for i in range(keys[h]):
-                query[h, segments[head.query].start + i, i] = SHARPNESS
-                key[h, segments[head.key].start + i, i] = SHARPNESS
+                query[h, segments[head.query].start + i, i] = scalar
+                key[h, segments[head.key].start + i, i] = scalar
         for i in range(entries[h]):
             value[h, segments[head.value].start + i, i] = 1
             out[h, i, segments[name].start + i] = 1
         if head.offsets:
-            relative[h] = -2 * SHARPNESS**2
+            relative[h] = -2 * scalar**2
             relative[h, [o + reach + 1 for o in head.offsets]] = 0
     return HeadWeights(*(a.astype(stream.dtype) for a in (query, key, value, out, relative)))

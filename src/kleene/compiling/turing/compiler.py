@@ -153,8 +153,7 @@ def in_floats(network: TuringRNN, numbers: str) -> TuringRNN:
     reading = replace(network.reading, limit=tape_limit(network, np.finfo(numbers).nmant + 1))
     if reading.cells < 1:
         raise CompileError(f"in {numbers} this machine would not have a single cell; compile it with dtype='exact'")
-    rnn = replace(network.rnn.to_float(numbers), unrounded=False)  # its bound is the tape's, which the reading checks
-    return replace(network, rnn=rnn, reading=reading)
+    return replace(network, rnn=network.rnn.to_float(numbers), reading=reading)
 
 
 def tape_limit(network: TuringRNN, bits: int, *, most_looks: int = 4_000) -> int:

@@ -198,6 +198,7 @@ def _recurrent_runs(network: Any, inputs: Words, others: Words) -> UnitRuns:
     about = decomposable(network)
     assert about.recurrence is not None
     tokens, lengths = padded_codes([*inputs, *others], tuple(network.alphabet))
+    about.check_length(tokens.shape[1])
     decoder = jnp.asarray(about.decoder)[0]
     return RecurrentUnits(jnp.asarray(tokens), jnp.asarray(lengths), about.recurrence, decoder)
 

@@ -81,6 +81,7 @@ def interdependence_at_the_end(
     """`interdependence` with step="last", all foci of all words in one batch."""
     codes = padded_codes(words, tuple(about.alphabet))[0]
     length = codes.shape[1]
+    about.check_length(length)
     pairs = list(combinations(range(length), 2))
     foci = [*((i,) for i in range(length)), *pairs]
     sentences = [row for row in codes for _ in foci]

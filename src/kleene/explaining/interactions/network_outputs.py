@@ -91,7 +91,9 @@ def smooth(z: Any, activation: str) -> Any:
 
 def on_words(measure: Any, model: Any, codes: np.ndarray, absent: Absent = "zero") -> np.ndarray:
     """A measure of this module on words given by codes [word, position], in numpy."""
-    with precision(decomposable(model).dtype):
+    about = decomposable(model)
+    about.check_length(codes.shape[1])
+    with precision(about.dtype):
         return np.asarray(measure(output_network(model, absent), jnp.asarray(codes)), dtype=np.float64)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.units import compact_units
-from kleene.programs.alta.cases import Case, View
+from kleene.programs.alta.cases import Case, View, act
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.programs.alta.wording import action_text, condition_text
@@ -29,7 +29,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Fired:
-    """One case: when it holds, what it writes, the source line behind it, and how often it held."""
+    """One case: when it holds, what it writes, the source line behind it, and how often it changed its variable."""
 
     variable: str
     where: str
@@ -41,7 +41,7 @@ class Fired:
 
 @dataclass(frozen=True, repr=False)
 class Anatomy:
-    """The parts of a program: what its variables cost, and how often its cases held."""
+    """The parts of a program: what its variables cost, and how often its cases acted."""
 
     program: str
     costs: tuple[Cost, ...]
@@ -64,14 +64,14 @@ class Anatomy:
 
 
 def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
-    """The costs of the program's variables, and how often each of its cases holds on the inputs.
+    """The costs of the program's variables, and how often each of its cases changes its variable on the inputs.
 
     >>> from kleene.programs.alta.library import parity
     >>> found = anatomy(parity.relative(), [[2, 1, 0, 1]])
     >>> [(c.variable, c.residual_dims, c.hidden_units) for c in found.costs]
     [('parity', 2, 2), ('done', 2, 1), ('parity_left', 2, 2), ('done_left', 2, 2)]
     >>> [(c.variable, c.fired) for c in found.cases]
-    [('parity', 3), ('done', 3)]
+    [('parity', 2), ('done', 3)]
     """
     traces = list(program.run_batch(inputs)) if len(inputs) else []
     fired = Counter()
@@ -109,7 +109,7 @@ def _costs(program: Program) -> tuple[Cost, ...]:
 
 
 def _fired(program: Program, trace: Trace) -> Counter:
-    """How often each case held, over all layers and positions."""
+    """How often each case changed its variable, over all layers and positions."""
     count: Counter = Counter()
     for layer in range(1, trace.steps + 1):
         codes = {n: _codes(program, n, trace.data[n][layer - 1]) for n in program.variables}
@@ -117,7 +117,7 @@ def _fired(program: Program, trace: Trace) -> Counter:
         view = View(codes)
         for name, cases in program.updates.items():
             for i, c in enumerate(cases):
-                count[name, i] += int(view.holds(c).sum())
+                count[name, i] += int((view.holds(c) & (act(c, codes) != codes[name])).sum())
     return count
 
 

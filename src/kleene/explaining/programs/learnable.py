@@ -14,11 +14,10 @@ from kleene.errors import HaltError, InputError, RunError, UndefinedAttentionErr
 from kleene.explaining.programs.minimal import Minimal, minimal
 from kleene.explaining.programs.shares import Share, curve_table, share_table, shares_by, shares_text
 from kleene.explaining.programs.taught import TaughtOutputs
-from kleene.explaining.programs.watching import OnInputs, Outputs, program_inputs, rule_program, watch
+from kleene.explaining.programs.watching import OnInputs, Outputs, RuleProgram, program_inputs, rule_program, watch
 from kleene.notation.words import Tokens
 from kleene.pictures.pages import drawn_with_tables, figure_of
 from kleene.programs.alta.program import Program
-from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
 from kleene.traces.markup import html_text
 
@@ -263,7 +262,7 @@ def _line(found: dict[int, Share], colour: int) -> Any:
 
 
 def learnable(
-    program: Program | RaspProgram,
+    program: RuleProgram,
     train: Sequence[Tokens],
     test: Sequence[Tokens],
     *,

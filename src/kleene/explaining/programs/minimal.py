@@ -14,13 +14,12 @@ import numpy as np
 
 from kleene.explaining.programs.constraints import SeenAssignments, without_spare
 from kleene.explaining.programs.rule_log import RuleLog, named_rules
-from kleene.explaining.programs.watching import Codes, OnInputs, rule_program, watch
+from kleene.explaining.programs.watching import Codes, OnInputs, RuleProgram, rule_program, watch
 from kleene.explaining.programs.wording import meaning_of, numbers_text, rule_lines, rule_text, value_text, values_text
 from kleene.notation.words import Tokens
 from kleene.programs.alta.program import Program, program_spec_from_rules
 from kleene.programs.alta.rules import Rule, RuleSet
 from kleene.programs.alta.variables import Variable
-from kleene.programs.rasp.program import RaspProgram
 from kleene.traces.markup import html_text
 
 
@@ -165,7 +164,7 @@ class Minimal:
 
 
 def minimal(
-    program: Program | RaspProgram,
+    program: RuleProgram,
     inputs: Sequence[Tokens],
     *,
     constraints: bool = False,

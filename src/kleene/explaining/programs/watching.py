@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kleene import kinds
 from kleene.errors import HaltError, InputError
 from kleene.notation.words import Tokens, padded
 from kleene.programs.alta.cases import View
+from kleene.programs.alta.compat.program import AltaProgram
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.interpreter import Engine, State, blocks_of
 from kleene.programs.alta.program import Program
@@ -24,11 +26,12 @@ Codes = dict[str, np.ndarray]  # (batch, position), -1 where a head read nothing
 See = Callable[[np.ndarray, Codes, np.ndarray], None]  # rows of the data set, codes, and which positions are inside
 OnInputs = Callable[[int], None]  # how many inputs more are done
 
+RuleProgram = Program | AltaProgram | RaspProgram  # what can be explained by transition rules
 Outputs = list[list[Any] | None]  # of every input, None where the run failed
 
 
-def rule_program(program: Program | RaspProgram, *data_sets: Sequence[Tokens]) -> Program:
-    """The program of transition rules that is explained; that of a RASP program is the one that it is lowered to.
+def rule_program(program: RuleProgram, *data_sets: Sequence[Tokens]) -> Program:
+    """The program of transition rules that is explained; that of a RASP or ALTA program is the one it is lowered to.
 
     An input on which RASP has no value is refused with its reason, because the lowered program may have one.
     """
@@ -36,6 +39,7 @@ def rule_program(program: Program | RaspProgram, *data_sets: Sequence[Tokens]) -
         for tokens in itertools.chain(*data_sets):
             program.evaluate(program.check_tokens(tokens))
         return program.lowered
+    program = kinds.adopted(program)
     if not isinstance(program, Program):
         raise InputError(f"{program!r} is no transformer program; minimal programs are made of transition rules")
     return program

@@ -224,7 +224,7 @@ def _floating(network: Any) -> Any:
 
 @_floating.register
 def _(network: SimpleRNN) -> SimpleRNN:
-    return network.to_float() if network.is_exact else network
+    return network.to_float(np.float64) if network.is_exact else network
 
 
 def _step(named: Named, step: Any) -> Any:

@@ -72,6 +72,19 @@ class Decomposable:
     branch_off: bool = False
     longest: int | None = None  # sentence, in tokens
 
+    def check_length(self, tokens: int, what: str = "a word") -> None:
+        """Refuse a sentence that the model has no positions for, or for which an `unrounded` network would round."""
+        if self.longest is None or tokens <= self.longest:
+            return
+        if self.recurrence is None:
+            limit = f"the model has {self.longest} positions: shorten it, or make the model with more `positions`"
+        else:
+            limit = (
+                f"the {np.dtype(self.dtype)} numbers of the network are exact for up to {self.longest}: shorten it, or "
+                f"accept rounding with to_float(..., round=True)"
+            )
+        raise InputError(f"{what} has {tokens} tokens, and {limit}")
+
 
 @singledispatch
 def decomposable(model: Any) -> Decomposable:
@@ -155,7 +168,9 @@ def _simple_rnn(model: SimpleRNN) -> Decomposable:
         one_hot, start = jnp.eye(len(model.alphabet), dtype=weights["inputs"].dtype), weights["start"][None]
         layer = Layer(weights["inputs"], weights["recurrent"], weights["bias"])
         network = Recurrence(one_hot, (layer,), Memory(start, jnp.zeros_like(start)), model.activation)
-    return Decomposable(network, tuple(model.alphabet), 1, model.readout, dtype, recurrence=network)
+    longest = model.longest_exact() if model.unrounded else None
+    known = tuple(model.alphabet), 1, model.readout, dtype
+    return Decomposable(network, *known, recurrence=network, longest=longest)
 
 
 def precision(dtype: Any) -> Any:

@@ -108,11 +108,7 @@ def _checked_words(about: Decomposable, sentence: Sentence, number: int) -> list
     words = words_of(about.alphabet, sentence)
     if not words:
         raise InputError(f"sentence {number} is empty; a decomposition needs a word at least")
-    if about.longest is not None and len(words) > about.longest:
-        raise InputError(
-            f"sentence {number} has {len(words)} tokens, and the model has {about.longest} positions: "
-            f"shorten the sentence, or make the model with more `positions`"
-        )
+    about.check_length(len(words), f"sentence {number}")
     if nested := [word for word in words if not isinstance(word, Hashable)]:
         raise InputError(
             f"sentence {number} has {nested[0]!r} in it, which is no token: a sentence is a list of tokens, and "

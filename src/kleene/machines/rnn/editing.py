@@ -55,4 +55,10 @@ def _start(network: Any, entries: Mapping[str, Any]) -> Any:
     vector = state_vector(network.reading, int(entries["state"])) if "state" in entries else entries["hidden"]
     if network.is_exact:
         return ExactMatrix.column([Fraction(number) for number in vector.tolist()])
-    return vector.astype(np.asarray(network.start).dtype)
+    rounded = vector.astype(np.asarray(network.start).dtype)
+    if network.unrounded and (rounded != vector).any():
+        raise EditError(
+            f"the edited hidden vector has numbers that {rounded.dtype} would round; give others, or accept rounding "
+            f"with to_float(..., round=True)"
+        )
+    return rounded

@@ -29,6 +29,12 @@ def rnn_parts(network: Any) -> TorchParts:
         "readout.bias": arrays["readout_bias"],
         "start": arrays["start"],
     }
+    longest = floating.longest_exact() if floating.unrounded else None
+    if longest == -1:
+        raise InputError(
+            f"this network is not exported, because {dtype} would round it on every word; export its "
+            f"to_float('float64'), or accept rounding with to_float(..., round=True)"
+        )
     reading = network.reading
     config: dict[str, Any] = {
         "name": network.summary or "simple RNN",
@@ -36,7 +42,7 @@ def rnn_parts(network: Any) -> TorchParts:
         "activation": network.activation,
         "alphabet": list(network.alphabet),
         "threshold": float(network.threshold),
-        "longest": floating.longest_exact() if floating.unrounded else None,
+        "longest": longest,
         "states": None if reading is None else list(reading.states),
         "units": None if reading is None else list(reading.units),
         "dead": None if reading is None else reading.dead,

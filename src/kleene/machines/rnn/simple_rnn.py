@@ -36,6 +36,7 @@ from kleene.traces import Trace, TraceBatch
 KIND = "simple rnn"
 VERSION = 1
 NAMES = ("recurrent", "inputs", "bias", "start", "readout", "readout_bias")
+FLOATS = (np.float16, np.float32, np.float64)
 MOST_UNITS = 10_000_000  # rows or columns of a matrix: a small file can claim any number of them
 
 keep_compiled_programs_unless_jax_came_first()
@@ -187,11 +188,14 @@ class SimpleRNN(Shown, eqx.Module):
         """
         if not self.is_exact:
             raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
+        if np.dtype(dtype) not in FLOATS:
+            raise CompileError(f"a network's floats are float16, float32 or float64, not {np.dtype(dtype)}")
         arrays = {}
         for name, matrix in self.weights().items():
             dense = matrix.to_float(dtype, round=round, name=name)
             arrays[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
-        return SimpleRNN(**arrays, **(self.description() | {"unrounded": not round}))
+        fields = {**self.description(), "unrounded": not round}
+        return SimpleRNN(**arrays, **fields)
 
     def longest_exact(self) -> int | None:
         """The length up to which no word is rounded: None if no word ever is, -1 if even the empty one is.

@@ -9,6 +9,7 @@ The functions are written once for numpy and for jax (`xp` is either). Arrays ha
 defined.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class LookupPlan:
 def plan_of(network: Parameters) -> LookupPlan | None:
     """The plan of a network, or None if its weights do not allow one."""
     layout = network.layout
-    read = tuple(d for s in layout.head_segments for d in range(s.start, s.stop))
+    read = _read_dims(network)
     kept = tuple(d for d in range(layout.width) if d not in set(read))
     clearing = _clearing_units(network, read)
     if clearing is None:
@@ -67,6 +68,26 @@ def plan_of(network: Parameters) -> LookupPlan | None:
         kept,
         read,
     )
+
+
+def most_counted(network: Parameters) -> int:
+    """How many positions attention can count exactly: counts are added up in float32 or float64."""
+    return 1 << (53 if network.dtype == "float64" else 24)
+
+
+def hard_margin(network: Parameters, positions: int) -> float:
+    """By how much a score must lead so that softmax gives all other positions together exactly 0."""
+    vanishes = 745.14 if network.dtype == "float64" else 103.98  # exp(-x) is 0 beyond these, in the type of softmax
+    return vanishes + math.log(positions)
+
+
+def clears_exactly(network: Parameters) -> bool:
+    """Whether the MLP empties the dimensions of the heads' outputs without rounding."""
+    return _clearing_units(network, _read_dims(network)) is not None
+
+
+def _read_dims(network: Parameters) -> tuple[int, ...]:
+    return tuple(d for s in network.layout.head_segments for d in range(s.start, s.stop))
 
 
 def _clearing_units(network: Parameters, read: tuple[int, ...]) -> np.ndarray | None:
@@ -97,14 +118,14 @@ def _head_plan(network: Parameters, h: int, column: dict[int, int]) -> HeadPlan 
     if query is None or key is None or value is None or out is None:
         return None
     scale = float(np.abs(network.query[h]).max(initial=0)) * float(np.abs(network.key[h]).max(initial=0))
-    bias = network.relative[h].astype(np.float64)
+    bias, hard = network.relative[h].astype(np.float64), hard_margin(network, most_counted(network))
     lowest = bias[bias != 0].max(initial=-np.inf)
     segment = layout.head_segments[h]
     fits = out == list(range(segment.start, segment.start + len(out))) and len(value) == len(out)
     usable = [d in column for d in (*query, *key, *value)]
-    if not fits or not all(usable) or len(query) != len(key) or (layout.queries[h] and scale < 1e3):
+    if not fits or not all(usable) or len(query) != len(key) or (layout.queries[h] and scale < hard):
         return None
-    if lowest > -1.5 * max(scale, 1e3) or not set(np.unique(np.abs(network.value[h]))) <= {0.0, 1.0}:
+    if lowest > -1.5 * max(scale, hard) or not set(np.unique(np.abs(network.value[h]))) <= {0.0, 1.0}:
         return None
     reach = len(bias) // 2
     offsets = None if not bias.any() else tuple(int(i) - reach for i in np.flatnonzero(bias == 0))
@@ -300,7 +321,7 @@ def attention_from(
     # A match has the logit λ² (0 for a head without query), a miss at least λ² less.
     square = (abs(network.query).max(axis=(1, 2)) * abs(network.key).max(axis=(1, 2))).astype(wide)
     expected = xp.where(np.array(layout.queries), square, 0)
-    margin = xp.maximum(square, 1e4) / 2
+    margin = xp.where(np.array(layout.queries), square, -network.relative.min(axis=1).astype(wide) / 2) / 2
     selected = (logits >= (expected - margin)[None, :, None, None]) & seen
     reachable = ((bias[None] >= -margin[None, :, None, None]) & seen).any(axis=-1)
     count = selected.sum(axis=-1)

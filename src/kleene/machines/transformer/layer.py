@@ -252,5 +252,6 @@ def refuse_unclean(runnable: Runnable, clean: np.ndarray, layer: int, rows: np.n
         raise RunError(
             f"{runnable.layout.name}: after layer {layer} the network's residual stream on input "
             f"{int(rows[np.flatnonzero(~clean)[0]])} holds values that stand for nothing. Its weights are not those "
-            f"of the compiled program: compile it again, or compare it with `kleene.check`."
+            f"of the compiled program, or its attention is soft (a small attention_scalar): compile it again, or "
+            f"compare it with `kleene.check`."
         )

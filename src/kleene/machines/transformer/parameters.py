@@ -246,7 +246,7 @@ class Origin:
     """
 
     program: Any
-    options: dict[str, str]
+    options: dict[str, Any]
     digest: str | None = None
 
 

@@ -158,8 +158,10 @@ def _origin(described: Any) -> Origin | None:
     if described is None:
         return None
     options, digest = dict(described["options"]), described["digest"]
-    are_strings = all(isinstance(value, str) for value in (*options.values(), digest or ""))
-    if set(options) != {"dtype", "rules", "activation"} or not are_strings:
+    scalar = options.get("attention_scalar", 1.0)
+    are_strings = all(isinstance(value, str) for name, value in options.items() if name != "attention_scalar")
+    named = set(options) | {"attention_scalar"} == {"dtype", "rules", "activation", "attention_scalar"}
+    if not (named and are_strings and isinstance(scalar, float) and isinstance(digest or "", str)):
         raise ValueError(f"its origin is {described!r}")
     return Origin(None, options, digest)
 

@@ -248,7 +248,8 @@ def _first(where: str, at: str, variable: Variable, init: Callable[[int], Any], 
             raise ProgramError(
                 f"{where}: its initial value for {at} is {value!r}, and a number was expected."
             ) from None
-        if not written and np.isfinite(number) and not variable.blurred(number):
+        near = number in variable.values or (np.isfinite(number) and not variable.blurred(number))
+        if near and not written:
             return number
         if written and variable.code(number) is not None:
             return variable.values[int(variable.bucket(number))]

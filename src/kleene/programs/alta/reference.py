@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from kleene.errors import Reason, UndefinedAttentionError, WriteError
+from kleene.errors import ProgramError, Reason, UndefinedAttentionError, WriteError
 from kleene.limits import LayerLimit
 from kleene.notation.edits import UNSET, Edit
 from kleene.notation.words import Tokens
+from kleene.programs.alta.asking.assignment import unknown
 from kleene.programs.alta.asking.undefined import Undefined, Used, use
 from kleene.programs.alta.definition import Definition
 from kleene.programs.alta.rules import Rule
@@ -56,14 +57,16 @@ def reference_run(
 def _start(program: Definition, token: int, position: int) -> Values:
     values = {}
     for name, variable in program.variables.items():
-        value = variable.default
-        if variable.input_init_fn is not None:
-            value = variable.input_init_fn(token)
-        elif variable.position_init_fn is not None:
-            value = variable.position_init_fn(position)
         plain = float if isinstance(variable, Numeric) else int if isinstance(variable, Categorical) else frozenset
-        values[name] = plain(value)
+        values[name] = plain(start_of(variable, token, position))
     return values
+
+
+def start_of(variable: Variable, token: int, position: int) -> Any:
+    """What a variable starts as at one position."""
+    if variable.input_init_fn is not None:
+        return variable.input_init_fn(token)
+    return variable.default if variable.position_init_fn is None else variable.position_init_fn(position)
 
 
 def _halted(program: Definition, state: list[Values]) -> bool:
@@ -103,7 +106,7 @@ def _layer(
             if edited[position][name] is not UNSET:
                 reading[name], reason = edited[position][name], None
             if reason is not None:
-                undefined[name] = _complaint(program, name, reason, layer, position)
+                undefined[name] = complaint(program.name, name, reason, layer, position)
         defined = {n: v for n, v in reading.items() if n not in undefined}
         written = run_mlp(program, values | defined, undefined)
         after.append(values | written)
@@ -111,8 +114,9 @@ def _layer(
     return after, readings
 
 
-def _complaint(program: Definition, head: str, reason: Reason, layer: int, position: int) -> Complaint:
-    return lambda: UndefinedAttentionError(program.name, head, reason, layer=layer, position=position)
+def complaint(program: str, head: str, reason: Reason, layer: int, position: int) -> Complaint:
+    """Makes the error of a head that reads nothing and is used."""
+    return lambda: UndefinedAttentionError(program, head, reason, layer=layer, position=position)
 
 
 def read(head: Head, output: Variable, state: list[Values], position: int) -> tuple[Any, Reason | None]:
@@ -127,6 +131,8 @@ def read(head: Head, output: Variable, state: list[Values], position: int) -> tu
     if not places:
         return None, Reason.NO_MATCH
     found = [state[j][head.value] for j in places]
+    if None in found:  # in a `compat` program, the output of an earlier head
+        return None, Reason.NO_MATCH
     if isinstance(output, Numeric):
         average = sum(found) / len(found)
         return average, Reason.BETWEEN if output.blurred(average) else None
@@ -141,11 +147,11 @@ def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complai
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
     mlp = program.mlp
     function = mlp if callable(mlp) else lambda z: z.update(apply_rules(program.domains, mlp, z.seen))
-    written = _called(function, seen, undefined)
+    written = called(function, seen, undefined)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
 
 
-def _called(function: Callable, seen: Values, undefined: Mapping[str, Complaint]) -> Values:
+def called(function: Callable, seen: Values, undefined: Mapping[str, Complaint]) -> Values:
     """What the function writes; raises if it used an undefined reading, even where it caught the error."""
     used: list[Exception] = []
     z = ReferenceAssignment(
@@ -195,6 +201,8 @@ class ReferenceAssignment(MutableMapping):
         self.written: Values = {}
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self.seen:
+            raise ProgramError(unknown(name, self.seen))
         return self.seen[name]
 
     def __setitem__(self, name: str, value: Any) -> None:

@@ -68,16 +68,19 @@ class MLPBuilder:
 
     def set(self, name: str, value: Any) -> None:
         """Add a rule that sets a variable, with the current scope as its antecedent."""
-        if name in self._outputs:
-            raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it.")
-        if name not in self._variables:
-            raise ProgramError(f"a rule sets {name!r}; the variables are {', '.join(self._variables)}.")
+        self._check_target(name)
         if self._scope.get(name, _ABSENT) == value:
             return  # nothing would change
         rule = Rule(tuple(sorted(self._scope.items())), name, value)
         if self._variables[name].code(value) is None:
             raise ProgramError(f"the rule {rule} is out of range: {name!r} takes {self._variables[name].expected}.")
         self.rules.append(rule)
+
+    def _check_target(self, name: str) -> None:
+        if name in self._outputs:
+            raise ProgramError(f"a rule sets {name!r}, which is the output of a head; only attention sets it.")
+        if name not in self._variables:
+            raise ProgramError(f"a rule sets {name!r}; the variables are {', '.join(self._variables)}.")
 
 
 _ABSENT = object()

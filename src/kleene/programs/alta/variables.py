@@ -52,6 +52,7 @@ class Variable:
 class Categorical(Variable):
     """An integer in `0..range-1`, one-hot in the residual stream."""
 
+    default: int = 0
     range: int = 2
 
     @cached_property
@@ -75,9 +76,13 @@ class Categorical(Variable):
 
 @dataclass(frozen=True)
 class Numeric(Variable):
-    """A number in one dimension of the residual stream; the MLP sees the nearest of the declared values."""
+    """A number in one dimension of the residual stream; the MLP sees the nearest of the declared values.
 
-    values: tuple[float, ...] = (0.0, 1.0)
+    Only `compat` has numbers without declared values, and sets, which can be interpreted and not compiled.
+    """
+
+    default: float = 0.0
+    values: tuple[float, ...] = ()
 
     @cached_property
     def domain(self) -> tuple[float, ...]:
@@ -93,7 +98,7 @@ class Numeric(Variable):
 
     def blurred(self, x: Any) -> np.ndarray:
         """Whether each number is too near the middle between two declared values to belong to either."""
-        return blurred(self.values, x)
+        return blurred(self.values or (0.0,), x)
 
     def code(self, value: Any) -> int | None:
         value = unwrapped(value)
@@ -108,6 +113,8 @@ class Numeric(Variable):
 
     @property
     def expected(self) -> str:
+        if not self.values:
+            return "a finite number"
         return f"one of the {len(self.values)} declared numbers from {self.values[0]:g} to {self.values[-1]:g}"
 
 
@@ -115,6 +122,7 @@ class Numeric(Variable):
 class SetValued(Variable):
     """A set of integers in `0..range-1`, multi-hot in the residual stream; a query may be one."""
 
+    default: frozenset[int] = frozenset()
     range: int = 2
     values: tuple[frozenset[int], ...] = ()
 
@@ -133,7 +141,7 @@ class SetValued(Variable):
 
     @property
     def expected(self) -> str:
-        return f"one of its {len(self.values)} declared sets"
+        return f"one of its {len(self.values)} declared sets" if self.values else f"a set of 0..{self.range - 1}"
 
 
 def var(

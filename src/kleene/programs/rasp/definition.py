@@ -7,7 +7,8 @@ from typing import Any
 
 from kleene.errors import InputError, ProgramError
 from kleene.limits import checked_count
-from kleene.notation.words import unboxed
+from kleene.notation.values import unboxed, value_key
+from kleene.notation.words import PrefixedVocabulary
 from kleene.programs.rasp.evaluating import evaluate, evaluated
 from kleene.programs.rasp.expressions import LengthType, SOp
 from kleene.programs.rasp.graph import RASPExpr, parts_of
@@ -55,7 +56,7 @@ class RaspDefinition:
         """The input as a list; an InputError if a token is not in the vocabulary, or there are too many."""
         given = [unboxed(token) for token in tokens]
         for place, token in enumerate(given):
-            if not self._is_known(token):
+            if self._words.place(token) is None:
                 raise InputError(
                     f"{self.name}: the token {token!r} at position {place} is not in the vocabulary, which is "
                     f"{shown_vocabulary(self.vocab)}"
@@ -64,15 +65,9 @@ class RaspDefinition:
             raise InputError(f"{self.name}: the input has {len(given)} tokens, and max_length is {self.max_length}")
         return given
 
-    def _is_known(self, token: Any) -> bool:
-        try:
-            return token in self._known
-        except TypeError:  # lists and other values that cannot be tokens
-            return False
-
     @cached_property
-    def _known(self) -> frozenset:
-        return frozenset(self.vocab)
+    def _words(self) -> PrefixedVocabulary:
+        return PrefixedVocabulary(self.vocab, self.max_length)
 
     def evaluate(self, tokens: Iterable[Any]) -> list:
         """What RASP says, computed without a network and without what the program is compiled from.
@@ -107,13 +102,13 @@ def vocabulary(given: Any) -> tuple:
     seen = set()
     for token in tokens:
         try:
-            twice = token in seen
-            seen.add(token)
+            hash(token)
         except TypeError:
             raise ProgramError(f"the vocabulary has {token!r}, which has no hash; a tuple can be a token") from None
-        if token is None or twice:
-            why = "None is no token" if token is None else f"{token!r} is in it twice (1, 1.0 and True are equal)"
+        if token is None or value_key(token) in seen:
+            why = "None is no token" if token is None else f"{token!r} is in it twice"
             raise ProgramError(f"the vocabulary {shown_vocabulary(tokens)} is refused: {why}")
+        seen.add(value_key(token))
     return tokens
 
 

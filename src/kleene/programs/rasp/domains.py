@@ -10,20 +10,21 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from kleene.errors import ProgramError
-from kleene.notation.words import value_key
+from kleene.errors import FunctionError, ProgramError
+from kleene.notation.values import renewed, value_key
 from kleene.programs.rasp.graph import RaspError, RASPExpr
 
 FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no value there
 MOST_VALUES = 4_000  # of one s-op
 FUSED, LARGEST = 1 << 12, 1 << 18  # combinations in a table of several maps; in any table
 SAME = 1e-12  # numbers whose difference is a smaller part of the greatest of them are one number for a head
-MOST_ALIKE = 100  # lists of arguments that a network cannot tell apart
+MOST_ALIKE = 256  # lists of arguments that a network cannot tell apart
 MOST_RANKED = 1_024  # values among which every pair is compared
+NO_VALUE = type("NoValue", (), {"__repr__": lambda self: "no value"})()
 Twins = Mapping[int, tuple[Any, ...]]  # see `ValueTable`
 
 
@@ -92,16 +93,15 @@ class Atom:
 class ValueTable:
     """The value of an s-op: for every combination of its atoms' codes an index into `values`, or FREE or FAULT.
 
-    `loose`: a whole number among its values may be an int or a float, because means are floats and single values are
-    not, and a network holds both as the same number. `twins` has, for the index of a value, others that RASP may have
-    there and that the network holds as the same number too: floats that differ by rounding.
+    `twins` has, for the index of a value, others that RASP may have there and that the network holds as the same
+    number: an int that may be a float, because means are floats and single values are not; floats that differ by
+    rounding; zeros of both signs.
     """
 
     support: tuple[Atom, ...]
     codes: np.ndarray
     values: tuple[Any, ...]
     inside: np.ndarray = field(repr=False)
-    loose: bool = False
     twins: Twins = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -154,99 +154,109 @@ def combined(
     for table, part in zip(tables, parts):
         joint = joint * len(table.values) + part[known]
     asked, places = np.unique(joint, return_inverse=True)
+    answers = [_result(expr, function, tables, _places(tables, index)) for index in asked.tolist()]
+    for index, answer in zip(asked[::-1].tolist(), answers[::-1]):
+        _refuse_impure(expr, function, tables, _places(tables, index), answer)
     results, values = np.empty(len(asked), dtype=np.int64), Interned(expr)
-    twins: dict[int, dict[Any, None]] = {}
-    for at, index in enumerate(asked.tolist()):
-        which = _places(tables, index)
-        found, others = _result(expr, function, tables, which)
-        results[at] = FAULT if found is None else values.code(found[0])
-        if others:
-            twins.setdefault(int(results[at]), {}).update(dict.fromkeys(others))
+    twins: dict[int, dict[Any, Any]] = {}
+    for at, answer in enumerate(answers):
+        results[at] = values.code(answer[0]) if answer else FAULT
+        if len(answer) > 1:
+            twins.setdefault(int(results[at]), {}).update((value_key(other), other) for other in answer[1:])
     codes = np.where(faulty, FAULT, FREE)
     codes[known] = results[places.reshape(-1)]
     if not values.found and len(asked):
         function(*_arguments(tables, _places(tables, int(asked[0]))))  # no value for anything: let it say why
-    kept = {code: tuple(others) for code, others in twins.items()}
-    loose = any(table.loose for table in tables)
-    return ValueTable(support, codes, tuple(values.found.values()), inside, loose, kept)
+    kept = {code: tuple(others.values()) for code, others in twins.items()}
+    return ValueTable(support, codes, tuple(values.found.values()), inside, kept)
 
 
 def _result(
     expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], which: Sequence[int]
-) -> tuple[tuple[Any] | None, list[Any]]:
-    """The function's value, in a tuple, or None where it has none; and values that differ from it by rounding.
+) -> list[Any]:
+    """The function's value, and then others that differ from it by rounding; nothing where it has none.
 
     Refuses a function that tells apart what a network holds as the same number. Where it raises for some of these, the
     others decide, because RASP has no value there.
     """
-    arguments = _arguments(tables, which)
-    found, used, others = _tried(function, arguments), arguments, []
-    for other in _alike(expr, tables, which, arguments):
-        new = _tried(function, other)
-        if new is None or (found is not None and value_key(new[0]) == value_key(found[0])):
+    found: dict[Any, Any] = {}
+    used: Sequence[Any] = ()
+    for arguments in _alike(expr, tables, which):
+        try:
+            new = function(*arguments)
+        except RaspError:
             continue
-        if found is None:
-            found, used = new, other
-        elif is_rounded(found[0], new[0]):
-            others.append(new[0])
-        else:
-            shown = ", ".join(map(repr, used)), ", ".join(map(repr, other))
+        first = next(iter(found.values()), new)
+        if not is_rounded(first, new):
+            shown = ", ".join(map(repr, used)), ", ".join(map(repr, arguments))
             raise DomainError(
-                f"{expr.described} has another value for {shown[1]} than for {shown[0]}. {why_alike(used, other)}"
+                f"{expr.described} has another value for {shown[1]} than for {shown[0]}. {why_alike(used, arguments)}"
             )
-    return found, others
+        used = used or arguments
+        found.setdefault(value_key(new), new)
+    return list(found.values())
 
 
-def _tried(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any] | None:
-    try:
-        return (function(*arguments),)
-    except RaspError:
-        return None
+def _refuse_impure(
+    expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], which: Sequence[int], answer: list[Any]
+) -> None:
+    """Ask the function again, with new objects of the same values, and refuse it if it answers otherwise."""
+    again = _result(expr, lambda *values: function(*map(renewed, values)), tables, which)
+    if [*map(value_key, again)] == [*map(value_key, answer)]:
+        return
+    pairs = itertools.zip_longest(answer, again, fillvalue=NO_VALUE)
+    one, other = next(pair for pair in pairs if value_key(pair[0]) != value_key(pair[1]))
+    refuse_answers(expr, _arguments(tables, which), one, other)
 
 
-def _alike(
-    expr: RASPExpr, tables: Sequence[ValueTable], which: Sequence[int], arguments: Sequence[Any]
-) -> Iterator[Sequence[Any]]:
-    """Other arguments that a network cannot tell from these; refuses too many."""
-    if any(table.loose for table in tables):
-        floats = [as_float(x, table.loose) for x, table in zip(arguments, tables)]
-        if any(x is not y for x, y in zip(arguments, floats)):
-            yield floats
-    if any(table.twins for table in tables):
-        sets = [(x, *table.twins.get(at, ())) for x, table, at in zip(arguments, tables, which)]
-        if (count := math.prod(map(len, sets))) > MOST_ALIKE:
-            raise DomainError(
-                f"{expr.described} has {count:,} lists of arguments that differ from {', '.join(map(repr, arguments))} "
-                f"only by rounding; the most that are compared is {MOST_ALIKE:,}. round() the numbers first"
-            )
-        yield from itertools.islice(itertools.product(*sets), 1, None)
+def refuse_answers(expr: RASPExpr, arguments: Sequence[Any], one: Any, other: Any) -> NoReturn:
+    """Refuse a function that gave one value for the arguments when it was first asked, and then another."""
+    shown = ", ".join(map(repr, arguments))
+    if type(one) is type(other) and one == other and not isinstance(one, (int, float, str)):
+        raise FunctionError(
+            f"{expr.described} has the values {one!r} and {other!r} for {shown}, which are equal, and nothing shows "
+            f"that they are the same. Return numbers, texts, truth values, None or tuples of them"
+        )
+    raise FunctionError(
+        f"{expr.described} does not answer the same when it is asked again: for {shown} its function gave {one!r} the "
+        f"first time and {other!r} the second. It must depend on its arguments alone, not on chance, on time, on what "
+        f"it has kept from before, or on `is` between numbers, texts or tuples"
+    )
 
 
-def as_float(value: Any, loose: bool) -> Any:
-    """The value as it may also be: an int that can be a mean as a float, in a tuple too; the same object if it is none.
-
-    >>> as_float((1, "a", (2, 0.5)), True)
-    (1.0, 'a', (2.0, 0.5))
-    """
-    if loose and isinstance(value, tuple):
-        parts = tuple(as_float(part, loose) for part in value)
-        return parts if any(x is not y for x, y in zip(value, parts)) else value
-    return float(value) if loose and type(value) is int else value
+def _alike(expr: RASPExpr, tables: Sequence[ValueTable], which: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """All lists of arguments that a network cannot tell from the first; refuses too many."""
+    arguments = _arguments(tables, which)
+    if not any(table.twins for table in tables):
+        yield arguments
+        return
+    sets = [(x, *table.twins.get(at, ())) for x, table, at in zip(arguments, tables, which)]
+    if (count := math.prod(map(len, sets))) > MOST_ALIKE:
+        raise DomainError(
+            f"{expr.described} has {count:,} lists of arguments that differ from {', '.join(map(repr, arguments))} "
+            f"only by rounding; the most that are compared is {MOST_ALIKE:,}. round() the numbers first"
+        )
+    yield from itertools.product(*sets)
 
 
 def is_rounded(one: Any, other: Any) -> bool:
-    """Whether two values differ only by rounding: numbers, or numbers in tuples."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(is_rounded, one, other))
+    """Whether two values are the same, or differ only by rounding: a float from a number, also in tuples."""
     if value_key(one) == value_key(other):
         return True
-    if not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
+    if isinstance(one, tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(is_rounded, one, other))
+    if not isinstance(one, (int, float)) or {type(one), type(other)} not in ({float}, {int, float}):
         return False
-    return float in (type(one), type(other)) and abs(one - other) <= SAME * max(1.0, abs(one))
+    try:
+        return abs(one - other) <= SAME * max(1.0, abs(one))
+    except OverflowError:  # an int that no float can hold
+        return False
 
 
 def why_alike(arguments: Sequence[Any], other: Sequence[Any]) -> str:
     """Why a network cannot tell two lists of arguments apart, and what to do."""
+    if any(x == y == 0 and type(x) is type(y) is float and str(x) != str(y) for x, y in zip(arguments, other)):
+        return "A network averages 0.0 and -0.0 as the same number; add 0.0 first, which makes both 0.0"
     if all(x == y for x, y in zip(arguments, other)):
         return (
             "An aggregate gives a float for a mean and an int for a single value, and a network holds both as the same "
@@ -282,15 +292,14 @@ class Interned:
     def code(self, value: Any) -> int:
         """The index of the value, which is added if it is new; refuses one too many and what cannot be compared."""
         try:
-            key = value_key(value)
-            known = self.found.setdefault(key, value)
+            hash(value)
         except TypeError:
             raise DomainError(
                 f"{self._expr.described} has the value {value!r}; a network holds numbers, texts, truth values, None "
                 f"and tuples of them"
             ) from None
-        if known != known:
-            raise DomainError(f"{self._expr.described} has the value {value!r}, which is no number")
+        key = value_key(value)
+        self.found.setdefault(key, value)
         if len(self.found) > MOST_VALUES:
             raise DomainError(
                 f"{self._expr.described} takes more than {MOST_VALUES:,} values. Use a smaller vocabulary or "

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from kleene.errors import ProgramError
+from kleene.notation.values import unboxed
 from kleene.programs.rasp.graph import Encoding, RaspError, RASPExpr, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import bracketed, function_text
 
@@ -237,7 +238,7 @@ class Full(SOp):
 
     def __init__(self, fill: Any):
         super().__init__()
-        self.fill = fill
+        self.fill = unboxed(fill)
 
     def compute(self, xs: list, of: Mapping[RASPExpr, list], causal: bool) -> list:
         """The value, once for every position."""
@@ -255,7 +256,7 @@ class ConstantSOp(SOp):
 
     def __init__(self, value: Sequence[Any], check_length: bool = True):
         super().__init__()
-        self.value = tuple(value)
+        self.value = tuple(map(unboxed, value))
         self.check_length = check_length
 
     def compute(self, xs: list, of: Mapping[RASPExpr, list], causal: bool) -> list:

@@ -12,9 +12,8 @@ from itertools import count
 from types import FrameType, MappingProxyType
 from typing import Any, Protocol, Self, TypeVar
 
-import numpy as np
-
 from kleene.errors import ProgramError, RunError
+from kleene.notation.values import unboxed
 from kleene.programs.rasp.wording import bare, bracketed, unused
 from kleene.traces.markup import html_table
 
@@ -225,7 +224,7 @@ def applied(expr: RASPExpr, function: Any, *values: Any) -> Any:
         raise RaspError(
             f"{expr.described} has no value for {shown}: its function raised {type(error).__name__}: {error}"
         ) from error
-    return result.item() if isinstance(result, np.generic) else result
+    return unboxed(result)
 
 
 def needs(expr: RASPExpr, argument: Any, wanted: type, name: str) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
+from kleene.notation.values import value_key
 from kleene.notation.words import PrefixedVocabulary
 from kleene.programs.alta.definition import Specification
 from kleene.programs.alta.program import Program, program_of
@@ -218,7 +219,7 @@ class Lowering:
             table = tables[largest]
             atom = self.category(table, part.children[largest].name)
             held = self._identity(atom, table.values)
-            tables[largest] = replace(held, loose=table.loose, twins=table.twins)
+            tables[largest] = replace(held, twins=table.twins)
         return combined(part, function, tables, self.inside)
 
     def _constant(self, part: ConstantSOp) -> ValueTable:
@@ -284,9 +285,9 @@ class Lowering:
         if len(table.support) == 1 and not table.support[0].is_head and isinstance(made, Categorical):
             source, known = table.support[0], mapped >= 0
             is_same = source.size == size and (mapped[known] == np.flatnonzero(known)).all()
-            if is_same and (meanings is None or repr(meanings) == repr(self.meanings.get(source.name))):
+            if is_same and (meanings is None or value_key(meanings) == value_key(self.meanings.get(source.name))):
                 return source
-        key = (tuple(a.name for a in table.support), mapped.tobytes(), type(made), made.domain, repr(meanings))
+        key = (tuple(a.name for a in table.support), mapped.tobytes(), type(made), made.domain, value_key(meanings))
         if key in self._made:
             return self._made[key]
         name = self.fresh(label)
@@ -398,11 +399,11 @@ class Lowering:
         results = tuple(reading.results)
         codes = np.array([FREE if result is Reading.NOWHERE else at for at, result in enumerate(results)])
         if guard is None:
-            return _compact(part, ValueTable((head,), codes, results, self.inside, reading.loose, reading.twins))
+            return _compact(part, ValueTable((head,), codes, results, self.inside, reading.twins))
         codes = np.repeat(codes[:, None], guard.size, axis=1)
         codes[:, list(without)] = len(results)
         results = (*results, part.default)
-        return _compact(part, ValueTable((head, guard), codes, results, self.inside, reading.loose, reading.twins))
+        return _compact(part, ValueTable((head, guard), codes, results, self.inside, reading.twins))
 
     def _guard(self, part: Aggregate, selection: Selection) -> tuple[Atom, frozenset[int]]:
         """What says that nothing is selected, and by which codes: the query itself if it can, otherwise a count."""

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.domains import FAULT, DomainError, ValueTable, as_float, why_alike
+from kleene.notation.values import renewed
+from kleene.programs.rasp.domains import FAULT, NO_VALUE, DomainError, ValueTable, refuse_answers, why_alike
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.selectors import Comparison, Select
 
@@ -48,10 +49,22 @@ def chosen_pairs(selector: Select, keys: ValueTable, queries: ValueTable) -> np.
 
 
 def answers(selector: Select, keys: Sequence[Any], queries: Sequence[Any]) -> Answers:
-    """The predicate of every pair. Comparisons of numbers or texts are made all at once."""
+    """The predicate of every pair, asked twice. Comparisons of numbers or texts are made all at once."""
     together = _compared(selector.predicate, keys, queries) if isinstance(selector.predicate, Comparison) else None
     if together is not None:
         return together
+    chosen, raised = _asked(selector, keys, queries)
+    again = [
+        answer[::-1, ::-1]
+        for answer in _asked(selector, *([*map(renewed, values[::-1])] for values in (keys, queries)))
+    ]
+    for q, k in np.argwhere((chosen != again[0]) | (raised != again[1]))[:1]:
+        told = (NO_VALUE if no[q, k] else bool(yes[q, k]) for yes, no in ((chosen, raised), again))
+        refuse_answers(selector, (keys[k], queries[q]), *told)
+    return chosen, raised
+
+
+def _asked(selector: Select, keys: Sequence[Any], queries: Sequence[Any]) -> Answers:
     chosen, raised = (np.zeros((len(queries), len(keys)), dtype=bool) for _ in range(2))
     predicate = selector.predicate
     for q, query in enumerate(queries):
@@ -78,12 +91,20 @@ def _compared(comparison: Comparison, keys: Sequence[Any], queries: Sequence[Any
     return _ORDERS[comparison](mine[None, :], theirs[:, None]) & ~missing, missing
 
 
-def _equality(keys: Sequence[Any], queries: Sequence[Any]) -> dict[Any, int]:
-    """A number for each value, which equal values share."""
+def _equality(keys: Sequence[Any], queries: Sequence[Any]) -> dict[Any, int] | None:
+    """A number for each value, which equal values share; None if a value has its own idea of what is equal."""
+    if not all(map(_is_plain, (*keys, *queries))):
+        return None
     places: dict[Any, int] = {}
     for value in (*keys, *queries):
         places.setdefault(value, len(places))
     return places
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return value is None or (type(value) in (bool, int, float, str) and value == value)
 
 
 def _order(keys: Sequence[Any], queries: Sequence[Any]) -> dict[Any, int] | None:
@@ -97,21 +118,19 @@ def _order(keys: Sequence[Any], queries: Sequence[Any]) -> dict[Any, int] | None
 
 def _kind(value: Any) -> Any:
     """What values that can be compared with each other share; None for what is in no order."""
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         kinds = tuple(map(_kind, value))
         return None if None in kinds else kinds
-    if isinstance(value, (bool, int, float)):
+    if type(value) in (bool, int, float):
         return "number" if value == value else None
-    return "text" if isinstance(value, str) else None
+    return "text" if type(value) is str else None
 
 
 def _with_alike(table: ValueTable, *, typed: bool) -> tuple[list[Any], np.ndarray]:
     """The values of a table and all that a network holds as one of them, and which of them that is."""
     values, places = list(table.values), list(range(len(table.values)))
     for at, value in enumerate(table.values):
-        others = [*table.twins.get(at, ())]
-        other = as_float(value, typed and table.loose)
-        others += [other] if other is not value else []
+        others = [other for other in table.twins.get(at, ()) if typed or other != value]
         values += others
         places += [at] * len(others)
     return values, np.array(places, dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kleene.notation.words import value_key
+from kleene.notation.values import value_key
 from kleene.programs.rasp.averages import EXACT, Group, held_apart, means
 from kleene.programs.rasp.domains import DomainError, Twins, ValueTable, is_rounded
 from kleene.programs.rasp.selections import Selection
@@ -34,7 +34,6 @@ class Reading:
     guarded: bool
     numbers: Sequence[float] | None = None
     outputs: Sequence[float] = ()
-    loose: bool = False  # see `ValueTable`
     twins: Twins = field(default_factory=dict)  # see `ValueTable`; by index into `results`
     certain: bool = True  # whether it is proven that the head is defined where it is read
     cautious: bool = False  # whether it averages although no input of the sample selects several positions
@@ -88,8 +87,7 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
     largest = max(selection.possible_counts(most))
     groups = means(part, own, largest) if own else []
     _refuse_truths_as_numbers(part, values, largest)
-    reading = _numbers(selection, values, guarded, groups)
-    return replace(reading, loose=values.loose or any(type(value) is int for value in values.values))
+    return _numbers(selection, values, guarded, groups)
 
 
 def _own(values: ValueTable) -> list[int | float]:
@@ -118,7 +116,7 @@ def _places(selection: Selection, values: ValueTable, guarded: bool) -> Reading:
     numbers = [float(at) for at, _ in enumerate(values.values, 1)]
     first = np.take_along_axis(values.seen, selection.seen.argmax(axis=2), axis=1)
     seen = np.where(selection.counts > 0, first, 0)
-    return Reading(values.values, seen, guarded, numbers, numbers, values.loose, values.twins)
+    return Reading(values.values, seen, guarded, numbers, numbers, values.twins)
 
 
 def _refuse_truths_as_numbers(part: Aggregate, values: ValueTable, most: int) -> None:
@@ -126,7 +124,7 @@ def _refuse_truths_as_numbers(part: Aggregate, values: ValueTable, most: int) ->
     known = [x for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)]
     if all(isinstance(x, bool) for x in known):
         return  # only equal ones have a mean of 0 or 1, and that is the truth value
-    for truth in (x for x in known if isinstance(x, bool)):
+    for truth in (x for x in known if type(x) not in (int, float)):
         others = [float(x) for x in known if x is not truth]
         if any(is_rounded(float(truth), x) for group in means(part, others, most) for x in group):
             raise DomainError(
@@ -162,7 +160,7 @@ def _category(selection: Selection, values: ValueTable, guarded: bool) -> Readin
     read = np.take_along_axis(values.seen, first, axis=1)
     seen = np.where(selection.counts > 0, read + 1, 0)
     twins = {at + 1: others for at, others in values.twins.items()}
-    return Reading([Reading.NOWHERE, *values.values], seen, guarded, loose=values.loose, twins=twins)
+    return Reading([Reading.NOWHERE, *values.values], seen, guarded, twins=twins)
 
 
 def _numbers(selection: Selection, values: ValueTable, guarded: bool, groups: Sequence[Group]) -> Reading:
@@ -174,7 +172,7 @@ def _numbers(selection: Selection, values: ValueTable, guarded: bool, groups: Se
     meant = _meanings(values, numbers, groups)
     results = [meant[output][0] for output in outputs]
     twins = {at: tuple(meant[output][1:]) for at, output in enumerate(outputs) if len(meant[output]) > 1}
-    return Reading(results, seen, guarded, numbers, outputs, values.loose, twins)
+    return Reading(results, seen, guarded, numbers, outputs, twins)
 
 
 def _meanings(values: ValueTable, numbers: Sequence[float], groups: Sequence[Group]) -> dict[float, list[Any]]:
@@ -189,5 +187,5 @@ def _meanings(values: ValueTable, numbers: Sequence[float], groups: Sequence[Gro
         meant = found.setdefault(group[0], {})
         for x in group:
             if not any(float(truth) == x for truth in truths) or mixed:
-                meant.setdefault(x, x)
+                meant.setdefault(value_key(x), x)
     return {number: sorted(meant.values(), key=lambda x: x != number) for number, meant in found.items()}

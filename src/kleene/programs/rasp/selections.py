@@ -188,7 +188,7 @@ def _joint(selector: Selector, tables: Sequence[ValueTable]) -> tuple[ValueTable
     different = list(dict.fromkeys(tables))
     if len(different) == 1:
         return tables[0], [np.arange(len(tables[0].values))] * len(tables)
-    indexed = [replace(table, values=tuple(range(len(table.values))), loose=False, twins={}) for table in different]
+    indexed = [replace(table, values=tuple(range(len(table.values))), twins={}) for table in different]
     joint = combined(selector, lambda *codes: codes, indexed, tables[0].inside)
     columns = np.array(joint.values, dtype=np.int64).reshape(-1, len(different))
     return joint, [columns[:, different.index(table)] for table in tables]

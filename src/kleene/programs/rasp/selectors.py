@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from kleene.errors import ProgramError
+from kleene.notation.values import unboxed, value_key
 from kleene.programs.rasp.expressions import Full, SOp
 from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import function_text
@@ -257,7 +258,7 @@ class Aggregate(SOp):
         super().__init__()
         needs(self, selector, Selector, "selector")
         needs(self, sop, SOp, "sop")
-        self.selector, self.sop, self.default = selector, sop, default
+        self.selector, self.sop, self.default = selector, sop, unboxed(default)
         self.children = (selector, sop)
 
     def mean(self, values: Sequence[Any]) -> Any:
@@ -269,7 +270,7 @@ class Aggregate(SOp):
         if not values:
             return self.default
         first = values[0]
-        if all(type(value) is type(first) and value == first for value in values[1:]):
+        if len(values) == 1 or all(value_key(value) == value_key(first) for value in values[1:]):
             return first
         if not all(isinstance(value, (int, float)) for value in values):
             raise RaspError(f"{self.described} selects several values that have no mean: {_listed(values)}")

@@ -101,9 +101,8 @@ def _refuse_shared(functions: Sequence[Callable], trees: Sequence[Tree]) -> None
 def _located(c: Case, target: str, tree: Tree, sizes: Mapping[str, int]) -> Case:
     """The case with a source line that does what it says."""
     for codes in islice(_assignments(c, sizes), WITNESSES):
-        line = tree.leaf(codes).lines.get(target)
-        if line is not None:
-            return Case(c.where, c.action, line)
+        if target in tree.leaf(codes).writes:
+            return Case(c.where, c.action, tree.lines(codes).get(target, 0))
     return c
 
 

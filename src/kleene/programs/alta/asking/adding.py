@@ -105,12 +105,17 @@ class SumSearch:
         """Which function is left for every combination of codes; None where a sum would gain nothing."""
         if math.prod(len(axes[v]) for v in levels) > LARGEST:
             return None
-        flat = [f]
-        for v in levels:
-            flat = [k for g in flat for k in map(self._d.cofactors(g, v).__getitem__, axes[v])]
+        above, flat, last = [f], list[int](), levels[-1]
+        for v in levels[:-1]:
+            above = [k for g in above for k in map(self._d.cofactors(g, v).__getitem__, axes[v])]
         shape = [len(axes[v]) for v in levels]
-        if len(set(flat)) > sum(shape) * 2:
-            return None
+        different, most = set[int](), 2 * sum(shape)
+        for g in above:
+            row = [*map(self._d.cofactors(g, last).__getitem__, axes[last])]
+            different.update(row)
+            if len(different) > most:
+                return None
+            flat += row
         return np.array(flat, dtype=np.int64).reshape(shape)
 
     def _added(self, f: int, levels: tuple[int, ...], axes: Mapping, slid: Mapping) -> Added | None:
@@ -138,25 +143,25 @@ class SumSearch:
         d, (a, b) = self._d, levels
         if len(axes[a]) * len(axes[b]) > LARGEST or d.is_end(kept):
             return None
-        table = [[d.cofactors(row, b)[j] for j in axes[b]] for row in (d.cofactors(f, a)[i] for i in axes[a])]
         copies = [d.copy(level) for level in levels]
         options = [(copies[0], copies[1])]
         if self._target in levels:
             options = [(kept, copies[levels[0] == self._target])]
         for one, other in options:
-            labels = self._labelled(table, one, other, levels, axes)
+            labels = self._labelled(f, one, other, levels, axes)
             if labels is not None and (made := self._by_labels(labels, (one, other), levels, axes)) is not None:
                 return made
         return None
 
-    def _labelled(self, table, one: int, other: int, levels: tuple[int, int], axes: Mapping) -> np.ndarray | None:
+    def _labelled(self, f: int, one: int, other: int, levels: tuple[int, int], axes: Mapping) -> np.ndarray | None:
         """0 where one function is what is left, 1 where the other is, FREE where both are; None where neither is."""
         d, (a, b) = self._d, levels
         labels = np.empty((len(axes[a]), len(axes[b])), dtype=np.int64)
         left = [[d.cofactors(d.cofactors(g, a)[i], b) for i in axes[a]] for g in (one, other)]
-        for x, row in enumerate(table):
-            for y, k in enumerate(row):
-                is_one, is_other = k == left[0][x][axes[b][y]], k == left[1][x][axes[b][y]]
+        for x, i in enumerate(axes[a]):
+            row = d.cofactors(d.cofactors(f, a)[i], b)
+            for y, j in enumerate(axes[b]):
+                is_one, is_other = row[j] == left[0][x][j], row[j] == left[1][x][j]
                 if not (is_one or is_other):
                     return None
                 labels[x, y] = table_sums.FREE if is_one and is_other else int(is_other)

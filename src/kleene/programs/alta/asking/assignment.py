@@ -30,10 +30,11 @@ class Refusal(BaseException):
 class Assignment(dict):
     """The `z` of one run after another. `path` has what was read and which value is its turn, in the order of reads."""
 
-    __slots__ = ("_domains", "_file", "_path", "_refused", "_writes")
+    __slots__ = ("_domains", "_path", "_refused", "_writes")
 
-    def __init__(self, domains: Mapping[str, Sequence[Any]], file: str):
-        for name, value in (("_domains", domains), ("_file", file), ("_path", []), ("_writes", {}), ("_refused", None)):
+    def __init__(self, domains: Mapping[str, Sequence[Any]], values: Mapping[str, Any] | None = None):
+        super().__init__(values or {})
+        for name, value in (("_domains", domains), ("_path", []), ("_writes", {}), ("_refused", None)):
             object.__setattr__(self, name, value)
 
     def __missing__(self, name: Any) -> Any:
@@ -47,12 +48,7 @@ class Assignment(dict):
         return value
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        if type(value) is not int:
-            value = plain(value)
-        frame = _getframe(1)
-        if frame.f_code.co_filename != self._file:
-            frame = _frame_in(self._file, frame)
-        self._writes[name] = value, frame.f_lineno
+        self._writes[name] = value if type(value) is int else plain(value)
 
     # What else a dict does, so that nothing is read or written without notice.
 
@@ -150,7 +146,23 @@ class Assignment(dict):
         raise Refusal(error)
 
 
+class LocatedAssignment(Assignment):
+    """The `z` of one run on known values that notes the lines of a file that write."""
+
+    __slots__ = ("_file", "_lines")
+
+    def __init__(self, domains: Mapping[str, Sequence[Any]], values: Mapping[str, Any], file: str):
+        super().__init__(domains, values)
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "_lines", {})
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        super().__setitem__(name, value)
+        self._lines[name] = _frame_in(self._file, _getframe(1)).f_lineno
+
+
 Assignment.__name__ = Assignment.__qualname__ = "z"  # what Python's own messages call it
+LocatedAssignment.__name__ = LocatedAssignment.__qualname__ = "z"
 
 
 def plain(value: Any) -> Any:

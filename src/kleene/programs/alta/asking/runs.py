@@ -10,12 +10,13 @@ import contextlib
 import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import FunctionError, ProgramError
-from kleene.programs.alta.asking.assignment import Assignment, Refusal, unknown
+from kleene.programs.alta.asking.assignment import Assignment, LocatedAssignment, Refusal, unknown
 from kleene.programs.alta.asking.patience import Lost, Patience
 from kleene.programs.alta.asking.undefined import Undefined, Used
 from kleene.programs.alta.source import first_place, line_of, place, place_of
@@ -31,10 +32,9 @@ MOST_SHOWN = 8  # variables in an error
 
 @dataclass(frozen=True)
 class Leaf:
-    """What a run wrote, in codes, and the lines that wrote it. A run is `used` if it used an undefined reading."""
+    """What a run wrote, in codes. A run is `used` if it used an undefined reading."""
 
     writes: Mapping[str, int] = field(default_factory=dict)
-    lines: Mapping[str, int] = field(default_factory=dict)
     used: bool = False
 
 
@@ -54,6 +54,7 @@ class Tree:
     root: int = 0
     leaves: int = 0  # how many combinations of values were run
     reads: list[str] = field(default_factory=list)  # names in the order in which they were first read
+    lines: Callable[[Mapping[str, int]], Mapping[Any, int]] = lambda codes: {}  # which lines write, for an assignment
 
     def leaf(self, codes: Mapping[str, int]) -> Leaf:
         """The leaf at which an assignment ends; code -1 stands for an undefined head."""
@@ -93,7 +94,7 @@ def ask(
         raise refusal.error from refusal.error.__cause__
     except Lost as lost:
         raise asking.endless(lost, seconds) from None
-    asking.tree.root = root
+    asking.tree.root, asking.tree.lines = root, asking.lines
     return asking.tree
 
 
@@ -123,18 +124,20 @@ class _Asking:
         self._known: dict[Any, int] = {}
         self._leaf_of: dict[Any, int] = {}
         self._read: dict[str, None] = {}
-        self._z = Assignment({}, "")
+        self._z = Assignment({})
 
     def explore(self, *, backwards: bool) -> int:
         """Run the function on all combinations; returns the node that they come to."""
         function, used, leaf_of = self.function, self._used, self._leaf_of
         domains = {n: d[::-1] for n, d in self._domains.items()} if backwards else self._domains
-        self._z = z = Assignment(domains, getattr(getattr(function, "__code__", None), "co_filename", ""))
+        self._z = z = Assignment(domains)
         path, writes, choose, forget = z._path, z._writes, dict.__setitem__, dict.__delitem__
-        self.runs, check_at = 0, 1 << 17
+        runs, check_at, fork = 0, 1 << 17, None
+        name, children, domain = "", list[int](), list[Any]()  # of the innermost fork
         while True:
             writes.clear()
-            used.clear()
+            if used:
+                used.clear()
             try:
                 returned = function(z)
                 if returned is not None and returned is not z and z._refused is None and not used:
@@ -146,15 +149,16 @@ class _Asking:
                 node = self._leaf(writes)
             except (Exception, SystemExit) as error:
                 node = self._raised(error)
-            self.runs += 1
-            if self.runs == check_at:
+            self.runs = runs = runs + 1
+            if runs == check_at:
                 check_at = self._check_bound(check_at)
             while path:
-                name, children = path[-1]
+                if path[-1] is not fork:
+                    fork = name, children = path[-1]
+                    domain = domains[name]
                 children.append(node)
-                domain = domains[name]
-                if len(children) < len(domain):
-                    choose(z, name, domain[len(children)])
+                if (turn := len(children)) < len(domain):
+                    choose(z, name, domain[turn])
                     break
                 path.pop()
                 forget(z, name)
@@ -176,34 +180,33 @@ class _Asking:
             self.tree.nodes.append(node)
         return self._known[key]
 
-    def _leaf(self, writes: Mapping[Any, tuple[Any, int]]) -> int:
+    def _leaf(self, writes: Mapping[Any, Any]) -> int:
         """The leaf of a run that has ended; refuses what it wrote if it cannot be."""
         if self._used:
             return self._kept("used", Leaf(used=True))
         if self._z._refused is not None:
             raise Refusal(self._z._refused)
-        codes, lines = {}, {}
-        for name, (value, line) in writes.items():
-            name = self._written_name(name, line)
-            codes[name], lines[name] = self._code(name, value, line), line
-        frozen = (tuple(sorted(codes.items())), tuple(sorted(lines.items())))
-        self._leaf_of[tuple(writes.items())] = self._kept(frozen, Leaf(codes, lines))
-        return self._kept(frozen, Leaf())
+        codes = {}
+        for given, value in writes.items():
+            name = self._written_name(given)
+            codes[name] = self._code(name, value, given)
+        found = self._leaf_of[tuple(writes.items())] = self._kept(tuple(sorted(codes.items())), Leaf(codes))
+        return found
 
-    def _written_name(self, name: Any, line: int) -> str:
-        name = getattr(name, "value", name) if name not in self.variables else name
+    def _written_name(self, given: Any) -> str:
+        name = getattr(given, "value", given) if given not in self.variables else given
         if name in self.heads:
             raise Refusal(
                 ProgramError(
-                    f"{self._at(line)}: writes to {name!r}, which is the output of a head; only attention sets it. "
+                    f"{self._at(given)}: writes to {name!r}, which is the output of a head; only attention sets it. "
                     f"Keep the value in a variable of its own."
                 )
             )
         if name not in self.variables:
-            raise Refusal(ProgramError(f"{self._at(line)}: {unknown(name, self.variables)}"))
+            raise Refusal(ProgramError(f"{self._at(given)}: {unknown(name, self.variables)}"))
         return name
 
-    def _code(self, name: str, value: Any, line: int) -> int:
+    def _code(self, name: str, value: Any, given: Any) -> int:
         value = value[1] if type(value) is tuple else value
         variable = self.variables[name]
         code = variable.code(value)
@@ -212,7 +215,7 @@ class _Asking:
             where = f" where {situation}" if situation else ""
             raise Refusal(
                 ProgramError(
-                    f"{self._at(line)}: the value written to {name!r} is {value!r}{where}, but {name!r} takes "
+                    f"{self._at(given)}: the value written to {name!r} is {value!r}{where}, but {name!r} takes "
                     f"{variable.expected}. Widen its range, or clip or guard the value."
                 )
             )
@@ -223,9 +226,7 @@ class _Asking:
         if self._used or self._z._refused is not None:
             return self._leaf({})
         if not self.strict:  # as if it wrote every variable out of range
-            line = line_of(self.function, error)
-            codes, lines = dict.fromkeys(self.variables, FAULT), dict.fromkeys(self.variables, line)
-            return self._kept(("raised", line), Leaf(codes, lines))
+            return self._kept("raised", Leaf(dict.fromkeys(self.variables, FAULT)))
         situation = self.situation()
         where = f" (where {situation})" if situation else ""
         raise Refusal(self._error(error, f"raises {type(error).__name__}: {error}{where}")) from error
@@ -239,7 +240,7 @@ class _Asking:
 
     def _returned(self, returned: Any) -> FunctionError:
         return FunctionError(
-            f"{first_place(self.function)}: the function returns a {type(returned).__name__}, which has no effect: "
+            f"{first_place(self.function)}: the function returns a value ({type(returned).__name__}), which has no effect: "
             f"write to z, and return nothing."
         )
 
@@ -289,9 +290,26 @@ class _Asking:
         value = dict.__getitem__(self._z, name)
         return "undefined" if type(value) is Undefined else repr(value)
 
-    def _at(self, line: int) -> str:
-        """The place of a line that was noted earlier, for an error message."""
-        return place(getattr(self.function, "__code__", None), line)
+    def _at(self, name: Any) -> str:
+        """The place that wrote to `name` in this run, for an error message."""
+        values = {read: dict.__getitem__(self._z, read) for read, _ in self._z._path}
+        return place(getattr(self.function, "__code__", None), self._lines_on(values).get(name, 0))
+
+    def lines(self, codes: Mapping[str, int]) -> Mapping[Any, int]:
+        """The lines that write where the variables have these codes."""
+        with quiet():
+            return self._lines_on({name: self._domains[name][code] for name, code in codes.items()})
+
+    def _lines_on(self, values: Mapping[str, Any]) -> Mapping[Any, int]:
+        """The function is run once more: to note lines in every run would take longer than the runs."""
+        z = LocatedAssignment(self._domains, values, getattr(self.function, "__code__", _getframe().f_code).co_filename)
+        try:
+            self.function(z)
+        except (Used, Refusal):
+            pass
+        except (Exception, SystemExit) as error:
+            return dict.fromkeys(self.variables, line_of(self.function, error))
+        return z._lines
 
     def refuse_difference(self, first: int, second: int) -> None:
         """Refuse a function that answered differently when it was run again; reading in another order is no fault."""

@@ -55,32 +55,23 @@ def build() -> Program:
         "filled_left": v_relative("filled", -1),
     }
     return program_spec(
-        variables,
-        heads,
-        _step,
-        "action",
-        len(NAMES),
-        halt=halt_spec("phase", DONE),
-        name="scan",
-        inputs=Commands(tokens, NAMES),
-    )
+        variables, heads, [_step, _move_mark, _write], "action", len(NAMES), halt=halt_spec("phase", DONE),
+        inputs=Commands(tokens, NAMES), name="scan",
+    )  # fmt: skip
 
 
 def _step(z):
+    """What the registers hold next."""
     if z["word_at_mark"] > TURN:
         _read(z)
-        _move_mark(z)
     elif z["phase"] == SEARCH:
-        _move_mark(z)
+        pass
     elif z["turning"]:
-        _write(z, I_TURN_LEFT + z["direction"])
         if z["way"] == OPPOSITE_1:
             z["way"] = OPPOSITE_2
         else:
             z["turning"] = 0
     else:
-        if z["word_at_mark"] < TURN:
-            _write(z, I_WALK + z["word_at_mark"])
         _end_body(z)
 
 
@@ -123,14 +114,15 @@ def _end_body(z):
         z["turning"] = z["way"] != PLAIN
         if z["way"] in (OPPOSITE_2, AROUND_4):
             z["way"] = OPPOSITE_1 if z["way"] == OPPOSITE_2 else AROUND_1
-    else:
-        if z["way"] in (TOWARDS, OPPOSITE_2, AROUND_4):
-            z["way"] = PLAIN
-        _move_mark(z)
+    elif z["way"] in (TOWARDS, OPPOSITE_2, AROUND_4):
+        z["way"] = PLAIN
 
 
 def _move_mark(z):
-    """One to the left; from START back to EOS."""
+    """One to the left, after a word that is no verb, in the search, and after the last body; from START back to EOS."""
+    reading = z["word_at_mark"] > TURN or z["phase"] == SEARCH
+    if not reading and (z["turning"] or z["repeats"] > 0 or z["way"] in (AROUND_1, AROUND_2, AROUND_3)):
+        return
     if z["mark"]:
         z["mark"] = 0
     elif z["cell"] == EOS_CELL:
@@ -140,10 +132,12 @@ def _move_mark(z):
         z["mark"] = 1
 
 
-def _write(z, action):
-    """Into the first memory cell that is free."""
+def _write(z):
+    """A turn or a verb, into the first memory cell that is free."""
+    if z["word_at_mark"] > TURN or z["phase"] == SEARCH or (z["word_at_mark"] == TURN and not z["turning"]):
+        return
     if z["cell"] == MEMORY_CELL and not z["filled"] and z["filled_left"] and z["action"] == NOTHING:
-        z["action"] = action
+        z["action"] = I_TURN_LEFT + z["direction"] if z["turning"] else I_WALK + z["word_at_mark"]
         z["filled"] = 1
 
 

@@ -1,0 +1,111 @@
+"""A program with ALTA's own semantics, and the calls that build one, which also take the names in the ALTA paper."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ParamSpec
+
+from kleene.errors import ProgramError
+from kleene.programs.alta.compat.mlp import MLP, Rule
+from kleene.programs.alta.compat.specs import AttentionHeadSpec, MLPFunc, head_spec, resolved
+from kleene.programs.alta.definition import Halt
+from kleene.programs.alta.program import Program
+from kleene.programs.alta.variables import Categorical, Head, SetValued, Variable
+
+IN_THE_PAPER = {
+    "vars": "variables", "output": "output_name", "halt_spec": "halt", "pos_range": "position_range"
+}  # fmt: skip
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, repr=False)
+class AltaProgram:
+    """A program with ALTA's own semantics. `variables` includes the heads' outputs; `outputs` names the output."""
+
+    variables: Mapping[str, Variable]
+    input_range: int
+    position_range: int | None
+    outputs: str
+    heads: Mapping[str, Head]
+    mlp: MLP
+    halt_spec: Halt | None = None
+    name: str = field(default="program", compare=False)
+
+    def __post_init__(self) -> None:
+        output, halt = self.outputs, self.halt_spec
+        known = {n: v for n, v in self.variables.items() if n not in self.heads}
+        if output not in known or isinstance(known[output], SetValued):
+            raise ProgramError(f"{self.name}: the output {output!r} must be a categorical or numeric variable")
+        if halt is not None and not isinstance(known.get(halt.variable), Categorical):
+            raise ProgramError(f"{self.name}: it halts on {halt.variable!r}, which is not a categorical variable")
+
+    def __repr__(self) -> str:
+        return f"<ALTA program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads>"
+
+    @property
+    def head_specs(self) -> list[AttentionHeadSpec]:
+        """The heads as ALTA describes them."""
+        return [head_spec(name, head, self.variables[name]) for name, head in self.heads.items()]
+
+    @cached_property
+    def lowered(self) -> Program:
+        """The same program as Kleene's `Program`, which can be compiled, checked and certified.
+
+        Raises a ProgramError that says why where there is none.
+        """
+        from kleene.programs.alta.compat.lowering import lower  # which needs this class
+
+        return lower(self)
+
+
+def with_the_paper_s_names(build: Callable[P, AltaProgram]) -> Callable[P, AltaProgram]:
+    """The call, which also takes the parameter names of the paper's listings."""
+
+    @functools.wraps(build)
+    def built(*args: P.args, **given: P.kwargs) -> AltaProgram:
+        for name in [n for n in given if n in IN_THE_PAPER]:
+            if IN_THE_PAPER[name] in given:
+                raise ProgramError(f"{name!r} and {IN_THE_PAPER[name]!r} mean the same: give one of the two")
+            given[IN_THE_PAPER[name]] = given.pop(name)
+        return build(*args, **given)
+
+    return built
+
+
+@with_the_paper_s_names
+def program_spec(
+    variables: Mapping[str, Variable],
+    heads: Mapping[str, Head],
+    ffn_fn: MLPFunc,
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: Halt | None = None,
+    generate_rules: bool = True,
+) -> AltaProgram:
+    """A program whose MLP is a Python function.
+
+    With `generate_rules` the MLP is the set of rules of the function, which are made only if they are asked for;
+    otherwise the function itself is called, on numbers and sets that need not be declared.
+    """
+    known, made = resolved(variables, heads)
+    mlp = MLP(known, made, ffn_fn, plain=not generate_rules)
+    name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
+    return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, name)
+
+
+@with_the_paper_s_names
+def program_spec_from_rules(
+    variables: Mapping[str, Variable],
+    heads: Mapping[str, Head],
+    rules: Iterable[Rule],
+    output_name: str,
+    input_range: int,
+    position_range: int | None = None,
+    halt: Halt | None = None,
+) -> AltaProgram:
+    """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
+    known, made = resolved(variables, heads)
+    mlp = MLP(known, made, rules=tuple(rules))
+    return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, f"program for {output_name}")
