@@ -53,7 +53,7 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
         except Exception as error:
             called = getattr(reference, "__name__", "the reference")
             raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
-        return output_difference(mine.output, answer, "the plain reference", same=_same_or_equal)
+        return output_difference(mine.output, answer, "the plain reference", _same_or_equal)
 
     return {"RASP": evaluation} | ({} if reference is None else {REFERENCE: plain})
 
@@ -64,7 +64,7 @@ def _same_or_equal(found: Any, expected: Any) -> bool:
 
 
 def output_difference(
-    found: list, expected: list, source: str, *, same: Callable[[Any, Any], bool] = is_same
+    found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same
 ) -> str | None:
     """How an output differs from the expected one, floats up to rounding."""
     agree = len(found) == len(expected) and all(map(same, found, expected))

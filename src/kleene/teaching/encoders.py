@@ -6,6 +6,7 @@ from typing import Any
 from kleene.errors import InputError
 from kleene.machines.transformer.encoder import EncoderTransformer
 from kleene.programs.alta import Program
+from kleene.programs.alta.inputs import is_free
 from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.lesson import Lesson, perfect
 from kleene.teaching.optimisers import optimiser_of
@@ -54,7 +55,7 @@ def encoder_lesson(
     check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
     check_answer(answer)
     check_positions(positions)
-    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS
+    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS and is_free(program.words)
     program, sample = taught_program(program, inputs)
     longest = usual_longest(sample) if longest is None else longest
     lengths = test_lengths(longest, lengths)

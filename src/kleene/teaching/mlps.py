@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from kleene.errors import InputError
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, kept_width, mlp_features
 from kleene.programs.alta import Program
+from kleene.programs.alta.inputs import is_free
 from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
@@ -182,9 +183,10 @@ def mlp_lesson(
     """The lesson of an MLP that learns a program's transitions, while attention is compiled.
 
     The pairs are those of the program's runs on `words`, or on `pool` random words of each size from 1 to `longest`,
-    drawn from `inputs` (as of `alta.program_spec`) or from those that the program declares. Without `inputs`, words of
-    the four parity programs have every number of ones about equally often. The tests are on `lengths`, by default up to
-    twice the longest. The program's output is asked for at all positions, or with `answer="last"` at the last.
+    drawn from `inputs` (as of `alta.program_spec`) or from those that the program declares. Words of the four parity
+    programs have every number of ones about equally often, unless there are `inputs`. The tests are on `lengths`, by
+    default up to twice the longest. The program's output is asked for at all positions, or with `answer="last"` at the
+    last.
 
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
@@ -193,7 +195,7 @@ def mlp_lesson(
     """
     if words is not None and isinstance(program, RaspProgram):
         words = [program.lowered.check_input(word) for word in words]
-    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS
+    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS and is_free(program.words)
     program, sample = taught_program(program, inputs)
     sample = ones_evenly(sample) if is_parity else sample
     longest = usual_longest(sample) if longest is None else longest

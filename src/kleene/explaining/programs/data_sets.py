@@ -15,6 +15,7 @@ from typing import Any
 from kleene.errors import InputError
 from kleene.files import MOST_TEXT, read_bytes
 from kleene.notation.console import Entry, typed_tokens
+from kleene.programs.alta.inputs import is_free
 from kleene.programs.alta.program import Program
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.program import RaspProgram
@@ -247,8 +248,7 @@ def _drawn(
 
 
 def _may_be_bits(source: InputSource) -> bool:
-    free = getattr(source.program.words, "free", False)
-    return free and source.program.input_range <= 3 and source.expression is None
+    return is_free(source.program.words) and source.program.input_range <= 3 and source.expression is None
 
 
 def _first_bit(tokens: Sequence[int]) -> int | None:

@@ -41,7 +41,7 @@ class AllWords:
 
     tokens: Sequence[Any]
     longest: int | None = None
-    free = True  # every mix of the symbols is an input, behind the start if there is one
+    free = True  # see `is_free`
 
     def sample(self, rng: random.Random, size: int) -> list[Any]:
         return [self.tokens[rng.randrange(len(self.tokens))] for _ in range(self._length(size))]
@@ -163,6 +163,11 @@ def declared(given: Any, tokens: Mapping[str, Any], longest: int | None = None) 
             f"a regular expression"
         )
     return Drawn(cast(Sample, given), longest)
+
+
+def is_free(inputs: Inputs) -> bool:
+    """Whether every mix of the symbols is an input, behind the start if there is one, as in words of bits."""
+    return getattr(inputs, "free", False)
 
 
 def some_inputs(inputs: Inputs, samples: int, largest: int, seed: int) -> list[list[Any]]:

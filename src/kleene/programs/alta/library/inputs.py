@@ -43,7 +43,7 @@ class Row:
     longest: int | None = None
     start: int | None = None
     start_symbol: str | None = None  # the user may type it in front, too
-    free = True  # as of `AllWords`
+    free = True  # every mix of the symbols is an input: see `kleene.programs.alta.inputs`
 
     def read(self, words: Sequence[str]) -> list[int]:
         text = "".join(words)
