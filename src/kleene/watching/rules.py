@@ -87,9 +87,9 @@ def _distinct(given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _fired(program: Program, codes: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:
-    """For every assignment the numbers of the cases that hold, counted through all variables."""
+    """For every assignment the numbers of the cases that change something, counted through all variables."""
     view = View(codes)
-    held = [view.holds(c) for cases in program.updates.values() for c in cases]
+    held = [view.changes(c, name) for name, cases in program.updates.items() for c in cases]
     table = np.stack(held, axis=1) if held else np.zeros((len(next(iter(codes.values()))), 0), dtype=bool)
     return [tuple(np.flatnonzero(row).tolist()) for row in table]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.units import compact_units
-from kleene.programs.alta.cases import Case, View, act
+from kleene.programs.alta.cases import Case, View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.programs.alta.wording import action_text, condition_text
@@ -117,7 +117,7 @@ def _fired(program: Program, trace: Trace) -> Counter:
         view = View(codes)
         for name, cases in program.updates.items():
             for i, c in enumerate(cases):
-                count[name, i] += int((view.holds(c) & (act(c, codes) != codes[name])).sum())
+                count[name, i] += int(view.changes(c, name).sum())
     return count
 
 

@@ -253,6 +253,10 @@ class View:
             result = found if result is None else result & found
         return np.ones(next(iter(self.codes.values())).shape, dtype=bool) if result is None else result
 
+    def changes(self, c: Case, target: str) -> np.ndarray:
+        """Where the case holds and writes something else than its target has."""
+        return self.holds(c) & (act(c, self.codes) != self.codes[target])
+
     def condition(self, feature: Feature, allowed: frozenset[int]) -> np.ndarray:
         """Where the feature has one of the allowed values."""
         key = (feature, allowed)

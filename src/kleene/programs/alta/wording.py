@@ -179,10 +179,13 @@ class _Words:
         if isinstance(action.feature, Sum):
             return self._of_sum(action.feature, action, domain)
         values = self.program.domains[action.feature].domain
-        pairs = [(values[code], domain[new]) for code, new in action.codes]
+        met = self.case.conditions.get(action.feature, range(len(values)))
+        pairs = [(values[code], domain[new]) for code, new in action.codes if code in met]
+        if len({new for _, new in pairs}) == 1:
+            return shown(pairs[0][1])
         if all(old == new or (_numbers([old, new]) and math.isclose(old, new)) for old, new in pairs):
             return action.feature
-        codes = {action.feature: [code for code, _ in action.codes]}
+        codes = {action.feature: [code for code, _ in action.codes if code in met]}
         text = self._of_values(codes, np.array([new for _, new in pairs], dtype=object)) if _numbers(values) else None
         if text is not None:
             return text
