@@ -62,7 +62,8 @@ def test_programs_of_the_library_and_their_networks_agree_under_random_edits(nam
     program = entry.build()
     network, rng = kleene.compile(program), random.Random(name)
     sizes = (2,) if name in LARGE else (2, 3, 4, 5, 2, 3, 4, 5)
-    compared = [compare(program, network, entry.sample(rng, n), rng, reference=name not in LARGE) for n in sizes]
+    words = [program.inputs.sample(rng, n) for n in sizes]
+    compared = [compare(program, network, word, rng, reference=name not in LARGE) for word in words]
     assert any(compared)
 
 
@@ -71,7 +72,7 @@ def test_edits_in_jax_give_the_trace_of_the_program(dtype):
     entry, rng = get("shuffle_dyck_2"), random.Random(3)
     program = entry.build()
     network = kleene.compile(program, dtype=dtype)
-    words = [entry.sample(rng, size) for size in (3, 5, 4)]
+    words = [entry.build().inputs.sample(rng, size) for size in (3, 5, 4)]
     plain = program.run_batch(words)
     edits = [[Edit(name, layer=1, position=1, value=program.domains[name].domain[-1])] for name in program.domains][:3]
     assert len(edits) == len(words)

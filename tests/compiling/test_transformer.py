@@ -96,7 +96,7 @@ def test_jax_gives_the_same_traces_as_the_interpreter_for_every_number_type(name
     entry = get(name)
     program = entry.build()
     network = kleene.compile(program, dtype=dtype)
-    inputs = [entry.sample(random.Random(i), 1 + i) for i in range(6)]
+    inputs = [entry.build().inputs.sample(random.Random(i), 1 + i) for i in range(6)]
     ours, theirs = program.run_batch(inputs), network.run_batch(inputs, backend="jax", attention=attention)
     for a, b in zip(ours, theirs):
         assert a.difference(b) is None

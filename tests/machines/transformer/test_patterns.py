@@ -25,7 +25,7 @@ def test_a_pattern_reads_what_the_head_read(name, backend):
     entry = get(name)
     network = kleene.compile(entry.build())
     values = {name: head.value for name, head in entry.build().heads.items()}
-    trace = network.run_batch([entry.sample(random.Random(n), 4) for n in range(2)], backend=backend)[1]
+    trace = network.run_batch([entry.build().inputs.sample(random.Random(n), 4) for n in range(2)], backend=backend)[1]
     patterns = trace.attention
     assert patterns.heads == network.layout.heads
     assert np.allclose(patterns.weights.sum(axis=-1), 1)
@@ -52,7 +52,7 @@ def test_the_patterns_from_a_trace_are_those_that_softmax_attention_computed():
 
 @pytest.mark.parametrize("name", ["sort", "addition", "most_frequent_sort", "shuffle_dyck_2"])
 def test_program_and_network_have_the_same_patterns_wherever_a_head_reads_something(name):
-    program, word = get(name).build(), get(name).sample(random.Random(3), 4)
+    program, word = get(name).build(), get(name).build().inputs.sample(random.Random(3), 4)
     network = kleene.compile(program)
     edits = [Edit("number", layer=1, position=0, value=0)] if name == "sort" else []
     ours, theirs = (subject.run(word, edits=edits).attention for subject in (program, network))
