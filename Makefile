@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-clusters test-browser test-torch docs notebooks lint bench clean
+.PHONY: setup demo test snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
 
 setup: .venv/.installed
 
@@ -22,6 +22,11 @@ lint: setup
 
 test: lint
 	$(BIN)/python -m pytest
+
+# Snapshots taken again where answers changed on purpose; the reason goes into the commit. `make snapshots K=rules` takes
+# those whose names have the words.
+snapshots: setup
+	$(BIN)/python -m tests.snapshots -q $(if $(K),-k "$(K)")
 
 # Workers and clusters that are started and killed: a minute of its own.
 test-clusters: setup

@@ -460,6 +460,7 @@ def test_tokens_that_are_equal_and_not_the_same_are_tokens_of_their_own(vocab, t
     told = rasp.SequenceMap(lambda token, at: f"{token!r} at {at}", rasp.tokens, rasp.indices)
     network = kleene.compile(told, vocab=vocab, max_length=3)
     saved = kleene.load(network.save(tmp_path / "told.safetensors"))
+    assert saved.layout == network.layout
     for xs in product(vocab, repeat=2):
         assert network.run(xs).output == saved.run(xs).output == told(xs) == [f"{x!r} at {i}" for i, x in enumerate(xs)]
     assert kleene.check(told, vocab=vocab, max_length=3)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import kleene
 from kleene.errors import CompileError, RunError
 from kleene.machines.transformer.parameters import read_segment
+from kleene.programs import rasp
 from kleene.programs.alta.library import entries, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
 from kleene.programs.alta.variables import SetValued
@@ -213,3 +214,9 @@ def test_bad_input_is_refused_by_the_model():
         model.run([7])
     with pytest.raises(RuntimeError, match="the head 'parity_left' is undefined"):
         model.run([1, 1])
+
+
+def test_words_that_are_equal_and_not_the_same_are_words_of_their_own():
+    vocab = (1, 1.0, True, -0.0, 0.0, "1", (1,), (True,))
+    told = kleene.compile(rasp.Map(repr, rasp.tokens), vocab=vocab, max_length=len(vocab))
+    assert told.to_torch().run(vocab) == told.run(vocab).output == [*map(repr, vocab)]

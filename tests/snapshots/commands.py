@@ -9,6 +9,7 @@ from typing import Any
 from tests.command_line import Result
 from tests.snapshots.normalising import normalised, text
 from tests.snapshots.pages import written_file
+from tests.snapshots.storing import FAULT
 
 
 def outcome(command: Mapping[str, Any], folder: Path, run: Callable[..., Result]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def outcome(command: Mapping[str, Any], folder: Path, run: Callable[..., Result]
     result = run(*shlex.split(command["run"]))
     assert "an error of Kleene's own" not in result.err
     answer = {"run": command["run"], "status": result.status}
-    answer |= {"fault": command["fault"]} if "fault" in command else {}
+    answer |= {FAULT: command[FAULT]} if FAULT in command else {}
     answer |= {"out": normalised(_parsed(result.out), folder)}
     answer |= {"err": text(result.err, folder)} if result.err else {}
     if "shows" in command:

@@ -6,7 +6,9 @@ from itertools import islice
 from typing import Any
 
 EXACT = 1e-6  # relative; compiled networks and arithmetic
-TRAINED = 1e-4  # relative; what a few updates of training lead to
+# Relative; what a few updates of training lead to. Sums of floats are ordered as the CPU and XLA's flags have it, and
+# Adam divides by small gradients. A change of the training itself moves losses by a hundredth or more.
+TRAINED = 1e-4
 SHOWN = 8  # differences in a message
 WIDTH = 100  # characters of a value in a message
 

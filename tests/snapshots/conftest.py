@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.snapshots.storing import summary
 from tests.typechecking import paused
 
 
@@ -20,3 +21,9 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("KLEENE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say what was taken again and which known faults the snapshots hold; with workers, only `make snapshots` can."""
+    for line in summary():
+        terminalreporter.write_line(line)

@@ -2,8 +2,9 @@
 
 import json
 
-from kleene.cli import app
 from typer.testing import CliRunner
+
+from kleene.cli import app
 
 
 def examples() -> dict[str, list[str]]:

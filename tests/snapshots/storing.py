@@ -10,7 +10,11 @@ from tests.snapshots.comparing import EXACT, first_differences
 
 STORED = Path(__file__).parent / "stored"
 REWRITE = "KLEENE_REWRITE_SNAPSHOTS"  # set by `python -m tests.snapshots`
+FAULT = "fault"  # the key of an answer under which a known fault is declared
 WIDEST = 110  # characters of a list or object that stands on one line of a file
+
+TAKEN: dict[str, list[str]] = {}  # snapshots that were taken again, with their first differences
+FAULTS: dict[str, str] = {}  # snapshots that hold a known fault, and which
 
 
 def compare(name: str, answer: Any, *, tolerance: float = EXACT) -> None:
@@ -24,11 +28,15 @@ def compare(name: str, answer: Any, *, tolerance: float = EXACT) -> None:
         found = first_differences(json.loads(file.read_text()), answer, tolerance)
     else:
         found = ["there is no such snapshot yet"]
+    fault = answer.get(FAULT) if isinstance(answer, dict) else None
+    if fault is not None:
+        FAULTS[name] = fault
     if found and rewriting():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(written(answer) + "\n")
+        TAKEN[name] = found
     elif found:
-        raise AssertionError(message(name, found))
+        raise AssertionError(message(name, found, fault))
 
 
 def stored_file(name: str) -> Path:
@@ -41,15 +49,22 @@ def rewriting() -> bool:
     return REWRITE in os.environ
 
 
-def message(name: str, found: list[str]) -> str:
-    """What a failed test says: which snapshot, the first differences, and how to take it again."""
+def message(name: str, found: list[str], fault: str | None = None) -> str:
+    """What a failed test says: which snapshot, the first differences, a known fault, and how to take it again."""
     lines = "\n".join(f"  {line}" for line in found)
+    lines += "" if fault is None else f"\n  Its known fault: {fault} If that is mended, remove `fault` from its entry."
     group, _, last = name.partition("/")
     return (
         f"snapshot {name!r} differs (old → new):\n{lines}\n"
         f'If this is on purpose: python -m tests.snapshots -k "{group} and {last}", '
         f"and say why in the commit."
     )
+
+
+def summary() -> list[str]:
+    """Lines on what was taken again, with the first differences, and on the known faults that were met."""
+    taken = [line for name, found in TAKEN.items() for line in (f"taken again: {name}", *(f"  {one}" for one in found))]
+    return taken + [f"known fault: {name}: {fault}" for name, fault in FAULTS.items()]
 
 
 def left_over(group: str, names: list[str]) -> list[Path]:

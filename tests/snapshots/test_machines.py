@@ -7,9 +7,9 @@ from pathlib import Path
 from shutil import copy
 from typing import Any
 
-import kleene
 import pytest
 
+import kleene
 from tests.snapshots import traces
 from tests.snapshots.comparing import EXACT, first_differences
 from tests.snapshots.files import described
@@ -54,8 +54,9 @@ def test_machines(name: str, tmp_path: Path):
     found = first_differences(described(stored), described(saved), EXACT)
     if found and rewriting():
         copy(saved, stored)
-    answer = {"machine": normalised(machine.as_json()), "file": described(saved)}
-    answer |= {} if INPUTS[name] is None else {"input": INPUTS[name], "trace": traces.described(machine.run(INPUTS[name]))}
+    answer: dict[str, Any] = {"machine": normalised(machine.as_json()), "file": described(saved)}
+    if INPUTS[name] is not None:
+        answer |= {"input": INPUTS[name], "trace": traces.described(machine.run(INPUTS[name]))}
     compare(f"machines/{name}", answer)
     assert not found or rewriting(), f"{stored.name} is saved in another way than it was: {found}"
 

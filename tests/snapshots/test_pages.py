@@ -4,9 +4,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import kleene
 import pytest
 
+import kleene
 from tests.snapshots.commands import outcome
 from tests.snapshots.pages import assets
 from tests.snapshots.storing import compare, left_over

@@ -1,8 +1,8 @@
 """Traces of all programs of the library on their examples, and of the networks that are compiled from them."""
 
-import kleene
 import pytest
 
+import kleene
 from tests.snapshots.library import examples, file_name
 from tests.snapshots.storing import compare, left_over
 from tests.snapshots.traces import attention, described

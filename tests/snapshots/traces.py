@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 import kleene
-
 from tests.snapshots.normalising import normalised
 from tests.snapshots.packing import packed
 

@@ -90,8 +90,7 @@ def test_words_that_a_user_draws_are_taught_and_tested_as_they_are(program):
 
 @pytest.mark.parametrize("name", ["shuffle_dyck_1", "sort", "parity_relative"])
 def test_words_of_the_library_are_drawn_as_it_says_and_evenly_by_ones_only_in_parity(name):
-    program = get(name).build()
-    sample = program.inputs.sample
+    program, sample = get(name).build(), get(name).build().inputs.sample
     taught = mlp_lesson(program, **SMALL)
     expected = pool_of(program, ones_evenly(sample) if name in PROGRAMS else sample, taught.lengths, TEST_WORDS, seed=1)
     assert taught.facts()["data"][1] == expected.digest

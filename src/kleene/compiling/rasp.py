@@ -15,9 +15,9 @@ from kleene.errors import InputError
 from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
-from kleene.notation.values import is_same
 from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
+from kleene.traces.values import is_same
 
 
 def compile_rasp(program: RaspProgram, **options: Any) -> UniversalTransformer | UnrolledTransformer:

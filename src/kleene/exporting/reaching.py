@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from kleene.programs.alta.asking import Functions
 from kleene.programs.alta.source import INSTALLED, PLAIN
 from kleene.programs.rasp.graph import RASPExpr, parts_of
 from kleene.programs.rasp.wording import function_text
@@ -153,6 +154,9 @@ def _plain_functions(value: Any) -> Iterator[FunctionType]:
         yield from _plain_functions(value.func)
     elif isinstance(value, MethodType):
         yield from _plain_functions(value.__func__)
+    elif isinstance(value, Functions):
+        for one in value.functions:
+            yield from _plain_functions(one)
     elif callable(getattr(value, "__wrapped__", None)):
         yield from _plain_functions(value.__wrapped__)
     elif isinstance(value, FunctionType):

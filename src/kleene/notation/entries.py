@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kleene.notation.values import value_key
 from kleene.traces import Channel
+from kleene.traces.values import value_key
 
 DIGITS = 18  # of a code that a person types
 

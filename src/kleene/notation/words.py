@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from kleene.errors import InputError, ProgramError
-from kleene.notation.values import unboxed, value_key
 from kleene.traces.channels import Meaning
+from kleene.traces.values import unboxed, value_key
 
 Word = str | Iterable[str]  # a string, one symbol a character, or symbols
 
@@ -143,6 +143,9 @@ class PrefixedVocabulary:
 
     values: tuple[Meaning, ...]
     longest: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", unboxed(self.values))
 
     def codes(self, sequence: Any, name: str) -> list[int]:
         """The tokens of an input with the start before them; refuses one that is too long or has other words.

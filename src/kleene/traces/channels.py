@@ -6,6 +6,8 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
+from kleene.traces.values import unboxed
+
 Kind = Literal["category", "number", "set", "distribution", "vector"]
 
 NOTHING = -1  # the code of an undefined category; an undefined number is NaN
@@ -59,6 +61,8 @@ class Channel:
             raise ValueError(
                 f"channel {self.name!r} is of kind {self.kind!r}; the kinds are {', '.join(get_args(Kind))}"
             )
+        if self.meanings is not None:
+            object.__setattr__(self, "meanings", unboxed(self.meanings))
 
     @property
     def entry_shape(self) -> tuple[int, ...]:

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kleene.errors import ProgramError
-from kleene.notation.values import value_key
 from kleene.programs import rasp
 from kleene.programs.rasp import lib
 from kleene.programs.rasp.lowering import Lowering
 from kleene.programs.rasp.random_programs import random_program
 from kleene.programs.rasp.separation import most_positions, selects_equal
+from kleene.traces.values import value_key
 from tests.programs.rasp.wild_programs import wild_program
 
 TOKENS, INDICES, COMPARED = rasp.tokens, rasp.indices, rasp.Comparison

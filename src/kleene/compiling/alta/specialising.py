@@ -20,10 +20,10 @@ def specialised(program: Program, sets: Sets, live: Iterable[str], looked_at: It
 
     `looked_at` are the heads that the MLP may look at where they are undefined.
     """
-    wanted = set(live)
+    wanted, undefined = set(live), set(looked_at)
     updates = {t: _updates(program, t, sets) for t in program.updates if t in wanted}
     updates = {t: cases for t, cases in updates.items() if cases}
-    reads = {h: tests_of(program.reads[h], sets) for h in looked_at}
+    reads = {h: tests_of(cases, sets) for h, cases in program.reads.items() if h in undefined}
     faults = {t: found for t, cases in program.faults.items() if (found := tests_of(cases, sets))}
     groups = [*updates.values(), *reads.values(), *faults.values()]
     used = {name for cases in groups for c in cases for name in c.variables} | set(reads)

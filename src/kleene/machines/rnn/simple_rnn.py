@@ -190,12 +190,11 @@ class SimpleRNN(Shown, eqx.Module):
             raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
         if np.dtype(dtype) not in FLOATS:
             raise CompileError(f"a network's floats are float16, float32 or float64, not {np.dtype(dtype)}")
-        arrays = {}
+        fields: dict[str, Any] = {**self.description(), "unrounded": not round}
         for name, matrix in self.weights().items():
             dense = matrix.to_float(dtype, round=round, name=name)
-            arrays[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
-        fields = {**self.description(), "unrounded": not round}
-        return SimpleRNN(**arrays, **fields)
+            fields[name] = dense if len(WEIGHTS[name]) == 2 else dense[:, 0]
+        return SimpleRNN(**fields)
 
     def longest_exact(self) -> int | None:
         """The length up to which no word is rounded: None if no word ever is, -1 if even the empty one is.

@@ -279,28 +279,36 @@ def v_relative(
 relative_v = v_relative  # the name in the ALTA paper
 
 
-def resolve_heads(program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head]) -> dict[str, Variable]:
-    """The output variable of every head; refuses heads whose query, key or value is missing or does not fit."""
+def resolve_heads(
+    program: str, variables: Mapping[str, Variable], heads: Mapping[str, Head], *, in_order: bool = False
+) -> dict[str, Variable]:
+    """The output variable of every head; refuses heads whose query, key or value is missing or does not fit.
+
+    Where heads run `in_order`, they may use what earlier ones have read.
+    """
     outputs: dict[str, Variable] = {}
     for name, head in heads.items():
         where = f"program {program!r}, head {name!r}"
+        known = {**variables, **outputs} if in_order else variables
         if name in variables:
             raise ProgramError(f"{where}: a variable has this name already; rename one of the two.")
         for role, of in (("query", head.query), ("key", head.key), ("value", head.value)):
-            if of in heads:
-                raise ProgramError(
-                    f"{where}: the {role} is {of!r}, the output of a head, which is always undefined when attention "
-                    f"runs. Copy it into a variable in the MLP and use that in the next layer."
+            if of in heads and of not in known:
+                late = "a head that comes later, and heads run in order. Put that head first."
+                empty = (
+                    "a head, which is always undefined when attention runs. Copy it into a variable in the MLP and use "
+                    "that in the next layer."
                 )
-            if of is not None and of not in variables:
-                raise ProgramError(f"{where}: the {role} {of!r} is not a variable; there are {', '.join(variables)}.")
+                raise ProgramError(f"{where}: the {role} is {of!r}, the output of {late if in_order else empty}")
+            if of is not None and of not in known:
+                raise ProgramError(f"{where}: the {role} {of!r} is not a variable; there are {', '.join(known)}.")
         if (head.query is None) != (head.key is None):
             raise ProgramError(f"{where}: give both a query and a key, or neither.")
-        if head.query is not None and isinstance(variables[head.query], Numeric):
+        if head.query is not None and isinstance(known[head.query], Numeric):
             raise ProgramError(f"{where}: the query {head.query!r} is numeric; it must be categorical or a set.")
-        if head.key is not None and not isinstance(variables[head.key], Categorical):
+        if head.key is not None and not isinstance(known[head.key], Categorical):
             raise ProgramError(f"{where}: the key {head.key!r} must be categorical.")
-        outputs[name] = _output_of(where, head, variables[head.value])
+        outputs[name] = _output_of(where, head, known[head.value])
     return outputs
 
 

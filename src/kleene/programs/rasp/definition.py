@@ -7,11 +7,11 @@ from typing import Any
 
 from kleene.errors import InputError, ProgramError
 from kleene.limits import checked_count
-from kleene.notation.values import unboxed, value_key
 from kleene.notation.words import PrefixedVocabulary
 from kleene.programs.rasp.evaluating import evaluate, evaluated
 from kleene.programs.rasp.expressions import LengthType, SOp
 from kleene.programs.rasp.graph import RASPExpr, parts_of
+from kleene.traces.values import unboxed, value_key
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kleene.errors import FunctionError, ProgramError
-from kleene.notation.values import renewed, value_key
 from kleene.programs.rasp.graph import RaspError, RASPExpr
+from kleene.traces.values import renewed, value_key
 
 FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no value there
 MOST_VALUES = 4_000  # of one s-op

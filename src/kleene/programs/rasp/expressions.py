@@ -10,9 +10,9 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from kleene.errors import ProgramError
-from kleene.notation.values import unboxed
 from kleene.programs.rasp.graph import Encoding, RaspError, RASPExpr, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import bracketed, function_text
+from kleene.traces.values import unboxed
 
 SOpT = TypeVar("SOpT", bound="SOp")
 

@@ -13,9 +13,9 @@ from types import FrameType, MappingProxyType
 from typing import Any, Protocol, Self, TypeVar
 
 from kleene.errors import ProgramError, RunError
-from kleene.notation.values import unboxed
 from kleene.programs.rasp.wording import bare, bracketed, unused
 from kleene.traces.markup import html_table
+from kleene.traces.values import unboxed
 
 Value = bool | int | float | str | tuple | None
 NumericValue = int | float

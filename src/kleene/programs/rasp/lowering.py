@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.values import value_key
 from kleene.notation.words import PrefixedVocabulary
 from kleene.programs.alta.definition import Specification
 from kleene.programs.alta.program import Program, program_of
@@ -61,6 +60,7 @@ from kleene.programs.rasp.sampling import Sample
 from kleene.programs.rasp.selections import Selection, selection_of
 from kleene.programs.rasp.selectors import Aggregate, Comparison, Select, Selector, SelectorWidth
 from kleene.programs.rasp.tables import STEP, TableFunction, TableWrite, Tabulated, cases_of, faults_of
+from kleene.traces.values import value_key
 
 Init = Callable[[int], Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.notation.values import renewed
 from kleene.programs.rasp.domains import FAULT, NO_VALUE, DomainError, ValueTable, refuse_answers, why_alike
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.selectors import Comparison, Select
+from kleene.traces.values import renewed
 
 Answers = tuple[np.ndarray, np.ndarray]  # (query, key): what is selected, and where the predicate raises
 

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kleene.notation.values import value_key
 from kleene.programs.rasp.averages import EXACT, Group, held_apart, means
 from kleene.programs.rasp.domains import DomainError, Twins, ValueTable, is_rounded
 from kleene.programs.rasp.selections import Selection
 from kleene.programs.rasp.selectors import Aggregate
 from kleene.programs.rasp.separation import selects_equal
 from kleene.traces.channels import nearest
+from kleene.traces.values import value_key
 
 NARROW = 2.0**-18  # means that nobody may ever take are declared only if a float32 can well tell them apart
 
@@ -91,9 +91,9 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
 
 
 def _own(values: ValueTable) -> list[int | float]:
-    """The numbers among the values, and among what a network holds as one of them."""
+    """The different numbers among the values, and among what a network holds as one of them."""
     own = [x for at, value in enumerate(values.values) for x in (value, *values.twins.get(at, ())) if _is_number(x)]
-    return [int(x) if isinstance(x, int) else x for x in own]
+    return list(dict.fromkeys(int(x) if isinstance(x, int) else x for x in own))
 
 
 def _equal(part: Aggregate, selection: Selection, values: ValueTable, guarded: bool) -> Reading:

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from kleene.errors import ProgramError
-from kleene.notation.values import unboxed, value_key
 from kleene.programs.rasp.expressions import Full, SOp
 from kleene.programs.rasp.graph import RaspError, RASPExpr, SelectorValue, applied, called, needs, needs_function
 from kleene.programs.rasp.wording import function_text
+from kleene.traces.values import unboxed, value_key
 
 
 @runtime_checkable

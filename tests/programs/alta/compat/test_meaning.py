@@ -118,7 +118,7 @@ def test_a_head_that_asks_with_what_was_not_read_is_an_error_that_names_the_earl
 
 def test_a_head_that_asks_with_what_a_later_one_reads_is_refused():
     variables = {"a": pb.input_var(2)}
-    with pytest.raises(ProgramError, match=r"head 'first': the query 'second'.*comes later"):
+    with pytest.raises(ProgramError, match=r"head 'first': the query is 'second'.*comes later"):
         pb.MLPBuilder(variables, {"first": pb.qkv("second", "a", "a"), "second": pb.qkv("a", "a", "a")})
 
 

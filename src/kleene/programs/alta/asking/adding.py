@@ -17,7 +17,7 @@ from kleene.programs.alta import table_sums
 from kleene.programs.alta.asking.diagrams import Diagrams
 from kleene.programs.alta.sums import Sum
 
-LARGEST = 1 << 14  # entries of a table that is searched for a sum
+LARGEST = 1 << 20  # entries of a table that is searched for a sum
 
 
 @dataclass(frozen=True)

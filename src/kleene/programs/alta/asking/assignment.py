@@ -48,7 +48,7 @@ class Assignment(dict):
         return value
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        self._writes[name] = value if type(value) is int else plain(value)
+        self._writes[name] = value if type(value) is int or type(value) is bool else plain(value)
 
     # What else a dict does, so that nothing is read or written without notice.
 

@@ -240,8 +240,8 @@ class _Asking:
 
     def _returned(self, returned: Any) -> FunctionError:
         return FunctionError(
-            f"{first_place(self.function)}: the function returns a value ({type(returned).__name__}), which has no effect: "
-            f"write to z, and return nothing."
+            f"{first_place(self.function)}: the function returns a value ({type(returned).__name__}), which has no "
+            f"effect: write to z, and return nothing."
         )
 
     # --- bounds and errors ----------------------------------------------------------------------------------------

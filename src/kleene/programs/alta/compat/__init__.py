@@ -36,7 +36,6 @@ from kleene.programs.alta.compat.program import program_spec_from_rules as progr
 from kleene.programs.alta.compat.specs import RELATIVE_QK as RELATIVE_QK
 from kleene.programs.alta.compat.specs import Activations as Activations
 from kleene.programs.alta.compat.specs import AttentionHead as AttentionHead
-from kleene.programs.alta.compat.specs import AttentionHeadSpec as AttentionHeadSpec
 from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec as CategoricalAttentionHeadSpec
 from kleene.programs.alta.compat.specs import CategoricalVarSpec as CategoricalVarSpec
 from kleene.programs.alta.compat.specs import HaltSpec as HaltSpec

@@ -4,12 +4,12 @@ A forbidden write becomes a *fault*: a case in which the interpreter and the net
 of an output.
 
 ALTA's interpreter runs a layer's heads in order, so that the output of one may be the query of another, which no single
-attention can do. Such a layer becomes several of Kleene's, and a variable `phase` says which of them it is.
+attention can do. Such a layer becomes several, and a variable `phase` says which of them it is.
 """
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,13 +19,13 @@ from kleene.programs.alta.asking.meanings import Meaning, meaning_of
 from kleene.programs.alta.asking.runs import FAULT, ask
 from kleene.programs.alta.asking.splitting import cases_of
 from kleene.programs.alta.asking.undefined import Undefined, use
-from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup, Where, case
+from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup
 from kleene.programs.alta.compat.mlp import MLP
 from kleene.programs.alta.compat.program import AltaProgram
 from kleene.programs.alta.compat.specs import RELATIVE_QK, declared
 from kleene.programs.alta.definition import LAYERS_TO_HALT, Specification
 from kleene.programs.alta.program import Program, program_of
-from kleene.programs.alta.reference import ReferenceAssignment, apply_rules
+from kleene.programs.alta.reference import ReferenceAssignment
 from kleene.programs.alta.rules import RuleCases, cases_from_rules
 from kleene.programs.alta.variables import Categorical, Head, Numeric, Variable
 
@@ -35,21 +35,20 @@ PHASE = "phase"
 
 def lower(program: AltaProgram) -> Program:
     """The same program as a `Program`; a ProgramError says why where there is none."""
+    count, program = layers_each(program), in_phases(program)
     known = {n: declared(n, v) for n, v in program.variables.items() if n != RELATIVE_QK}
-    phases = Phases.of(program.name, program.heads, known)
-    read = {n: known[n] for n in program.heads}
-    variables = {n: v for n, v in known.items() if n not in read}
+    variables = {n: v for n, v in known.items() if n not in program.heads}
     try:
-        found = phases.spread(_cases(program.mlp, variables, read))
+        found = _cases(program.mlp, variables, {n: known[n] for n in program.heads})
     except ProgramError as error:
         raise type(error)(f"program {program.name!r}: {error}") from None
     spec = Specification(
-        name=program.name, variables=variables | phases.variables, heads=phases.heads(program.heads),
-        output_name=program.outputs, input_range=program.input_range, position_range=program.position_range,
-        halt=program.halt_spec, max_layers=(LAYERS_TO_HALT if program.halt_spec else LAYERS) * phases.count,
+        name=program.name, variables=variables, heads=program.heads, output_name=program.outputs,
+        input_range=program.input_range, position_range=program.position_range, halt=program.halt_spec,
+        max_layers=(LAYERS_TO_HALT if program.halt_spec else LAYERS) * count,
     )  # fmt: skip
     assert spec.outputs is not None  # its parts are checked before its initial values
-    mlp = phases.mlp(_mlp(program.mlp, known))
+    mlp = _mlp(program.mlp)
     made = program_of(spec, mlp=mlp, updates=found.updates, reads=found.reads, faults=found.faults)
     _refuse_early_halting(made)
     return made
@@ -119,113 +118,83 @@ def _refuse_early_halting(program: Program) -> None:
                 )
 
 
-def _mlp(mlp: MLP, domains: Mapping[str, Variable]) -> Any:
+def _mlp(mlp: MLP) -> Any:
     """The MLP on plain values for the reference interpreter; it shares nothing with the cases."""
-    rules = [rule.plain(domains) for rule in mlp.rules]
     if mlp.function is None:
-        return lambda z: z.update(apply_rules(domains, rules, z.seen))
-    return (lambda z: _call(mlp, z)) if mlp.plain else partial(_generated, mlp, domains)
+        return tuple(rule.plain(mlp.variables) for rule in mlp.rules)
+    return (lambda z: z.update(mlp.called(z.seen, {}))) if mlp.plain else partial(_generated, mlp)
 
 
-def _call(mlp: MLP, z: Any) -> None:
-    assert mlp.function is not None
-    try:
-        mlp.function(z)
-    except Exception as error:
-        raise WriteError(f"the MLP's function raised {type(error).__name__}: {error}") from error
-
-
-def _generated(mlp: MLP, domains: Mapping[str, Variable], z: ReferenceAssignment) -> None:
+def _generated(mlp: MLP, z: ReferenceAssignment) -> None:
     """Run the function; where heads are undefined, raise unless it changes nothing for any of their values."""
     undefined = {head: z.seen[head] for head in mlp.heads if type(z.seen[head]) is Undefined}
-    if not undefined:
-        return _call(mlp, z)
-    for values in itertools.product(*(domains[head].domain for head in undefined)):
-        tried = ReferenceAssignment(z.seen | dict(zip(undefined, values)))
+    for values in itertools.product(*(mlp.variables[head].domain for head in undefined)):
         try:
-            _call(mlp, tried)
-            changes = any(value != z.seen[name] for name, value in tried.written.items())
+            written = mlp.called(z.seen | dict(zip(undefined, values)), {})
         except WriteError:
-            changes = True
-        if changes:
+            if not undefined:
+                raise
             use(next(iter(undefined.values())))
+        if undefined and any(value != z.seen[name] for name, value in written.items()):
+            use(next(iter(undefined.values())))
+        z.update(written if not undefined else {})
+
+
+def levels_of(heads: Mapping[str, Head]) -> dict[str, int]:
+    """For every head, how many heads in a row it needs to have read before it: 0 where it needs none."""
+    levels: dict[str, int] = {}
+    for name, head in heads.items():
+        levels[name] = max((levels[n] + 1 for n in (head.query, head.key, head.value) if n in levels), default=0)
+    return levels
 
 
 def layers_each(program: AltaProgram) -> int:
     """How many layers of Kleene's one layer of the program takes."""
-    return Phases.of(program.name, program.heads, program.variables).count
+    return 1 + max(levels_of(program.heads).values(), default=0)
 
 
-@dataclass(frozen=True)
-class Phases:
-    """The phases of one layer. In phase p the outputs of heads at level p that others need are kept in variables; in
-    the last phase the MLP runs. Nothing else changes before, so that every head reads the same value again."""
+def in_phases(program: AltaProgram) -> AltaProgram:
+    """The same program, of which one layer is several, so that no head needs what another reads in the same layer.
 
-    levels: Mapping[str, int]  # of the heads that others need: 0, or one more than those that they need themselves
-    count: int
-    kept: Mapping[str, str]  # the variables that keep what they read
-    sizes: Mapping[str, int]
+    In phase p, variables keep what was read by the heads at level p that others need; in the last phase the MLP runs.
+    Nothing else changes before, so that every head reads the same value again.
+    """
+    levels, count = levels_of(program.heads), layers_each(program)
+    if count == 1:
+        return program
+    kept = {n: f"{n} kept" for h in program.heads.values() for n in (h.query, h.key, h.value) if n in levels}
+    for name in kept:
+        if not isinstance(program.variables[name], Categorical):
+            raise ProgramError(
+                f"program {program.name!r}: a head reads the number {name!r} of another head. On the way it would be "
+                f"rounded to a declared value, so that a network could not do the same."
+            )
+        if not program.mlp.plain:
+            raise ProgramError(
+                f"program {program.name!r}: a head reads what the head {name!r} has read, and rules name the heads of "
+                f"one layer. Give the MLP as a function, with generate_rules=False."
+            )
+    taken = {PHASE, *kept.values()} & set(program.variables)
+    if taken:
+        raise ProgramError(f"program {program.name!r}: compiling needs the name {min(taken)!r}; rename the variable")
 
-    @staticmethod
-    def of(program: str, heads: Mapping[str, Head], domains: Mapping[str, Variable]) -> "Phases":
-        levels: dict[str, int] = {}
-        for name, head in heads.items():
-            levels[name] = max((levels[n] + 1 for n in (head.query, head.key, head.value) if n in levels), default=0)
-        needed = {n for head in heads.values() for n in (head.query, head.key, head.value) if n in levels}
-        kept = {n: f"{n} kept" for n in levels if n in needed}
-        for name in kept:
-            if not isinstance(domains[name], Categorical):
-                raise ProgramError(
-                    f"program {program!r}: a head reads the number {name!r} of another head. On the way it would be "
-                    f"rounded to a declared value, so that a network could not do the same."
-                )
-        for name in (PHASE, *kept.values()):
-            if kept and name in domains:
-                raise ProgramError(f"program {program!r}: compiling needs the name {name!r}; rename the variable")
-        sizes = {name: len(domains[name].domain) for name in kept}
-        return Phases(levels, 1 + max(levels.values(), default=0), kept, sizes)
+    def phased(z: Any) -> None:
+        phase = z[PHASE]
+        z[PHASE] = (phase + 1) % count
+        for old, new in kept.items():
+            if phase == levels[old]:
+                z[new] = z[old]
+        if phase == count - 1 and program.mlp.function is not None:
+            program.mlp.function(z)
 
-    @property
-    def variables(self) -> dict[str, Variable]:
-        """The variables that the phases need."""
-        kept = {new: Categorical(range=self.sizes[old]) for old, new in self.kept.items()}
-        return {PHASE: Categorical(range=self.count), **kept} if kept else {}
+    def renamed(name: str | None) -> Any:
+        return kept.get(name or "", name)
 
-    def heads(self, heads: Mapping[str, Head]) -> dict[str, Head]:
-        """The heads, which read what was kept."""
-
-        def kept(name: str | None) -> Any:
-            return self.kept.get(name or "", name)
-
-        return {n: replace(h, query=kept(h.query), key=kept(h.key), value=kept(h.value)) for n, h in heads.items()}
-
-    def spread(self, found: RuleCases) -> RuleCases:
-        """The cases of the last phase, and those of the phases before it."""
-        if not self.kept:
-            return found
-        last = {PHASE: frozenset({self.count - 1})}
-        updates, reads, faults = (
-            {name: [case(c.conditions | last, c.action, c.line) for c in cases] for name, cases in group.items()}
-            for group in (found.updates, found.reads, found.faults)
-        )
-        updates[PHASE] = [case({}, Lookup(PHASE, tuple((p, (p + 1) % self.count) for p in range(self.count))))]
-        for old, new in self.kept.items():
-            here: Where = {PHASE: frozenset({self.levels[old]})}
-            copied = tuple((code, code) for code in range(self.sizes[old]))
-            updates[new] = [case(here, Lookup(old, copied) if len(copied) > 1 else Constant(0))]
-            reads[old] = [*reads.get(old, []), case(here, Constant(1))]
-        return RuleCases(updates, reads, faults)
-
-    def mlp(self, inner: Any) -> Any:
-        """The MLP as the reference interpreter runs it."""
-
-        def phased(z: Any) -> None:
-            phase = z[PHASE]
-            z[PHASE] = (phase + 1) % self.count
-            for old, new in self.kept.items():
-                if phase == self.levels[old]:
-                    z[new] = z[old]
-            if phase == self.count - 1:
-                inner(z)
-
-        return phased if self.kept else inner
+    heads = {
+        n: replace(h, query=renamed(h.query), key=renamed(h.key), value=renamed(h.value))
+        for n, h in program.heads.items()
+    }
+    variables = {**program.variables, PHASE: Categorical(range=count)}
+    variables |= {new: program.variables[old] for old, new in kept.items()}
+    mlp = replace(program.mlp, variables=variables, heads=heads, function=phased)
+    return replace(program, variables=variables, heads=heads, mlp=mlp)

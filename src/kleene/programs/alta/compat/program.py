@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 from kleene.errors import ProgramError
 from kleene.programs.alta.compat.mlp import MLP, Rule
-from kleene.programs.alta.compat.specs import AttentionHeadSpec, MLPFunc, head_spec, resolved
+from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec, MLPFunc, head_spec, resolved
 from kleene.programs.alta.definition import Halt
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical, Head, SetValued, Variable
@@ -44,7 +44,7 @@ class AltaProgram:
         return f"<ALTA program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads>"
 
     @property
-    def head_specs(self) -> list[AttentionHeadSpec]:
+    def head_specs(self) -> list[CategoricalAttentionHeadSpec]:
         """The heads as ALTA describes them."""
         return [head_spec(name, head, self.variables[name]) for name, head in self.heads.items()]
 

@@ -11,41 +11,30 @@ import numpy as np
 
 from kleene.errors import ProgramError
 from kleene.programs.alta.definition import Halt
-from kleene.programs.alta.variables import Categorical, Head, InitFn, Numeric, SetValued, Variable
+from kleene.programs.alta.variables import Categorical, Head, Numeric, SetValued, Variable, resolve_heads
 
 CategoricalVarSpec, NumericalVarSpec, SetVarSpec, VarSpec = Categorical, Numeric, SetValued, Variable
 AttentionHead, HaltSpec = Head, Halt
 VarValue = int | float | frozenset[int] | None  # None is undefined
+MLPFunc = Callable[[Any], Any]
 Activations = dict[str, Any]  # one position: the value of every variable
 VariablesMap = dict[str, Variable]
 
 RELATIVE_QK = "relative_qk"  # ALTA's query and key of heads that select by distance alone: always 0
 
 
-def numeric_var(
-    default: float = 0.0,
-    values: Iterable[float] | None = None,
-    input_init_fn: InitFn | None = None,
-    position_init_fn: InitFn | None = None,
-) -> Numeric:
-    """A numeric variable. Rules see the nearest of its `values`."""
-    ordered = sorted({float(v) for v in (() if values is None else values)})
-    return Numeric(default, input_init_fn, position_init_fn, tuple(ordered))
+def numeric_var(values: Iterable[float] | None = None, **given: Any) -> Numeric:
+    """A number. Rules see the nearest of its `values`; also `default`, `input_init_fn` and `position_init_fn`."""
+    return Numeric(values=tuple(sorted({float(v) for v in (() if values is None else values)})), **given)
 
 
 numerical_var = numeric_var  # the name in the ALTA paper
 
 
-def set_var(
-    default: Iterable[int] = frozenset(),
-    range: int = 32,
-    values: Iterable[Iterable[int]] | None = None,
-    input_init_fn: InitFn | None = None,
-    position_init_fn: InitFn | None = None,
-) -> SetValued:
+def set_var(range: int = 32, values: Iterable[Iterable[int]] | None = None, **given: Any) -> SetValued:
     """A set of integers in `0..range-1`, as the query of a head. `values` are the sets that it may take."""
-    sets = sorted({frozenset(s) for s in (() if values is None else values)}, key=lambda s: (len(s), sorted(s)))
-    return SetValued(frozenset(default), input_init_fn, position_init_fn, range, tuple(sets))
+    sets = {frozenset(s) for s in (() if values is None else values)}
+    return SetValued(range=range, values=tuple(sorted(sets, key=lambda s: (len(s), sorted(s)))), **given)
 
 
 def held(variable: Variable, value: Any) -> Any:
@@ -76,8 +65,8 @@ def declared(name: str, variable: Variable) -> Variable:
 
 
 @dataclass(frozen=True)
-class AttentionHeadSpec:
-    """A head, and the variable that it writes."""
+class CategoricalAttentionHeadSpec:
+    """A head that reads a category from the only position whose key is (in) the query; else it is undefined."""
 
     query: str
     key: str
@@ -86,15 +75,11 @@ class AttentionHeadSpec:
     relative_position_mask: frozenset[int] = frozenset()
 
 
-class CategoricalAttentionHeadSpec(AttentionHeadSpec):
-    """It reads a category from the only position whose key is (in) the query; else it is undefined."""
+class NumericalAttentionHeadSpec(CategoricalAttentionHeadSpec):
+    """A head that reads the mean of the numbers at all positions whose key is (in) the query."""
 
 
-class NumericalAttentionHeadSpec(AttentionHeadSpec):
-    """It reads the mean of the numbers at all positions whose key is (in) the query."""
-
-
-def head_spec(name: str, head: Head, output: Variable) -> AttentionHeadSpec:
+def head_spec(name: str, head: Head, output: Variable) -> CategoricalAttentionHeadSpec:
     """A head as ALTA describes it."""
     made = NumericalAttentionHeadSpec if isinstance(output, Numeric) else CategoricalAttentionHeadSpec
     return made(head.query or RELATIVE_QK, head.key or RELATIVE_QK, head.value, name, head.offsets)
@@ -103,48 +88,18 @@ def head_spec(name: str, head: Head, output: Variable) -> AttentionHeadSpec:
 def resolved(
     variables: Mapping[str, Variable], heads: Mapping[str, Head]
 ) -> tuple[dict[str, Variable], dict[str, Head]]:
-    """Every variable, with the heads' outputs and `relative_qk`, and the heads; refuses what does not fit together.
-
-    A head may use what an earlier one reads.
-    """
+    """Every variable, with `relative_qk` and the heads' outputs, and the heads; refuses what does not fit together."""
     if RELATIVE_QK in variables:
         raise ProgramError(f"the name {RELATIVE_QK!r} is kept for heads that look at a distance; rename the variable")
-    _check(variables, Variable, "variable", "var, numeric_var or set_var")
-    _check(heads, Head, "head", "qkv or v_relative")
-    known, made = dict(variables), {}
-    for name, head in heads.items():
-        if name in variables:
-            raise ProgramError(f"head {name!r}: a variable has this name already; rename one of the two")
-        if RELATIVE_QK in (head.query, head.key):
-            head = replace(head, query=None, key=None)
-        if head.query is None:
-            known.setdefault(RELATIVE_QK, Categorical(range=1))
-        for role, of in (("query", head.query), ("key", head.key), ("value", head.value)):
-            if of is not None and of not in known:
-                late = " of a head that comes later, and heads run in order" if of in heads else ""
-                there = ", ".join(known)
-                raise ProgramError(f"head {name!r}: the {role} {of!r} is no variable{late}; there are {there}")
-        _check_kinds(name, head, known)
-        known[name] = head.output_spec or known[head.value]
-        made[name] = replace(head, output_spec=known[name])
-    return known, made
-
-
-def _check(given: Mapping[str, Any], kind: type, noun: str, makers: str) -> None:
-    for name, value in given.items():
-        if not isinstance(value, kind):
-            raise ProgramError(f"{noun} {name!r} is {value!r}; make it with {makers}")
-
-
-def _check_kinds(name: str, head: Head, known: Mapping[str, Variable]) -> None:
-    if head.query is None or head.key is None:
-        if not head.offsets:
-            raise ProgramError(f"head {name!r}: give a query and a key, or the distances at which it may read")
-    elif isinstance(known[head.query], Numeric) or not isinstance(known[head.key], Categorical):
-        raise ProgramError(f"head {name!r}: its query must be a category or a set, and its key a category")
-    value, output = known[head.value], head.output_spec or known[head.value]
-    if isinstance(value, SetValued) or type(output) is not type(value):
-        raise ProgramError(f"head {name!r}: its value and its output must both be categories or both numbers")
-
-
-MLPFunc = Callable[[Any], Any]
+    for kind, declared_ones in ((Variable, variables), (Head, heads)):
+        for name, given in declared_ones.items():
+            if not isinstance(given, kind):
+                raise ProgramError(
+                    f"{name!r} is {given!r}, and a {kind.__name__} was expected; use var or qkv"
+                )
+    plain = {n: replace(h, query=None, key=None) if RELATIVE_QK in (h.query, h.key) else h for n, h in heads.items()}
+    outputs = resolve_heads("of ALTA", variables, plain, in_order=True)
+    by_distance = any(head.query is None for head in plain.values())
+    relative = {RELATIVE_QK: Categorical(range=1)} if by_distance else {}
+    made = {name: replace(head, output_spec=outputs[name]) for name, head in plain.items()}
+    return {**variables, **relative, **outputs}, made

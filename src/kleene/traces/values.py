@@ -11,10 +11,11 @@ _PLAIN = {bool, int, str, bytes, type(None)}
 
 
 def unboxed(value: Any) -> Any:
-    """A number of numpy's as Python's own, in a tuple too; any other value as it is."""
+    """A number of numpy's as Python's own, and every nan as `math.nan`, in a tuple too; any other value as it is."""
     if type(value) is tuple:
         return tuple(map(unboxed, value))
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return math.nan if type(value) is float and math.isnan(value) else value  # one object is equal to itself in a tuple
 
 
 def value_key(value: Any) -> Any:

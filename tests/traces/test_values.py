@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kleene.notation.values import is_same, renewed, unboxed, value_key
+from kleene.traces.values import is_same, renewed, unboxed, value_key
 
 SIMPLE = st.sampled_from([None, True, False, 0, 1, 2, 10**17, 0.0, -0.0, 1.0, 2.5, float("nan"), float("inf"), "", "1"])
 VALUES = st.recursive(SIMPLE, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=4)
