@@ -94,9 +94,7 @@ def resolved(
     for kind, declared_ones in ((Variable, variables), (Head, heads)):
         for name, given in declared_ones.items():
             if not isinstance(given, kind):
-                raise ProgramError(
-                    f"{name!r} is {given!r}, and a {kind.__name__} was expected; use var or qkv"
-                )
+                raise ProgramError(f"{name!r} is {given!r}, and a {kind.__name__} was expected; use var or qkv")
     plain = {n: replace(h, query=None, key=None) if RELATIVE_QK in (h.query, h.key) else h for n, h in heads.items()}
     outputs = resolve_heads("of ALTA", variables, plain, in_order=True)
     by_distance = any(head.query is None for head in plain.values())
