@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ParamSpec
 
 from kleene.errors import ProgramError
-from kleene.programs.alta.compat.mlp import MLP, Rule, get_attention_transition_rules
+from kleene.programs.alta.compat.mlp import MLP, Rule, RuleSet, get_attention_transition_rules
 from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec, MLPFunc, declared, head_spec, resolved
 from kleene.programs.alta.definition import Halt
 from kleene.programs.alta.program import Program
@@ -90,9 +90,9 @@ def program_spec(
     otherwise the function itself is called, on numbers and sets that need not be declared.
     """
     known, made = resolved(variables, heads)
-    rules = get_attention_transition_rules(known, made) if generate_rules else ()
-    for declared_one in known.items() if generate_rules else ():
-        declared(*declared_one)
+    rules: RuleSet = []
+    if generate_rules:
+        rules = get_attention_transition_rules({n: declared(n, v) for n, v in known.items()}, made)
     mlp = MLP(known, made, tuple(rules), ffn_fn, plain=not generate_rules)
     name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
     return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, name)
