@@ -196,6 +196,15 @@ def test_a_number_that_one_head_reads_for_another_is_not_compiled():
         kleene.compile(program)
 
 
+def test_rules_of_heads_that_ask_with_what_others_read_are_not_compiled():
+    variables = {"to": pb.input_var(3), "here": pb.position_var(3)}
+    heads = {"first": pb.qkv("to", "here", "to"), "second": pb.qkv("first", "here", "to")}
+    program = pb.program_spec_from_rules(variables, heads, [], "to", 3, 3)
+    assert interpreted(program, [1, 2, 0], 1) == [1, 2, 0]
+    with pytest.raises(ProgramError, match=r"the head 'first' has read.*generate_rules=False"):
+        kleene.compile(program)
+
+
 def test_generated_rules_look_at_every_head_where_they_write():
     """ALTA's rules name all variables. None fires where a head is undefined: a network cannot do that, and says so."""
 

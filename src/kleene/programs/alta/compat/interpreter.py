@@ -6,7 +6,7 @@ after a layer; a run stops after `max_layers + 1` layers with the output so far.
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kleene.errors import HaltError, InputError, Reason, WriteError
@@ -31,20 +31,20 @@ def initialize_activations(
     if not len(input_ids):
         return []
     tokens = checked_input(input_ids, program_spec.name, program_spec.input_range, None)
-    return [_start(program_spec, token, position) for position, token in enumerate(tokens, position_shift)]
+    names, heads = program_spec.variables, program_spec.heads
+    places = list(enumerate(tokens, position_shift))
+    return [{n: None if n in heads else _start(program_spec, n, *place) for n in names} for place in places]
 
 
-def _start(program: AltaProgram, token: int, position: int) -> Activations:
-    values: Activations = {}
-    for name, variable in program.variables.items():
-        start = None if name in program.heads else start_of(variable, token, position)
-        values[name] = None if name in program.heads else held(variable, start)
-        if values[name] is None and name not in program.heads:
-            raise InputError(
-                f"{program.name}: {name!r} starts as {start!r} for token {token} at position {position}, "
-                f"but it takes {variable.expected}"
-            )
-    return values
+def _start(program: AltaProgram, name: str, position: int, token: int) -> Any:
+    start = start_of(program.variables[name], token, position)
+    value = held(program.variables[name], start)
+    if value is None:
+        raise InputError(
+            f"{program.name}: {name!r} starts as {start!r} for token {token} at position {position}, "
+            f"but it takes {program.variables[name].expected}"
+        )
+    return value
 
 
 def run_program(
@@ -67,7 +67,11 @@ def run_program(
         undefined = _attend(program_spec, activations_seq, layer)
         before = copy.deepcopy(activations_seq) if logger is not None else []
         for position, values in enumerate(activations_seq):
-            _update(program_spec, values, undefined[position], layer, position, logger_mlp)
+            try:
+                _update(program_spec, values, undefined[position], logger_mlp)
+            except WriteError as error:
+                place = {"program": program_spec.name, "layer": layer, "position": position}
+                raise WriteError(error.problem, **place) from error.__cause__
         if logger is not None:
             logger.add_layer_activations(before, copy.deepcopy(activations_seq))
         if halt is not None and all(values[halt.variable] == halt.value for values in activations_seq):
@@ -96,25 +100,12 @@ def _attend(program: AltaProgram, state: list[Activations], layer: int) -> list[
     return undefined
 
 
-def _update(
-    program: AltaProgram,
-    values: Activations,
-    undefined: dict[str, Complaint],
-    layer: int,
-    position: int,
-    log: MLPLogger | None,
-) -> None:
+def _update(program: AltaProgram, values: Activations, undefined: Mapping[str, Complaint], log: Any) -> None:
     """Run the MLP at one position, and empty the heads' outputs."""
-    try:
-        written = program.mlp.written(values, undefined, log)
-        for name, value in written.items():
-            values[name] = held(program.variables[name], value)
-            if values[name] is None:
-                takes = program.variables[name].expected
-                raise WriteError(f"{name!r} is set to {value!r}, but it takes {takes}")
-    except WriteError as error:
-        place = {"program": program.name, "layer": layer, "position": position}
-        raise WriteError(error.problem, **place) from error.__cause__
+    for name, value in program.mlp.written(values, undefined, log).items():
+        values[name] = held(program.variables[name], value)
+        if values[name] is None:
+            raise WriteError(f"{name!r} is set to {value!r}, but it takes {program.variables[name].expected}")
     values.update(dict.fromkeys(program.heads))
 
 

@@ -26,7 +26,7 @@ from kleene.programs.alta.compat.specs import RELATIVE_QK, declared
 from kleene.programs.alta.definition import LAYERS_TO_HALT, Specification
 from kleene.programs.alta.program import Program, program_of
 from kleene.programs.alta.reference import ReferenceAssignment
-from kleene.programs.alta.rules import RuleCases, cases_from_rules
+from kleene.programs.alta.rules import Rule, RuleCases, cases_from_rules
 from kleene.programs.alta.variables import Categorical, Head, Numeric, Variable
 
 LAYERS = 101  # how many ALTA's interpreter runs by default
@@ -58,7 +58,7 @@ def _cases(mlp: MLP, variables: dict[str, Variable], read: dict[str, Variable]) 
     """The cases of the MLP; it is a fault where a function writes outside a range, or raises."""
     domains = variables | read
     if mlp.function is None:
-        return cases_from_rules([rule.plain(domains) for rule in mlp.rules], domains, read, strict=False)
+        return cases_from_rules(_plain_rules(mlp), domains, read, strict=False)
     tree = ask(mlp.function, variables, read, strict=False, undefined=mlp.plain)
     numbers = [n for n in sorted(tree.reads) if isinstance(domains[n], Numeric)]
     if mlp.plain and numbers:
@@ -121,8 +121,12 @@ def _refuse_early_halting(program: Program) -> None:
 def _mlp(mlp: MLP) -> Any:
     """The MLP on plain values for the reference interpreter; it shares nothing with the cases."""
     if mlp.function is None:
-        return tuple(rule.plain(mlp.variables) for rule in mlp.rules)
+        return _plain_rules(mlp)
     return (lambda z: z.update(mlp.called(z.seen, {}))) if mlp.plain else partial(_generated, mlp)
+
+
+def _plain_rules(mlp: MLP) -> tuple[Rule, ...]:
+    return tuple(rule.plain(mlp.variables) for rule in mlp.rules if rule.rhs.variable not in mlp.heads)
 
 
 def _generated(mlp: MLP, z: ReferenceAssignment) -> None:

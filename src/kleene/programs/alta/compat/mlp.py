@@ -51,6 +51,7 @@ class Rule:
 
 
 RuleSet = list[Rule]
+Codes = Mapping[str, int | None]  # None is undefined
 
 
 class MLPBuilder(rules.MLPBuilder):
@@ -113,50 +114,42 @@ class MLPLogger:
         return set(self.counts)
 
 
+def get_attention_transition_rules(variables: Mapping[str, Variable], heads: Iterable[str]) -> RuleSet:
+    """The rules that empty every head's output, so that the next layer can write it again."""
+    domains = {name: declared(name, variables[name]).domain for name in heads}
+    values = ((name, code, value) for name, domain in domains.items() for code, value in enumerate(domain))
+    return [Rule((LHSAtom(name, code),), RHS(name, value, None)) for name, code, value in values]
+
+
 @dataclass(frozen=True)
 class MLP:
     """What runs at every position. `variables` include the outputs of `heads`.
 
-    Given rules fire where all that they name is defined. A function is called on the values as they are if `plain`;
+    `rules` fire where all that they name is defined. A function is called on the values as they are if `plain`;
     otherwise it stands for one rule for every combination of all variables' values, so that it does nothing where a
     head is undefined, and numbers are seen as the declared values nearest to them.
     """
 
     variables: Mapping[str, Variable]
     heads: Mapping[str, Head]
-    function: MLPFunc | None = None
     rules: tuple[Rule, ...] = ()
+    function: MLPFunc | None = None
     plain: bool = False
 
-    def __post_init__(self) -> None:
-        for rule in self.rules:
-            for name in {*(atom.variable for atom in rule.lhs), rule.rhs.variable} - {*self.variables}:
-                raise ProgramError(f"the rule {rule} names {name!r}; there are {', '.join(self.variables)}")
-        for name, variable in self.variables.items():
-            if self.function is not None and not self.plain:
-                declared(name, variable)
-
-    def written(
-        self, values: Activations, undefined: Mapping[str, Complaint], log: MLPLogger | None = None
-    ) -> Activations:
+    def written(self, values: Activations, undefined: Mapping[str, Complaint], log: MLPLogger | None) -> Activations:
         """What is written at one position, unchecked. `undefined` makes the error of each head that reads nothing."""
-        if self.plain:
-            if log is not None:
-                self.get_rules()
+        if self.plain and log is None:
             return self.called({n: v for n, v in values.items() if n not in undefined}, undefined)
-        codes = {name: code_of(self.variables[name], value) for name, value in values.items()}
+        self._refuse_plain()
         fired: dict[str, Rule] = {}
-        for rule in self._fired(codes):
+        for rule in self._fired({name: code_of(self.variables[name], value) for name, value in values.items()}):
             known = fired.setdefault(rule.rhs.variable, rule)
             if known.rhs.new_value != rule.rhs.new_value:
                 one, other = known.plain(self.variables), rule.plain(self.variables)
                 raise WriteError(f"two rules set {rule.rhs.variable!r} at once: {one}; and {other}")
             if log is not None:
                 log.add(rule)
-        for name in self.heads if log is not None else ():
-            if log is not None and codes[name] is not None:
-                log.add(self._emptied(name, codes[name]))
-        return {name: rule.rhs.new_value for name, rule in fired.items()}
+        return {name: rule.rhs.new_value for name, rule in fired.items() if name not in self.heads}
 
     def called(self, seen: Activations, undefined: Mapping[str, Complaint]) -> Activations:
         """What the function writes."""
@@ -176,31 +169,29 @@ class MLP:
 
     def get_rules(self) -> RuleSet:
         """The rules, those that empty the heads' outputs included."""
+        self._refuse_plain()
+        sizes = [len(v.domain) for v in self.variables.values()]
+        every = itertools.product(*map(range, sizes)) if self.function is not None else ()
+        return [r for codes in every for r in self._generated(dict(zip(self.variables, codes)))] + list(self.rules)
+
+    def _refuse_plain(self) -> None:
         if self.plain:
             raise ProgramError("this program was built with generate_rules=False, so that it has no rules")
-        found = list(self.rules)
-        if self.function is not None:
-            every = itertools.product(*(range(len(v.domain)) for v in self.variables.values()))
-            found = [rule for codes in every for rule in self._fired(dict(zip(self.variables, codes)))]
-        sizes = {name: len(declared(name, self.variables[name]).domain) for name in self.heads}
-        return found + [self._emptied(name, code) for name, size in sizes.items() for code in range(size)]
 
-    def _emptied(self, head: str, code: int | None) -> Rule:
-        value = self.variables[head].domain[code or 0]
-        return Rule((LHSAtom(head, code or 0),), RHS(head, value, None))
+    def _fired(self, codes: Codes) -> RuleSet:
+        given = [r for names, table in self._tables.items() for r in table.get(tuple(codes[n] for n in names), ())]
+        return self._generated(codes) + given
 
-    def _fired(self, codes: Mapping[str, int | None]) -> Iterable[Rule]:
-        if self.function is None:
-            return (r for names, table in self._tables.items() for r in table.get(tuple(codes[n] for n in names), ()))
-        if None in codes.values():
-            return ()
+    def _generated(self, codes: Codes) -> RuleSet:
+        if self.function is None or None in codes.values():
+            return []
         seen = {name: self.variables[name].domain[code or 0] for name, code in codes.items()}
         changes = {name: new for name, new in self.called(seen, {}).items() if new != seen[name]}
         return [_rule(self.variables, seen, name, new) for name, new in changes.items()]
 
     @cached_property
-    def _tables(self) -> dict[tuple[str, ...], dict[tuple[int | None, ...], list[Rule]]]:
-        """The given rules by the names and the codes that they ask for."""
+    def _tables(self) -> dict[tuple[str, ...], dict[tuple[int | None, ...], RuleSet]]:
+        """The rules by the names and the codes that they ask for."""
         tables: dict = defaultdict(lambda: defaultdict(list))
         for rule in self.rules:
             tables[tuple(a.variable for a in rule.lhs)][tuple(a.value_idx for a in rule.lhs)].append(rule)

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import ParamSpec
 
 from kleene.errors import ProgramError
-from kleene.programs.alta.compat.mlp import MLP, Rule
-from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec, MLPFunc, head_spec, resolved
+from kleene.programs.alta.compat.mlp import MLP, Rule, RuleSet, get_attention_transition_rules
+from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec, MLPFunc, declared, head_spec, resolved
 from kleene.programs.alta.definition import Halt
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Categorical, Head, SetValued, Variable
@@ -90,7 +90,10 @@ def program_spec(
     otherwise the function itself is called, on numbers and sets that need not be declared.
     """
     known, made = resolved(variables, heads)
-    mlp = MLP(known, made, ffn_fn, plain=not generate_rules)
+    rules: RuleSet = []
+    if generate_rules:
+        rules = get_attention_transition_rules({n: declared(n, v) for n, v in known.items()}, made)
+    mlp = MLP(known, made, tuple(rules), ffn_fn, plain=not generate_rules)
     name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
     return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, name)
 
@@ -107,5 +110,9 @@ def program_spec_from_rules(
 ) -> AltaProgram:
     """A program whose MLP is a set of transition rules, as `MLPBuilder` makes them."""
     known, made = resolved(variables, heads)
-    mlp = MLP(known, made, rules=tuple(rules))
+    rules = tuple(rules)
+    for rule in rules:
+        for named in {*(atom.variable for atom in rule.lhs), rule.rhs.variable} - {*known}:
+            raise ProgramError(f"the rule {rule} names {named!r}; there are {', '.join(known)}")
+    mlp = MLP(known, made, (*rules, *get_attention_transition_rules(known, made)))
     return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, f"program for {output_name}")
