@@ -108,12 +108,14 @@ def test_the_lines_of_addition_are_those_that_ran():
     first = program["moments"][unpacked(program["column"])[1, 3]]  # the 9 before the +, in the first layer
     assert [shown[line] for line in first["lines"]] == [
         'if z["step"] == INIT:',
-        "_place_pointers(z)",
+        'z["step"] = ITERATE',
+        'if z["step"] == INIT:',
         'if z["token"] != END:  # END has nothing to its right',
         'if z["token_right"] == ADD:',
         'z["ptr_a"] = 1',
         'if z["token_right"] == END:',
-        'z["step"] = ITERATE',
+        'if z["step"] == ITERATE and z["ptr_a_token"] != START:',
+        'elif z["step"] == FINALIZE and z["ptr_out"]:',
     ]
 
 
