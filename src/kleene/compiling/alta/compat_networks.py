@@ -21,36 +21,43 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class CompatNetwork:
     """A compiled program. One layer of the program is `layers_each` layers of the network."""
 
     network: Any
     layers_each: int = 1
 
 
+Parameters = CompatNetwork  # as ALTA calls it
+
+
 def compile_transformer(
     program_spec: AltaProgram, config: Config | None = None, compile_ffn: bool = True, verbose: bool = False
-) -> Parameters:
+) -> CompatNetwork:
     """The network of a program: `kleene.compile` under ALTA's name."""
     if not compile_ffn:
         raise InputError("compile_ffn=False asks for a network without an MLP, which Kleene does not make")
     network = kleene.compile(program_spec)
     if verbose:
         print(network.size)
-    return Parameters(network, layers_each(program_spec))
+    return CompatNetwork(network, layers_each(program_spec))
 
 
-def run_transformer(program_or_parameters: AltaProgram | Parameters, *args: Any, **kwargs: Any) -> list[Any]:
+def run_transformer(program_or_parameters: AltaProgram | CompatNetwork, *args: Any, **kwargs: Any) -> list[Any]:
     """The outputs of a program, as `run_program` gives them, or of a compiled one, as `run_network` does."""
     run: Any = run_program if isinstance(program_or_parameters, AltaProgram) else run_network
     return run(program_or_parameters, *args, **kwargs)
 
 
 def run_network(
-    params: Parameters, learned_ffn_params: None = None, input_ids: Sequence[int] = (), max_layers: int = 100, **_: Any
+    params: CompatNetwork,
+    learned_ffn_params: None = None,
+    input_ids: Sequence[int] = (),
+    max_layers: int = 100,
+    **_: Any,
 ) -> list[Any]:
     """The network's output at every position once it has halted, or after `max_layers` layers of the program."""
-    if not isinstance(params, Parameters):
+    if not isinstance(params, CompatNetwork):
         raise InputError(f"compile_transformer gives what is run here, and this is a {type(params).__name__}")
     if learned_ffn_params is not None:
         raise InputError("a learned MLP cannot be put into a compiled network here; give learned_ffn_params=None")

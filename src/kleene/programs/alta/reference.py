@@ -205,6 +205,12 @@ class ReferenceAssignment(MutableMapping):
             raise ProgramError(unknown(name, self.seen))
         return self.seen[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.seen
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.seen.get(name, default)
+
     def __setitem__(self, name: str, value: Any) -> None:
         if type(value) is Undefined:
             use(value)

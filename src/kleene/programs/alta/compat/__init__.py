@@ -8,7 +8,7 @@ ALTA paper run as they are printed.
 `kleene.programs.alta` refuses a program that could write out of range or in conflict. Here, as in ALTA, that is an
 error of the run in which it happens: a write that never happens is no error.
 
-    MLPBuilder, program_spec ─▶ AltaProgram   specs.py, mlp.py, program.py
+    MLPBuilder, program_spec ─▶ AltaProgram   specs.py, mlp.py, parts.py, program.py
     run_program              ─▶ outputs       interpreter.py, logs.py
     AltaProgram.lowered      ─▶ Program       lowering.py: Kleene's, to compile and explain
 """
@@ -25,10 +25,10 @@ from kleene.programs.alta.compat.logs import read_traces_jsonl as read_traces_js
 from kleene.programs.alta.compat.logs import trace_from_dict as trace_from_dict
 from kleene.programs.alta.compat.logs import write_traces_jsonl as write_traces_jsonl
 from kleene.programs.alta.compat.mlp import RHS as RHS
+from kleene.programs.alta.compat.mlp import AltaMLPBuilder as AltaMLPBuilder
+from kleene.programs.alta.compat.mlp import AltaRule as AltaRule
 from kleene.programs.alta.compat.mlp import LHSAtom as LHSAtom
-from kleene.programs.alta.compat.mlp import MLPBuilder as MLPBuilder
 from kleene.programs.alta.compat.mlp import MLPLogger as MLPLogger
-from kleene.programs.alta.compat.mlp import Rule as Rule
 from kleene.programs.alta.compat.mlp import RuleSet as RuleSet
 from kleene.programs.alta.compat.program import AltaProgram as AltaProgram
 from kleene.programs.alta.compat.program import program_spec as program_spec
@@ -56,7 +56,8 @@ from kleene.programs.alta.variables import relative_v as relative_v
 from kleene.programs.alta.variables import v_relative as v_relative
 from kleene.programs.alta.variables import var as var
 
-Program = AltaProgram  # ALTA's name for it
+# ALTA's names for these
+Program, Rule, MLPBuilder = AltaProgram, AltaRule, AltaMLPBuilder
 _LATE = ("Config", "Parameters", "compile_transformer", "run_network", "run_transformer")
 
 

@@ -13,13 +13,13 @@ from kleene.errors import HaltError, InputError, Reason, WriteError
 from kleene.notation.words import checked_input
 from kleene.programs.alta.compat.logs import ActivationsLogger, FFNTrace
 from kleene.programs.alta.compat.mlp import MLPLogger
-from kleene.programs.alta.compat.program import AltaProgram
+from kleene.programs.alta.compat.parts import AltaProgramParts
 from kleene.programs.alta.compat.specs import Activations, held
 from kleene.programs.alta.reference import Complaint, complaint, read, start_of
 
 
 def initialize_activations(
-    program_spec: AltaProgram, input_ids: Sequence[int], position_shift: int = 0
+    program_spec: AltaProgramParts, input_ids: Sequence[int], position_shift: int = 0
 ) -> list[Activations]:
     """Every variable at every position before the first layer; the first position counts as `position_shift`.
 
@@ -36,7 +36,7 @@ def initialize_activations(
     return [{n: None if n in heads else _start(program_spec, n, *place) for n in names} for place in places]
 
 
-def _start(program: AltaProgram, name: str, position: int, token: int) -> Any:
+def _start(program: AltaProgramParts, name: str, position: int, token: int) -> Any:
     start = start_of(program.variables[name], token, position)
     value = held(program.variables[name], start)
     if value is None:
@@ -48,7 +48,7 @@ def _start(program: AltaProgram, name: str, position: int, token: int) -> Any:
 
 
 def run_program(
-    program_spec: AltaProgram,
+    program_spec: AltaProgramParts,
     activations_seq: list[Activations],
     logger: ActivationsLogger | None = None,
     logger_mlp: MLPLogger | None = None,
@@ -86,7 +86,7 @@ def run_program(
     return [values[program_spec.outputs] for values in activations_seq]
 
 
-def _attend(program: AltaProgram, state: list[Activations], layer: int) -> list[dict[str, Complaint]]:
+def _attend(program: AltaProgramParts, state: list[Activations], layer: int) -> list[dict[str, Complaint]]:
     """Let every head write what it reads; returns the errors of those that read nothing, for each position."""
     undefined: list[dict[str, Complaint]] = [{} for _ in state]
     for name, head in program.heads.items():
@@ -100,7 +100,7 @@ def _attend(program: AltaProgram, state: list[Activations], layer: int) -> list[
     return undefined
 
 
-def _update(program: AltaProgram, values: Activations, undefined: Mapping[str, Complaint], log: Any) -> None:
+def _update(program: AltaProgramParts, values: Activations, undefined: Mapping[str, Complaint], log: Any) -> None:
     """Run the MLP at one position, and empty the heads' outputs."""
     for name, value in program.mlp.written(values, undefined, log).items():
         values[name] = held(program.variables[name], value)
@@ -110,7 +110,7 @@ def _update(program: AltaProgram, values: Activations, undefined: Mapping[str, C
 
 
 def extract_traces(
-    model_inputs: Iterable[Sequence[int]], program_spec: AltaProgram, max_layers: int | None
+    model_inputs: Iterable[Sequence[int]], program_spec: AltaProgramParts, max_layers: int | None
 ) -> list[FFNTrace]:
     """What the MLP read and wrote on every input: layer by layer, and in a layer position by position."""
     traces = []

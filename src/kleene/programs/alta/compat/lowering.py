@@ -20,8 +20,8 @@ from kleene.programs.alta.asking.runs import FAULT, ask
 from kleene.programs.alta.asking.splitting import cases_of
 from kleene.programs.alta.asking.undefined import Undefined, use
 from kleene.programs.alta.cases import Case, CodeTable, Constant, Lookup
-from kleene.programs.alta.compat.mlp import MLP
-from kleene.programs.alta.compat.program import AltaProgram
+from kleene.programs.alta.compat.mlp import AltaMLP
+from kleene.programs.alta.compat.parts import AltaProgramParts
 from kleene.programs.alta.compat.specs import RELATIVE_QK, declared
 from kleene.programs.alta.definition import LAYERS_TO_HALT, Specification
 from kleene.programs.alta.program import Program, program_of
@@ -33,7 +33,7 @@ LAYERS = 101  # how many ALTA's interpreter runs by default
 PHASE = "phase"
 
 
-def lower(program: AltaProgram) -> Program:
+def lower(program: AltaProgramParts) -> Program:
     """The same program as a `Program`; a ProgramError says why where there is none."""
     count, program = layers_each(program), in_phases(program)
     known = {n: declared(n, v) for n, v in program.variables.items() if n != RELATIVE_QK}
@@ -54,7 +54,7 @@ def lower(program: AltaProgram) -> Program:
     return made
 
 
-def _cases(mlp: MLP, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
+def _cases(mlp: AltaMLP, variables: dict[str, Variable], read: dict[str, Variable]) -> RuleCases:
     """The cases of the MLP; it is a fault where a function writes outside a range, or raises."""
     domains = variables | read
     if mlp.function is None:
@@ -118,18 +118,18 @@ def _refuse_early_halting(program: Program) -> None:
                 )
 
 
-def _mlp(mlp: MLP) -> Any:
+def _mlp(mlp: AltaMLP) -> Any:
     """The MLP on plain values for the reference interpreter; it shares nothing with the cases."""
     if mlp.function is None:
         return _plain_rules(mlp)
     return (lambda z: z.update(mlp.called(z.seen, {}))) if mlp.plain else partial(_generated, mlp)
 
 
-def _plain_rules(mlp: MLP) -> tuple[Rule, ...]:
+def _plain_rules(mlp: AltaMLP) -> tuple[Rule, ...]:
     return tuple(rule.plain(mlp.variables) for rule in mlp.rules if rule.rhs.variable not in mlp.heads)
 
 
-def _generated(mlp: MLP, z: ReferenceAssignment) -> None:
+def _generated(mlp: AltaMLP, z: ReferenceAssignment) -> None:
     """Run the function; where heads are undefined, raise unless it changes nothing for any of their values."""
     undefined = {head: z.seen[head] for head in mlp.heads if type(z.seen[head]) is Undefined}
     for values in itertools.product(*(mlp.variables[head].domain for head in undefined)):
@@ -152,12 +152,12 @@ def levels_of(heads: Mapping[str, Head]) -> dict[str, int]:
     return levels
 
 
-def layers_each(program: AltaProgram) -> int:
+def layers_each(program: AltaProgramParts) -> int:
     """How many layers of Kleene's one layer of the program takes."""
     return 1 + max(levels_of(program.heads).values(), default=0)
 
 
-def in_phases(program: AltaProgram) -> AltaProgram:
+def in_phases(program: AltaProgramParts) -> AltaProgramParts:
     """The same program, of which one layer is several, so that no head needs what another reads in the same layer.
 
     In phase p, variables keep what was read by the heads at level p that others need; in the last phase the MLP runs.

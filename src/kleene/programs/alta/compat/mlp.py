@@ -37,7 +37,7 @@ class RHS:
 
 
 @dataclass(frozen=True)
-class Rule:
+class AltaRule:
     """Where every condition of `lhs` holds, `rhs` happens."""
 
     lhs: tuple[LHSAtom, ...]
@@ -50,11 +50,11 @@ class Rule:
         return rules.Rule(antecedent, self.rhs.variable, self.rhs.new_value)
 
 
-RuleSet = list[Rule]
+RuleSet = list[AltaRule]
 Codes = Mapping[str, int | None]  # None is undefined
 
 
-class MLPBuilder(rules.MLPBuilder):
+class AltaMLPBuilder(rules.MLPBuilder):
     """Builds rules by looping over the values of variables; what is in scope becomes the antecedent.
 
     A rule always names the old value of the variable that it sets; no rule is made where nothing would change.
@@ -92,9 +92,9 @@ class MLPBuilder(rules.MLPBuilder):
             self.rules.append(_rule(self._known, self._scope, name, value))
 
 
-def _rule(variables: Mapping[str, Variable], scope: Mapping[str, Any], name: str, value: Any) -> Rule:
+def _rule(variables: Mapping[str, Variable], scope: Mapping[str, Any], name: str, value: Any) -> AltaRule:
     lhs = (LHSAtom(n, code_of(variables[n], scope[n]) or 0) for n in sorted(scope))
-    return Rule(tuple(lhs), RHS(name, scope[name], value))
+    return AltaRule(tuple(lhs), RHS(name, scope[name], value))
 
 
 class MLPLogger:
@@ -104,13 +104,13 @@ class MLPLogger:
         self.reset()
 
     def reset(self) -> None:
-        self.counts: Counter[Rule] = Counter()
+        self.counts: Counter[AltaRule] = Counter()
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: AltaRule) -> None:
         self.counts[rule] += 1
 
     @property
-    def seen(self) -> set[Rule]:
+    def seen(self) -> set[AltaRule]:
         return set(self.counts)
 
 
@@ -118,11 +118,11 @@ def get_attention_transition_rules(variables: Mapping[str, Variable], heads: Ite
     """The rules that empty every head's output, so that the next layer can write it again."""
     domains = {name: declared(name, variables[name]).domain for name in heads}
     values = ((name, code, value) for name, domain in domains.items() for code, value in enumerate(domain))
-    return [Rule((LHSAtom(name, code),), RHS(name, value, None)) for name, code, value in values]
+    return [AltaRule((LHSAtom(name, code),), RHS(name, value, None)) for name, code, value in values]
 
 
 @dataclass(frozen=True)
-class MLP:
+class AltaMLP:
     """What runs at every position. `variables` include the outputs of `heads`.
 
     `rules` fire where all that they name is defined. A function is called on the values as they are if `plain`;
@@ -132,7 +132,7 @@ class MLP:
 
     variables: Mapping[str, Variable]
     heads: Mapping[str, Head]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AltaRule, ...] = ()
     function: MLPFunc | None = None
     plain: bool = False
 
@@ -141,7 +141,7 @@ class MLP:
         if self.plain and log is None:
             return self.called({n: v for n, v in values.items() if n not in undefined}, undefined)
         self._refuse_plain()
-        fired: dict[str, Rule] = {}
+        fired: dict[str, AltaRule] = {}
         for rule in self._fired({name: code_of(self.variables[name], value) for name, value in values.items()}):
             known = fired.setdefault(rule.rhs.variable, rule)
             if known.rhs.new_value != rule.rhs.new_value:

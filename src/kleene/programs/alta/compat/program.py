@@ -2,16 +2,18 @@
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ParamSpec
 
 from kleene.errors import ProgramError
-from kleene.programs.alta.compat.mlp import MLP, Rule, RuleSet, get_attention_transition_rules
-from kleene.programs.alta.compat.specs import CategoricalAttentionHeadSpec, MLPFunc, declared, head_spec, resolved
+from kleene.programs.alta.compat.lowering import lower
+from kleene.programs.alta.compat.mlp import AltaMLP, AltaRule, RuleSet, get_attention_transition_rules
+from kleene.programs.alta.compat.parts import AltaProgramParts
+from kleene.programs.alta.compat.specs import MLPFunc, declared, resolved
 from kleene.programs.alta.definition import Halt
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.variables import Categorical, Head, SetValued, Variable
+from kleene.programs.alta.variables import Head, Variable
 
 IN_THE_PAPER = {
     "vars": "variables", "output": "output_name", "halt_spec": "halt", "pos_range": "position_range"
@@ -20,33 +22,8 @@ P = ParamSpec("P")
 
 
 @dataclass(frozen=True, repr=False)
-class AltaProgram:
-    """A program with ALTA's own semantics. `variables` includes the heads' outputs; `outputs` names the output."""
-
-    variables: Mapping[str, Variable]
-    input_range: int
-    position_range: int | None
-    outputs: str
-    heads: Mapping[str, Head]
-    mlp: MLP
-    halt_spec: Halt | None = None
-    name: str = field(default="program", compare=False)
-
-    def __post_init__(self) -> None:
-        output, halt = self.outputs, self.halt_spec
-        known = {n: v for n, v in self.variables.items() if n not in self.heads}
-        if output not in known or isinstance(known[output], SetValued):
-            raise ProgramError(f"{self.name}: the output {output!r} must be a categorical or numeric variable")
-        if halt is not None and not isinstance(known.get(halt.variable), Categorical):
-            raise ProgramError(f"{self.name}: it halts on {halt.variable!r}, which is not a categorical variable")
-
-    def __repr__(self) -> str:
-        return f"<ALTA program {self.name}: {len(self.variables)} variables, {len(self.heads)} heads>"
-
-    @property
-    def head_specs(self) -> list[CategoricalAttentionHeadSpec]:
-        """The heads as ALTA describes them."""
-        return [head_spec(name, head, self.variables[name]) for name, head in self.heads.items()]
+class AltaProgram(AltaProgramParts):
+    """A program with ALTA's own semantics."""
 
     @cached_property
     def lowered(self) -> Program:
@@ -54,8 +31,6 @@ class AltaProgram:
 
         Raises a ProgramError that says why where there is none.
         """
-        from kleene.programs.alta.compat.lowering import lower  # which needs this class
-
         return lower(self)
 
 
@@ -93,7 +68,7 @@ def program_spec(
     rules: RuleSet = []
     if generate_rules:
         rules = get_attention_transition_rules({n: declared(n, v) for n, v in known.items()}, made)
-    mlp = MLP(known, made, tuple(rules), ffn_fn, plain=not generate_rules)
+    mlp = AltaMLP(known, made, tuple(rules), ffn_fn, plain=not generate_rules)
     name = getattr(ffn_fn, "__qualname__", "program").replace(".<locals>", "")
     return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, name)
 
@@ -102,7 +77,7 @@ def program_spec(
 def program_spec_from_rules(
     variables: Mapping[str, Variable],
     heads: Mapping[str, Head],
-    rules: Iterable[Rule],
+    rules: Iterable[AltaRule],
     output_name: str,
     input_range: int,
     position_range: int | None = None,
@@ -114,5 +89,5 @@ def program_spec_from_rules(
     for rule in rules:
         for named in {*(atom.variable for atom in rule.lhs), rule.rhs.variable} - {*known}:
             raise ProgramError(f"the rule {rule} names {named!r}; there are {', '.join(known)}")
-    mlp = MLP(known, made, (*rules, *get_attention_transition_rules(known, made)))
+    mlp = AltaMLP(known, made, (*rules, *get_attention_transition_rules(known, made)))
     return AltaProgram(known, input_range, position_range, output_name, made, mlp, halt, f"program for {output_name}")
