@@ -55,7 +55,7 @@ class AllWords:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnWords:
     """The inputs that a function draws; where one is longer than the program takes, smaller sizes are asked for."""
 
     function: Sample
@@ -162,7 +162,7 @@ def declared(given: Any, tokens: Mapping[str, Any], longest: int | None = None) 
             f"inputs is {given!r}; give a function of a random.Random and a size that returns tokens, an automaton, or "
             f"a regular expression"
         )
-    return Drawn(cast(Sample, given), longest)
+    return DrawnWords(cast(Sample, given), longest)
 
 
 def is_free(inputs: Inputs) -> bool:

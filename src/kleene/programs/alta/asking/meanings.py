@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kleene.programs.alta.asking.diagrams import Diagrams
-from kleene.programs.alta.asking.runs import Leaf, Node, Tree
+from kleene.programs.alta.asking.runs import Asked, Leaf, Tree
 
 USED = -2  # stands for the code that an ended run would have written
 
@@ -27,13 +27,13 @@ def meaning_of(trees: Sequence[Tree], sizes: Mapping[str, int], heads: Collectio
     names = dict.fromkeys(name for tree in trees for name in tree.reads)
     names |= dict.fromkeys(name for tree in trees for name in tree.written)
     diagrams = Diagrams(list(names), sizes)
-    readings = [_Reading(tree, diagrams, frozenset(heads)) for tree in trees]
+    readings = [_OneTree(tree, diagrams, frozenset(heads)) for tree in trees]
     updates = {t: reading.update(t) for reading in readings for t in reading.tree.written}
     used = {h: diagrams.either(reading.used(h) for reading in readings) for h in heads if h in names}
     return Meaning(diagrams, updates, used)
 
 
-class _Reading:
+class _OneTree:
     """Reads the tree of one function as diagrams."""
 
     def __init__(self, tree: Tree, diagrams: Diagrams, heads: frozenset[str]):
@@ -47,7 +47,7 @@ class _Reading:
         key = ("update", target, index)
         if key not in self._known:
             node = self.tree.nodes[index]
-            if isinstance(node, Node):
+            if isinstance(node, Asked):
                 defined = node.children[:-1] if node.name in self._heads else node.children
                 branches = tuple(self._update(target, child, kept) for child in defined)
                 self._known[key] = self._d.select(self._d.level[node.name], branches)
@@ -74,7 +74,7 @@ class _Reading:
                 self._known[key] = self._d.select(self._d.level[node.name], branches)
         return self._known[key]
 
-    def _matters(self, node: Node) -> int:
+    def _matters(self, node: Asked) -> int:
         """1 where a run with an undefined reading ends, or writes something else than with one of the defined ones."""
         d, undefined = self._d, node.children[-1]
         ended = self.tree.nodes[undefined]

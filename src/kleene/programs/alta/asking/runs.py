@@ -39,7 +39,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Node:
+class Asked:
     """A read: what was read, and the node or leaf for each of its values, that of an undefined head last."""
 
     name: str
@@ -50,7 +50,7 @@ class Node:
 class Tree:
     """The runs of one function. Node `root` is the whole; children have smaller numbers than their parents."""
 
-    nodes: list[Node | Leaf] = field(default_factory=list)
+    nodes: list[Asked | Leaf] = field(default_factory=list)
     root: int = 0
     leaves: int = 0  # how many combinations of values were run
     reads: list[str] = field(default_factory=list)  # names in the order in which they were first read
@@ -59,7 +59,7 @@ class Tree:
     def leaf(self, codes: Mapping[str, int]) -> Leaf:
         """The leaf at which an assignment ends; code -1 stands for an undefined head."""
         node = self.nodes[self.root]
-        while isinstance(node, Node):
+        while isinstance(node, Asked):
             node = self.nodes[node.children[codes[node.name]]]
         return node
 
@@ -172,9 +172,9 @@ class _Asking:
         if children.count(children[0]) == len(children):
             return children[0]
         self._read[name] = None
-        return self._kept((name, children), Node(name, children))
+        return self._kept((name, children), Asked(name, children))
 
-    def _kept(self, key: Any, node: Node | Leaf) -> int:
+    def _kept(self, key: Any, node: Asked | Leaf) -> int:
         if key not in self._known:
             self._known[key] = len(self.tree.nodes)
             self.tree.nodes.append(node)
@@ -332,10 +332,10 @@ class _Asking:
             return None
         if isinstance(one, Leaf) and isinstance(other, Leaf):
             return None if (one.writes, one.used) == (other.writes, other.used) else (chosen, one, other)
-        name = one.name if isinstance(one, Node) else other.name if isinstance(other, Node) else ""
+        name = one.name if isinstance(one, Asked) else other.name if isinstance(other, Asked) else ""
         for code in [chosen[name]] if name in chosen else range(len(self._domains[name])):
-            left = one.children[code] if isinstance(one, Node) and one.name == name else first
-            right = other.children[code] if isinstance(other, Node) and other.name == name else second
+            left = one.children[code] if isinstance(one, Asked) and one.name == name else first
+            right = other.children[code] if isinstance(other, Asked) and other.name == name else second
             found = self._difference(left, right, chosen | {name: code})
             if found is not None:
                 return found
