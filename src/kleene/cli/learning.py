@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption
+from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption, given_options
 from kleene.cli.printing import new_console, print_json, progress_on_stderr, tell
 from kleene.cli.sweeps import NOT_FINISHED
 from kleene.errors import InputError, UnfinishedError
@@ -297,6 +297,7 @@ def _print_listing(listing: Any, *lines: str) -> None:
 
 @commands.command()
 def reproduce(
+    context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -345,6 +346,10 @@ def reproduce(
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
+        if unfit := given_options(context, besides="as_json"):
+            raise InputError(
+                f"{unfit[0]} is for running an experiment; name one, such as kleene reproduce ntm-copy {unfit[0]} …"
+            )
         if as_json:
             return print_json([claim.as_json() for claim in claims().values()])
         console = new_console()
