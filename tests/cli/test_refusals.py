@@ -153,3 +153,9 @@ def test_an_unknown_way_to_compile_is_refused(run, option):
 def test_a_benchmark_that_does_not_exist_is_refused(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_refused(run("bench", "nothing"), "no benchmark 'nothing'; there are alta")
+
+
+@pytest.mark.parametrize("words", [("--piece", "nonsense"), ("--full",), ("--json", "--minutes", "1")])
+def test_options_of_an_experiment_are_refused_where_none_is_named(run, words):
+    option = next(word for word in words if word.startswith("--") and word != "--json")
+    assert_refused(run("reproduce", *words), f"{option} is for running an experiment; name one")

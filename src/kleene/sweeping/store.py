@@ -12,6 +12,7 @@ import math
 import os
 import secrets
 import socket
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ FORMAT = "kleene.sweep/"
 VERSION = 1
 FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
 BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
+WRITTEN = 0.05  # seconds within which a line that is being written is whole
 Row = dict[str, Any]
 
 
@@ -68,6 +70,7 @@ class Lines:
         self.folder = folder
         self.rows: list[Row] = []
         self.damaged: list[str] = []
+        self.cut: dict[str, str] = {}  # a message for each file whose last line has no end, which may be being written
         self._read: dict[str, tuple[int, int]] = {}  # bytes and lines of each file so far
 
     def refresh(self) -> list[Row]:
@@ -80,6 +83,9 @@ class Lines:
             for line in whole[0].split(b"\n") if whole[1] else ():
                 number += 1
                 self._take(path, number, line)
+            self.cut.pop(path.name, None)
+            if whole[2]:
+                self.cut[path.name] = f"line {number + 1} of {str(path)!r} is cut short, and its cell counts as absent"
             self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
         return self.rows
 
@@ -128,10 +134,14 @@ class CellStore:
 
     @property
     def damaged(self) -> list[str]:
-        """A message for each line that is damaged; such a line counts as absent."""
-        self._rows.refresh()
-        self._failures.refresh()
-        return [*self._rows.damaged, *self._failures.damaged]
+        """A message for each line that is damaged or cut short; such a line counts as absent."""
+        folders = (self._rows, self._failures)
+        for lines in folders:
+            lines.refresh()
+            if lines.cut:  # by a kill, or only until its writer goes on
+                time.sleep(WRITTEN)
+                lines.refresh()
+        return [message for lines in folders for message in (*lines.damaged, *lines.cut.values())]
 
     def writer(self) -> "RowWriter":
         """A writer of rows with files of its own."""
