@@ -113,6 +113,19 @@ def test_inputs_on_which_all_runs_end_with_the_same_error_are_counted_apart():
     assert check(program, inputs=[[0]] * 9 + [[1]]).warning is None
 
 
+def test_a_function_that_raises_after_it_was_asked_is_a_disagreement():
+    steps = {"by": 1}
+
+    def add(z):
+        z["digit"] = (z["digit"] + steps["by"]) % 3
+
+    program = alta.program_spec({"digit": alta.input_var(3)}, {}, add, "digit", 3)
+    del steps["by"]
+    report = check(program, samples=2)
+    assert not report
+    assert "the program's function raised KeyError: 'by'" in report.first_disagreement
+
+
 def test_the_whole_shelf_is_checked_with_the_options_that_each_kind_has(monkeypatch):
     seen = []
     report = check(DFA.from_regex("0*"), samples=1)

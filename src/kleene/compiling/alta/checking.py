@@ -35,7 +35,10 @@ def judges(program: Program, entry: Entry | None, reference: Callable[[Any], Any
     reference = reference or (None if entry is None else entry.reference)
 
     def interpreter(tokens: list[int], mine: Ended) -> str | None:
-        return difference(_by_reference(program, tokens), mine)
+        try:
+            return difference(_by_reference(program, tokens), mine)
+        except Exception as error:  # of the user's function, which did not raise when it was asked
+            return f"the program's function raised {type(error).__name__}: {error}"
 
     def plain(tokens: list[int], mine: Ended) -> str | None:
         if isinstance(mine, RunError):
