@@ -373,6 +373,30 @@ def test_numbers_without_end_have_no_mean_in_a_network():
         kleene.compile(endless, vocab="ab", max_length=3)
 
 
+def test_numbers_whose_sum_overflows_are_not_certified():
+    mean = rasp.Aggregate(EVERYTHING, rasp.tokens)
+    network = kleene.compile(mean, vocab=[8e306, 0], max_length=8, dtype="float64")
+    assert kleene.certify(network).length == 4  # with the start, 5 numbers
+    refused = kleene.certify(network, length=8)
+    assert "the sum of 9 numbers that 'aggregate_mean' may read can overflow" in str(refused.first_failure)
+    unrolled = kleene.compile(mean, vocab=[5e307, 0], max_length=3, dtype="float64", layers="unrolled")
+    assert "can overflow, that of 0 cannot" in str(kleene.certify(unrolled).first_failure)
+    with pytest.raises(CompileError, match=r"'aggregate_mean' reads numbers up to 5e\+307, and float64 ends"):
+        kleene.compile(mean, vocab=[5e307, 0], max_length=3, dtype="float64")
+    with pytest.raises(ProgramError, match=r"means of up to 3 numbers of which one is 1e\+308; a network adds them up"):
+        kleene.compile(mean, vocab=[1e308, 0], max_length=3, dtype="float64")
+
+
+def test_numbers_that_no_float_averages_are_an_error_of_the_run():
+    with pytest.raises(RaspError, match=r"the Aggregate .* selects numbers that have no finite mean: 10"):
+        rasp.Aggregate(EVERYTHING, rasp.tokens)([10**400, 1])
+
+
+def test_the_smallest_numbers_beside_others_are_certified():
+    network = kleene.compile(rasp.Aggregate(EVERYTHING, rasp.tokens), vocab=[1e-320, 1.0], max_length=3)
+    assert kleene.certify(network)
+
+
 def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
     pair = rasp.Map(lambda x: (x, "a"), rasp.Aggregate(EVERYTHING, rasp.tokens))
     written = rasp.SequenceMap(lambda t, i: str(t[0]) + str(i), pair, rasp.indices)
