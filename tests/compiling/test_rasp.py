@@ -1,6 +1,9 @@
 """RASP programs as networks: right on every input of every length, or refused with the reason."""
 
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, product
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 import kleene
 from kleene.compiling.rasp import judges
 from kleene.compiling.tracr import compile_rasp_to_model
-from kleene.errors import CompileError, InputError, ProgramError, RunError
+from kleene.errors import CompileError, InputError, ModelFileError, ProgramError, RunError
 from kleene.programs import rasp
 from kleene.programs.rasp import RaspError, lib
 from kleene.programs.rasp.program import RaspProgram
@@ -489,6 +492,31 @@ def test_tokens_that_are_equal_and_not_the_same_are_tokens_of_their_own(vocab, t
         assert network.run(xs).output == saved.run(xs).output == told(xs) == [f"{x!r} at {i}" for i, x in enumerate(xs)]
     assert kleene.check(told, vocab=vocab, max_length=3)
     assert kleene.certify(network)
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Letter:
+    name: str
+
+
+@pytest.mark.parametrize("vocab", [[Place(1, 2), (1, 2)], [(Place(1, 2),), 3], [(Letter("a"),), "a"]])
+def test_tokens_that_a_file_would_not_give_back_are_refused_when_it_is_written(vocab, tmp_path):
+    network = kleene.compile(rasp.Map(lambda token: type(token).__name__, rasp.tokens), vocab=vocab, max_length=2)
+    assert network.run(vocab).output == [type(token).__name__ for token in vocab]
+    with pytest.raises(InputError, match="cannot be saved"):
+        network.save(tmp_path / "network.safetensors")
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_a_trace_of_tokens_that_no_file_holds_is_refused_when_it_is_saved(ending, tmp_path):
+    trace = RaspProgram(rasp.tokens, [(Fraction(1, 3),), 1], 2).run([1])
+    with pytest.raises(ModelFileError, match=r"the trace cannot be saved, .* Fraction is not"):
+        trace.save(tmp_path / f"trace.{ending}")
 
 
 def test_an_input_means_what_was_typed_and_is_refused_where_an_equal_token_is_another():
