@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 DIGITS = 9  # significant ones that are kept of a number with a fraction
-# Keys whose values are times, memory or sizes of files, which depend on the library that packs them, or follow from them.
+# Keys whose values are times, memory, or sizes of files, which depend on what packs them; or follow from these.
 MEASURED = re.compile(r"(.*_)?(seconds|per_second|memory_mb|peak_mb|minutes|bytes)|checksum")
 IN_TEXT = (
     (re.compile(r"\b\d+(\.\d+)? (ms|s|seconds)\b"), "TIME"),
