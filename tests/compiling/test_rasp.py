@@ -396,8 +396,9 @@ def test_numbers_that_no_float_averages_are_an_error_of_the_run():
 
 
 def test_the_smallest_numbers_beside_others_are_certified():
-    network = kleene.compile(rasp.Aggregate(EVERYTHING, rasp.tokens), vocab=[1e-320, 1.0], max_length=3)
-    assert kleene.certify(network)
+    for vocab in ([1e-320, 1.0], [0.1, 0.2], [1e-15, -0.1]):
+        mean = rasp.Aggregate(EVERYTHING, rasp.tokens)
+        assert kleene.certify(kleene.compile(mean, vocab=vocab, max_length=3, dtype="float64")), vocab
 
 
 def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():

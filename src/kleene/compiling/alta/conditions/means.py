@@ -308,8 +308,7 @@ def summable(network: UniversalTransformer, program: Program, head: str) -> int:
     if not isinstance(program.outputs[head], Numeric):
         return 1 << 53
     _, held = held_numbers(network, program, program.heads[head].value)
-    largest = max(map(abs, held), default=0.0)
-    return min(1 << 53, int(np.finfo(wide_type(network)).max / 4 / largest)) if largest else 1 << 53
+    return min(1 << 53, int(np.finfo(wide_type(network)).max / 4 / max(1.0, *map(abs, held))))
 
 
 def averages(network: UniversalTransformer, program: Program, length: int) -> Condition:
