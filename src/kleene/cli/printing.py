@@ -26,8 +26,8 @@ def new_console() -> Any:
 
 
 def print_json(content: Any) -> None:
-    """Print a dict as JSON on one line, and a list on several."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+    """Print a dict as JSON on one line, and a list on several; what JSON lacks, such as a Fraction, is its text."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1, default=str))
 
 
 @contextmanager
