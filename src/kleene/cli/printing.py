@@ -6,6 +6,7 @@ A stream may be closed, full, or no longer read; `guarded_streams` makes each of
 import io
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ import typer
 
 from kleene.errors import InputError, KleeneError, KleeneWarning
 
+ODD = re.compile(r"[^\n -~]")
+
 
 def new_console() -> Any:
     """A rich console as wide as the terminal, or 120 columns where the output goes to a file or pipe."""
@@ -25,8 +28,9 @@ def new_console() -> Any:
 
 
 def print_json(content: Any) -> None:
-    """Print a dict as JSON on one line, and a list on several."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+    """Print a dict as JSON on one line, and a list on several; what no reader would see is written as \\uXXXX."""
+    text = json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1)
+    typer.echo(ODD.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
 
 @contextmanager
