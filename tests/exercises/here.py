@@ -26,12 +26,13 @@ IN_PROC = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="pr
 def is_left(marker: str) -> bool:
     """Whether a process with this text in its command is there, and stays."""
     deadline = time.monotonic() + 10
-    while (left := _is_there(marker)) and time.monotonic() < deadline:
+    while (left := is_there(marker)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return left
 
 
-def _is_there(marker: str) -> bool:
+def is_there(marker: str) -> bool:
+    """Whether a process with this text in its command is there now."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if marker.encode() in file.read_bytes():

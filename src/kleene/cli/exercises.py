@@ -10,7 +10,6 @@ import typer
 from kleene.cli.options import FAILED, JsonOption
 from kleene.cli.printing import new_console, print_json
 from kleene.errors import KleeneError
-from kleene.limits import printable
 
 commands = typer.Typer()
 exercise = typer.Typer(
@@ -135,6 +134,7 @@ def grade(
         return _grade_all(files, name, seconds, as_json)
     from kleene.exercises import find
     from kleene.exercises import grade as graded
+    from kleene.limits import printable
 
     width = shutil.get_terminal_size().columns - 2 if sys.stdout.isatty() else 118
     found = graded(files[0], name, seconds=seconds, width=width)
@@ -153,6 +153,7 @@ def grade(
 def _grade_all(files: list[str], name: str | None, seconds: float | None, as_json: bool) -> None:
     """Print a row for each file, also for one that cannot be graded."""
     from kleene.exercises import Grade, grade_each
+    from kleene.limits import printable
 
     rows = [
         found.as_json() if isinstance(found, Grade) else _not_graded(file, name, found)
@@ -174,7 +175,7 @@ def _grade_all(files: list[str], name: str | None, seconds: float | None, as_jso
 
 def _not_graded(file: str, name: str | None, error: Exception) -> dict[str, Any]:
     told = str(error) if isinstance(error, KleeneError) else f"an error of Kleene's own, please report it ({error!r})"
-    return {"exercise": name, "file": file, "passed": False, "error": printable(told)}
+    return {"exercise": name, "file": file, "passed": False, "error": told}
 
 
 def _summary(row: dict[str, Any]) -> tuple[str, str]:
