@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.certificates import Certificate, certify, program_of
-from kleene.compiling.checking import Ended, difference, outcomes
-from kleene.compiling.rasp import output_difference
+from kleene.compiling.checking import Ended, difference, outcomes, output_difference
 from kleene.errors import RunError
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.inputs import Inputs
