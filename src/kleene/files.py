@@ -46,6 +46,19 @@ def read_bytes(path: str | os.PathLike, most: int | None = None) -> bytes:
         raise ModelFileError(f"{str(path)!r} cannot be read: {error}") from None
 
 
+def parsed_json(text: str | bytes) -> Any:
+    """The value that a text in JSON spells. A ValueError says what is wrong with a text, whatever it is.
+
+    >>> parsed_json("[" * 200_000)
+    Traceback (most recent call last):
+    ValueError: it is nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def check_source(path: str | os.PathLike, most: int) -> None:
     """Refuse a device, and a regular file of more than `most` bytes. A missing file is left to the reader."""
     try:
