@@ -29,8 +29,8 @@ def new_console() -> Any:
 
 
 def print_json(content: Any) -> None:
-    """Print a dict as JSON on one line, and a list on several. What JSON lacks, such as a Fraction, is its text; what no
-    reader would see is written as \\uXXXX."""
+    """Print a dict as JSON on one line, and a list on several. What JSON lacks, such as a Fraction, is its text;
+    what no reader would see is written as \\uXXXX."""
     text = json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1, default=str)
     typer.echo(ODD.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
