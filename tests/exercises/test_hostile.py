@@ -98,6 +98,15 @@ def test_a_file_that_changes_kleene_in_its_own_process_does_not_pass(what, tmp_p
     assert row(tmp_path, HEAD + PATCH + PATCHED[what]) != "passed"
 
 
+@pytest.mark.parametrize("answer", [3, [], ["accept"], [1, 2], ["accept", {}], ["accept", [[[]]]]])
+def test_what_cannot_be_a_verdict_with_a_tape_is_no_answer(answer, tmp_path):
+    table = "start q\\naccept y\\nreject n\\ninput 0 1\\nq _ -> y _ R\\notherwise reject\\n"
+    machine = f"import kleene\nprogram = kleene.TuringMachine.from_text('{table}')\n"
+    lie = f"solving.Solver.run = lambda self, inputs: [{{'answer': {answer!r}}}] * len(inputs)\n"
+    told = row(tmp_path, "# exercise: flip\n" + PATCH + machine + lie)
+    assert NO_ANSWER in told or told == "not yet"
+
+
 @pytest.mark.parametrize("what", CLASSES)
 def test_an_answer_that_says_that_it_equals_anything_does_not_pass(what, tmp_path):
     text = RASP + CLASSES[what] + "first_letter = rasp.Map(lambda t: N(1), rasp.tokens)\n"
