@@ -8,6 +8,8 @@ import io
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from kleene.errors import InputError
 
 MOST_NESTED = 100  # of tuples in tuples in an answer
 _PLAIN = {bool, int, str, bytes, type(None)}
+_NUMBERS = {float, complex, Fraction, Decimal}
 _COPIES: dict[type, Callable[[Any], Any]] = {  # none of them calls a method of a class that inherits from these
     int: int.__int__,
     float: float.__float__,
@@ -48,12 +51,12 @@ def exact(value: Any, depth: int = MOST_NESTED) -> Any:
     but its own code says what it is equal to.
 
     >>> from collections import namedtuple
-    >>> exact([np.int64(3), namedtuple("Pair", "a b")(1, "x")])
-    [3, (1, 'x')]
+    >>> exact([np.int64(3), namedtuple("Pair", "a b")(1, "x"), Fraction(1, 3)])
+    [3, (1, 'x'), Fraction(1, 3)]
     """
     value = unboxed(value)
     kind = type(value)
-    if kind in _PLAIN or kind is float:
+    if kind in _PLAIN or kind in _NUMBERS:
         return value
     for base in (tuple, list, frozenset):
         if issubclass(kind, base) and depth:
