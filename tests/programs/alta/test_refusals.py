@@ -114,8 +114,23 @@ def test_too_much_read_at_once_is_refused_naming_what_is_read_and_the_way_out():
     message = str(raised.value)
     assert "reads too much at once" in message
     assert "2 of bit0 · 2 of bit1" in message
-    assert "a list of functions that write different variables" in message
+    assert "bit7 and 22 more" in message
+    assert "All that it writes depends on all of these" in message
     assert f"line {inspect.getsourcelines(mlp)[1]}" in message
+
+
+def test_too_much_read_at_once_is_refused_with_the_split_that_would_help():
+    def mlp(z):
+        z["a"] = (z["a"] * z["b"] + z["c"]) % 40
+        z["d"] = (z["d"] * z["e"] + z["f"]) % 40
+        z["b"] = 0 if z["a"] == z["c"] else 1
+
+    with pytest.raises(FunctionError) as raised:
+        ask(mlp, {name: alta.var(40) for name in "abcdef"}, {}, most=1000)
+    assert str(raised.value).endswith(
+        "so that what they read is added up and not multiplied: one each for a, b from a, b, c (64,000 combinations); "
+        "d from d, e, f (64,000 combinations)."
+    )
 
 
 def test_two_functions_that_write_one_variable_are_refused_naming_both():

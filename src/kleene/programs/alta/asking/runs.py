@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kleene.errors import FunctionError, ProgramError
+from kleene.programs.alta.asking.advice import advice, listed
 from kleene.programs.alta.asking.assignment import Assignment, LocatedAssignment, Refusal, lines_of, unknown
 from kleene.programs.alta.asking.patience import Lost, Patience
 from kleene.programs.alta.asking.remembered import Remembered
@@ -28,7 +29,6 @@ SECONDS = 5.0  # for one run
 SAMPLED = 64  # assignments that are run once more
 FEW, MANY_TIMES = 64, 7  # a function with so few combinations is run again more than once
 FAULT = -1  # the code of a value that a variable cannot take, where that is left to the caller
-MOST_SHOWN = 8  # variables in an error
 
 
 @dataclass(frozen=True)
@@ -268,16 +268,18 @@ class _Asking:
         return min(2 * at, self.most)
 
     def _too_many(self, share: float) -> FunctionError:
-        together = [(n, len(self._domains[n]) - (n in self.heads)) for n, _ in self._z._path]
-        sizes = " · ".join(f"{size} of {name}" for name, size in together)
-        targets = list(dict.fromkeys(n for node in self.tree.nodes if isinstance(node, Leaf) for n in node.writes))
-        advice = f"It writes {', '.join(targets[:MOST_SHOWN])}. " if targets else ""
+        sizes = {n: len(self._domains[n]) - (n in self.heads) for n, _ in self._z._path}
+        together, runs = listed([f"{size} of {name}" for name, size in sizes.items()], " · "), self.runs
         return FunctionError(
-            f"{first_place(self.function)}: the function reads too much at once: after {self.runs:,} combinations of "
-            f"values about {_rounded(share)} of all are run. One run reads {sizes}. {advice}Give ffn_fn a list of "
-            f"functions that write different variables, each of which reads little: what they read is then added up "
-            f"and not multiplied. Or read a variable only where it matters, or give the rules with MLPBuilder."
+            f"{first_place(self.function)}: the function reads too much at once: after {runs:,} combinations of "
+            f"values about {_rounded(share)} of all are run. One run reads {together}. {advice(self._writes, sizes)}"
         )
+
+    def _writes(self, codes: Mapping[str, int]) -> Mapping[str, int]:
+        """What a run on some codes writes; all that is not given has its first value."""
+        leaf = self.tree.nodes[self._run_on(dict.fromkeys(self._domains, 0) | codes)]
+        assert isinstance(leaf, Leaf)
+        return leaf.writes
 
     def endless(self, lost: BaseException, seconds: float) -> FunctionError:
         situation = self.situation()
@@ -290,8 +292,7 @@ class _Asking:
 
     def situation(self) -> str:
         """What the run has read, in the user's names and values."""
-        shown = [f"{name} = {self._shown(name)}" for name, _ in self._z._path]
-        return ", ".join(shown[:MOST_SHOWN]) + (f" and {len(shown) - MOST_SHOWN} more" * (len(shown) > MOST_SHOWN))
+        return listed([f"{name} = {self._shown(name)}" for name, _ in self._z._path])
 
     def _shown(self, name: str) -> str:
         value = dict.__getitem__(self._z, name)
