@@ -390,6 +390,18 @@ def test_numbers_whose_sum_overflows_are_not_certified():
         kleene.compile(mean, vocab=[1e308, 0], max_length=3, dtype="float64")
 
 
+@pytest.mark.parametrize("options", [{}, {"activation": "relu"}, {"layers": "unrolled"}], ids=str)
+@pytest.mark.parametrize("vocab", [[0.0, 1e-310], [0, 0.3, 1e-300, 3], [5e-324, 1e-300, 1]], ids=str)
+def test_numbers_nearer_than_a_step_is_wide_are_refused_or_not_certified(vocab, options):
+    program = RaspProgram(rasp.Aggregate(EVERYTHING, rasp.tokens), vocab, 3)
+    for dtype in ("float32", "float64"):
+        try:
+            network = kleene.compile(program, dtype=dtype, **options)
+        except CompileError:
+            continue  # it cannot tell the declared values apart
+        assert kleene.certify(network).first_failure.name == "averages"
+
+
 def test_numbers_that_no_float_averages_are_an_error_of_the_run():
     with pytest.raises(RaspError, match=r"the Aggregate .* selects numbers that have no finite mean: 10"):
         rasp.Aggregate(EVERYTHING, rasp.tokens)([10**400, 1])

@@ -211,7 +211,7 @@ def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -
         if index == 0:
             return [n]
         share = float(steps[index] - steps[0])
-        most = min(n, int((total - n * float(steps[0])) / share + 1e-9))
+        most = min(n, int((total - n * float(steps[0])) / share + 1e-9)) if share else n  # 0: nearly the same number
         for count in range(most, -1, -1):
             rest = solve(index - 1, n - count, total - count * steps[index])
             if rest is not None:
