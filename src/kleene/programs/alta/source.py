@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-import kleene
-
 HERE = os.path.dirname(__file__) + os.sep
 LIBRARY = os.path.join(HERE, "library") + os.sep
-KLEENE = os.path.dirname(kleene.__file__) + os.sep
+KLEENE = os.path.abspath(os.path.join(HERE, "..", "..")) + os.sep
 INSTALLED = tuple(p + os.sep for n, p in sysconfig.get_paths().items() if n in ("stdlib", "platstdlib", "purelib"))
 
 

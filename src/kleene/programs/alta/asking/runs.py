@@ -277,7 +277,7 @@ class _Asking:
 
     def _writes(self, codes: Mapping[str, int]) -> Mapping[str, int]:
         """What a run on some codes writes; all that is not given has its first value."""
-        leaf = self.tree.nodes[self._run_on(dict.fromkeys(self._domains, 0) | codes)]
+        leaf = self.tree.nodes[self._run_on({**dict.fromkeys(self._domains, 0), **codes})]
         assert isinstance(leaf, Leaf)
         return leaf.writes
 
