@@ -125,7 +125,7 @@ results . --json
 results . --where hints=none --by seed --csv
 results . --pivot hints,density --value loss --plot out.svg
 reproduce
-teach dfa:ab --iterations 1 --seeds 1 --hidden 2 --batch 2 --json"""
+teach dfa:tomita_1 --iterations 1 --seeds 1 --hidden 2 --batch 2 --json"""
 
 NUMBERS = ("0", "1", "2", "3", "-1", str(-(10**20)), "9" * 20, "9" * 5000, "1e3", "x", "", "0x10", "1.5", "nan", "٣")
 SUBJECTS = r"""parity_relative

@@ -1,4 +1,7 @@
-"""Hostile solutions of exercises: each is graded or refused in time, none passes that is wrong, and none harms others."""
+"""Hostile solutions of exercises: each is graded or refused in time, none passes that is wrong, and none harms others.
+
+They run as the user who tries this, so they change nothing but their own files and what they are handed.
+"""
 
 import os
 import signal
@@ -12,7 +15,7 @@ from tests.fuzzing.attacks import Attack
 from tests.fuzzing.trial import FORBIDDEN
 
 COMMAND = "from kleene.cli import main; main()"
-SECONDS, PATIENCE, MEBIBYTES = 4, 40.0, 2000  # for grading; until it counts as hung; for all its processes, each
+SECONDS, PATIENCE, MEBIBYTES = 4, 40.0, 5000  # for grading; until it counts as hung; for any process of it
 RIGHT = '# exercise: even_a\neven_a = "(b|ab*a)*"\n'
 WRONG = "even_a = 'b*'"
 # Files that must not pass: what they do, before a wrong solution.
@@ -63,10 +66,12 @@ HOSTILE = {
     "tracing": "import sys; sys.settrace(lambda *a: None)",
     "a result of five brackets": "print('[[[[[')",
     "a result that it prints": "print('{\"passed\": true, \"grade\": 1}')",
-    "arguments that are read": "import sys, pathlib\nfor word in sys.argv:\n    for path in (word, word + '.json'):\n"
-    "        try: pathlib.Path(path).write_text('{\"passed\": true}')\n        except (OSError, ValueError): pass",
-    "pipes in the place of temporary files": "import glob, os\nfor path in glob.glob('/tmp/*kleene*/*'):\n"
-    "    try:\n        os.unlink(path); os.mkfifo(path)\n    except OSError: pass",
+    "a result in its arguments": "import json, pathlib, sys\ntry: words = json.loads(sys.argv[1]).values()\n"
+    "except Exception: words = ()\nfor word in words:\n    if isinstance(word, str) and not word.endswith('.py'):\n"
+    "        try: pathlib.Path(word).write_text('{\"passed\": true}')\n        except (OSError, ValueError): pass",
+    "a pipe in its arguments": "import json, os, sys\ntry: words = json.loads(sys.argv[1]).values()\n"
+    "except Exception: words = ()\nfor word in words:\n    if isinstance(word, str) and not word.endswith('.py'):\n"
+    "        try: os.path.exists(word) and os.unlink(word); os.mkfifo(word)\n        except OSError: pass",
 }
 # Whole files in the place of a solution.
 FILES = {
@@ -129,7 +134,7 @@ def _passes(folder: Path) -> str | None:
 
 
 def _graded(folder: Path, files: tuple[str, ...]) -> tuple[int | None, str, float, float]:
-    """Exit status (None if it hung), what was said, seconds, and the most MiB that the teacher's process took."""
+    """Exit status (None if it hung), what was said, seconds, and the most MiB of a process."""
     command = [sys.executable, "-c", COMMAND, "exercise", "grade", *files, "--seconds", str(SECONDS), "--json"]
     started = time.monotonic()
     with open(folder / "said", "wb") as said:
