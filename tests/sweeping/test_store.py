@@ -114,7 +114,7 @@ def test_many_processes_write_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"format": "kleene.sweep/2", "kleene": "9.1"}', "newer Kleene, 9.1"),
+        ('{"format": "kleene.sweep/3", "kleene": "9.1"}', "newer Kleene, 9.1"),
         ('{"format": "kleene.results/1"}', "does not say that this is the store"),
         ("[]", "does not say that this is the store"),
         ("{", "does not say that this is the store"),

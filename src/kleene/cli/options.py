@@ -141,9 +141,9 @@ CausalOption = Annotated[
 InputsOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.py:NAME",
-        help="A function of a random.Random and a size that returns an input, an automaton or a regular expression of "
-        "inputs, in place of those that the program declares (runs the file).",
+        metavar="INPUTS",
+        help="FILE.py:NAME (which runs it): a function of a random.Random and a size that returns an input, or an "
+        "automaton or regular expression of inputs; in place of the inputs that the program declares.",
     ),
 ]
 

@@ -15,6 +15,7 @@ from typing import Any
 import typer
 
 from kleene.errors import InputError, KleeneError, KleeneWarning
+from kleene.users_code import users_code_runs
 
 
 def new_console() -> Any:
@@ -83,7 +84,8 @@ class OutputError(KleeneError):
 
 
 class Output:
-    """A stream that raises `OutputError` when writing fails, so that no other error is taken for one."""
+    """A stream that raises `OutputError` when writing fails, so that no other error is taken for one. What the user's
+    own code prints goes to stderr, so that an answer in JSON stays JSON."""
 
     def __init__(self, stream: Any):
         self._stream = stream
@@ -92,6 +94,8 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
+        if users_code_runs():
+            return sys.stderr.write(text)
         try:
             return self._stream.write(text)
         except OSError as error:

@@ -1,6 +1,7 @@
 """Figures in one style, written atomically as .svg, .png or .pdf, or as a page of HTML."""
 
 import io
+import threading
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from kleene.pictures.style import COLOURS as COLOURS
 from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
+_SETTINGS = threading.Lock()  # matplotlib's settings and the filters of warnings belong to all threads
 ENTRY = 0.15  # inches that a row of the legend is high
 
 
@@ -128,11 +130,12 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     families = [*([OWN] if ending == "svg" else families_for(text.get_text() for text in texts)), "sans-serif"]
     for text in texts:
         text.set_fontfamily(families)
+        text.set_parse_math(False)  # "$5 or $10" is no formula
     stream = io.BytesIO()
     # Without a date and with a fixed salt, the same figure gives the same file.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     style: Any = {"svg.hashsalt": "kleene", "svg.fonttype": "none", "font.sans-serif": SHOWN, "font.family": families}
-    with rc_context(style), warnings.catch_warnings():
+    with _SETTINGS, rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # `families_for` warned
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))

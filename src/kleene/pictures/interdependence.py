@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -46,22 +45,14 @@ def heat_map(
     above = 0.0 if heads is None else min(LEVEL * (max(arc_levels(heads), default=0) + 2), WIDEST / 4)
     labels = 0.3 if flat else LETTER * longest + 0.1
     figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
-    with _plain_words():
-        rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
-        _draw_cells(figure, rows[-1], words, values, flat)
-        if heads is not None:
-            _draw_arcs(rows[0], heads)
-        if note:
-            rows[-1].set_xlabel(note, fontsize=SMALL, color=QUIET, loc="left")
-        figure.suptitle(title, fontsize=LARGE, color=INK)
-        return save_figure(figure, path)
-
-
-def _plain_words() -> AbstractContextManager:
-    """Turn off matplotlib's formulas, because "$5 or $10" is no formula."""
-    from matplotlib import rc_context
-
-    return rc_context({"text.parse_math": False})
+    rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
+    _draw_cells(figure, rows[-1], words, values, flat)
+    if heads is not None:
+        _draw_arcs(rows[0], heads)
+    if note:
+        rows[-1].set_xlabel(note, fontsize=SMALL, color=QUIET, loc="left")
+    figure.suptitle(title, fontsize=LARGE, color=INK)
+    return save_figure(figure, path)
 
 
 def _ratios(above: float, high: float) -> list[float]:

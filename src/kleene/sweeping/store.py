@@ -21,7 +21,8 @@ from kleene.errors import ModelFileError
 from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, read_bytes, write_atomically
 
 FORMAT = "kleene.sweep/"
-VERSION = 1
+VERSION = 2
+OLD_NAMES = 1  # the last version in which the source of Kleene was part of a cell's name
 FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
 BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
 Row = dict[str, Any]
@@ -96,8 +97,9 @@ class CellStore:
 
     def __init__(self, path: Any, *, must_exist: bool = False) -> None:
         self.path = Path(path).resolve()
+        self.version = VERSION
         if is_store(self.path):
-            _check_version(self.path)
+            self.version = _checked_version(self.path)
             for name in () if must_exist else FOLDERS:  # a store that is only read may be one that cannot be written
                 make_folder(self.path / name)
         elif must_exist:
@@ -105,6 +107,7 @@ class CellStore:
         else:
             _make(self.path)
         self._rows, self._failures = Lines(self.path / "rows"), Lines(self.path / "failures")
+        self._names: dict[str, str] = {}  # today's names of cells, in a store of an older version
 
     def __repr__(self) -> str:
         return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
@@ -116,8 +119,17 @@ class CellStore:
         """The row of every finished cell by its name; the first, should a cell have two."""
         found: dict[str, Row] = {}
         for row in self._rows.refresh():
-            found.setdefault(row["cell"], row)
+            found.setdefault(self._name(row), row)
         return found
+
+    def _name(self, row: Row) -> str:
+        if self.version > OLD_NAMES:
+            return row["cell"]
+        if row["cell"] not in self._names:
+            from kleene.sweeping.cells import name_today
+
+            self._names[row["cell"]] = name_today(row)
+        return self._names[row["cell"]]
 
     def failures(self) -> dict[str, list[Row]]:
         """The failed attempts at every cell that has some, oldest first."""
@@ -204,7 +216,7 @@ def _is_of_a_store(entry: Path) -> bool:
     return entry.name in (*FOLDERS, "store.json") or TEMPORARY.fullmatch(entry.name) is not None
 
 
-def _check_version(path: Path) -> None:
+def _checked_version(path: Path) -> int:
     try:
         content = json.loads(read_bytes(path / "store.json", MOST_TEXT))
         name, version = content["format"], int(content["format"].removeprefix(FORMAT))
@@ -217,3 +229,4 @@ def _check_version(path: Path) -> None:
             f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
+    return version

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from kleene.explaining.programs.anatomy import action_text, condition_text
-from kleene.programs.alta.asking.runs import quiet
 from kleene.programs.alta.cases import View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
+from kleene.users_code import users_code
 from kleene.watching.columns import packed
 from kleene.watching.cutting import Cut
 
@@ -139,7 +139,7 @@ class Replayed:
             return note
 
         before = sys.gettrace()
-        with quiet():
+        with users_code():
             sys.settrace(note)
             try:
                 self.function(z)

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import enum
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -205,9 +206,11 @@ def test_everyday_python_means_what_it_does(mlp, capsys):
     assert agrees(mlp)
 
 
-def test_nothing_is_printed_while_a_program_is_built(capsys):
-    build(prints)
-    assert capsys.readouterr().out == ""
+def test_what_a_function_prints_is_printed_in_every_run(capsys):
+    before = sys.stdout
+    program = build(prints)
+    assert len(capsys.readouterr().out.splitlines()) >= 2 * program.enumeration.combinations
+    assert sys.stdout is before
 
 
 @pytest.mark.parametrize("mlp", [asks_for_its_class, has_an_attribute, counts_bits], ids=lambda f: f.__name__)

@@ -203,7 +203,7 @@ def test_a_returned_value_is_refused(returned):
     def mlp(z):
         return returned
 
-    assert f"returns a {type(returned).__name__}, which has no effect" in refusal(mlp, line=0)
+    assert f"returns a value ({type(returned).__name__}), which has no effect" in refusal(mlp, line=0)
 
 
 def test_a_generator_is_refused():
@@ -211,7 +211,7 @@ def test_a_generator_is_refused():
         z["a"] = 1
         yield
 
-    assert "returns a generator" in refusal(mlp, line=0)
+    assert "returns a value (generator)" in refusal(mlp, line=0)
 
 
 def test_returning_z_is_accepted():

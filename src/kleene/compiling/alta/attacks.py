@@ -27,6 +27,7 @@ from kleene.programs.alta.reference import reference_run
 from kleene.programs.alta.variables import BLUR, Numeric
 from kleene.traces import Trace
 from kleene.traces.markup import html_text
+from kleene.users_code import users_code
 
 ORIGINAL, WORK = "original", 200_000  # pairs of positions, in all heads and layers, up to which the original runs
 SEEN = 32  # inputs from which it is read which tokens the declared ones have
@@ -186,6 +187,7 @@ def _work(program: Program, sequence: Sequence[Any], ended: Ended) -> int:
     return len(sequence) ** 2 * (layers + 1) * (len(program.heads) + 1)
 
 
+@users_code()
 def _original(program: Program, sequence: Sequence[Any], expected: Ended) -> tuple[Any, str | None]:
     """What the original answers, and how the program's run differs from it; None where it has no value."""
     try:

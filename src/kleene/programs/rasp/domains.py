@@ -17,6 +17,7 @@ import numpy as np
 from kleene.errors import FunctionError, ProgramError
 from kleene.programs.rasp.graph import RaspError, RASPExpr
 from kleene.traces.values import renewed, value_key
+from kleene.users_code import users_code
 
 FREE, FAULT = -2, -3  # entries of a table: no input leads there; RASP gives no value there
 MOST_VALUES = 4_000  # of one s-op
@@ -131,6 +132,7 @@ def combinations(tables: Sequence[ValueTable]) -> int:
     return math.prod(atom.size for atom in joined_support(tables))
 
 
+@users_code()
 def combined(
     expr: RASPExpr, function: Callable[..., Any], tables: Sequence[ValueTable], inside: np.ndarray
 ) -> ValueTable:

@@ -10,6 +10,7 @@ from kleene.programs.rasp.domains import FAULT, NO_VALUE, DomainError, ValueTabl
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.selectors import Comparison, Select
 from kleene.traces.values import renewed
+from kleene.users_code import users_code
 
 Answers = tuple[np.ndarray, np.ndarray]  # (query, key): what is selected, and where the predicate raises
 
@@ -64,6 +65,7 @@ def answers(selector: Select, keys: Sequence[Any], queries: Sequence[Any]) -> An
     return chosen, raised
 
 
+@users_code()
 def _asked(selector: Select, keys: Sequence[Any], queries: Sequence[Any]) -> Answers:
     chosen, raised = (np.zeros((len(queries), len(keys)), dtype=bool) for _ in range(2))
     predicate = selector.predicate

@@ -6,9 +6,7 @@ the leaves are never stored. All runs are done again in the opposite order: a fu
 refused.
 """
 
-import contextlib
-import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from sys import _getframe
 from typing import Any
@@ -21,6 +19,7 @@ from kleene.programs.alta.asking.patience import Lost, Patience
 from kleene.programs.alta.asking.undefined import Undefined, Used
 from kleene.programs.alta.source import first_place, line_of, place, place_of
 from kleene.programs.alta.variables import Variable
+from kleene.users_code import users_code
 
 MOST_LEAVES = 2_000_000
 HOPELESS = 4  # a function is given up early where so many times too many combinations are in sight
@@ -84,7 +83,7 @@ def ask(
     asking = _Asking(function, variables, heads, strict, undefined, most)
     watch = Patience(seconds, lambda: asking.runs, asking.share, f"asking {place_of_function(function)}")
     try:
-        with quiet(), watch:
+        with users_code(), np.errstate(all="ignore"), watch:
             root = asking.explore(backwards=False)
             for again in range(MANY_TIMES if asking.runs <= FEW else 1):
                 other = asking.explore(backwards=again % 2 == 0)
@@ -96,13 +95,6 @@ def ask(
         raise asking.endless(lost, seconds) from None
     asking.tree.root, asking.tree.lines = root, asking.lines
     return asking.tree
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Hide what a function prints while it is asked."""
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        yield
 
 
 def place_of_function(function: Callable) -> str:
@@ -297,7 +289,7 @@ class _Asking:
 
     def lines(self, codes: Mapping[str, int]) -> Mapping[Any, int]:
         """The lines that write where the variables have these codes."""
-        with quiet():
+        with users_code(), np.errstate(all="ignore"):
             return self._lines_on({name: self._domains[name][code] for name, code in codes.items()})
 
     def _lines_on(self, values: Mapping[str, Any]) -> Mapping[Any, int]:
