@@ -8,7 +8,7 @@ from typing import Literal
 from tests.fuzzing.lines import drawn
 from tests.fuzzing.mutations import TEXTS, mutated
 from tests.fuzzing.parameters import Parameter, commands
-from tests.fuzzing.samples import FOLDERS, NAMES, folder, sample
+from tests.fuzzing.samples import FOLDERS, INSIDE, NAMES, folder, sample
 from tests.fuzzing.typed import ANYWHERE, LONG, NUMBERS, PLACED, PLACES, RIGHT, SUBJECTS, USES, VALUES, WITHHELD
 
 SEED = 12  # of all cases; a case is drawn from this and its number
@@ -49,7 +49,7 @@ def case(kind: Kind, number: int) -> Case:
 def files_of(words: Iterable[str]) -> dict[str, bytes]:
     """The valid files that the words name."""
     text = " ".join(words)
-    found = {name: sample(name) for name in NAMES if name.partition("/")[0] in text and "store/" not in name}
+    found = {name: sample(name) for name in NAMES if name.partition("/")[0] in text and name not in INSIDE}
     found |= {path: content for name in FOLDERS if name in text for path, content in folder(name).items()}
     found |= {"kept/results.json": sample("results.json")} if "kept" in text else {}
     return found | ({"data/scan/tasks.txt": sample("data/scan/tasks.txt")} if "split" in text else {})

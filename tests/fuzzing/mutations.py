@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load, save
 
+from kleene.sweeping.store import line_of, row_of
 from tests.sealing import resealed, without_seal
 
 NUMBERS = ("-1", "0", "1e999999999", "1e-999999999", "9" * 20, "9" * 5000, "NaN", "-Infinity", str(2**63), "1.5", "٣")
@@ -136,6 +137,15 @@ def _spoiled(random: Random, value: Any) -> Any:
     return value
 
 
+def row_value(random: Random, content: bytes, other: bytes) -> bytes:
+    """Another value in a row of a sweep, with a checksum that fits."""
+    lines = content.splitlines(keepends=True)
+    place = random.randrange(len(lines))
+    row = _spoiled(random, row_of(lines[place]))
+    lines[place] = line_of(row if isinstance(row, dict) else {"cell": row})
+    return b"".join(lines)
+
+
 def _parts(content: bytes) -> tuple[dict[str, Any], bytes]:
     length = int.from_bytes(content[:8], "little")
     return json.loads(content[8 : 8 + length]), content[8 + length :]
@@ -223,4 +233,5 @@ STRUCTURED: dict[str, list[Way]] = {
     ".safetensors": [header_value, header_value, header_array, array_values, array_values],
     ".json": [json_value, json_value, json_value, giant_number, nest],
     ".npz": [archive_part, archive_part],
+    ".jsonl": [row_value, row_value],
 }

@@ -24,7 +24,7 @@ from kleene.programs.circuits.library import text_of
 from kleene.programs.turing.library import get as get_machine
 from kleene.sweeping.cells import cells_of
 from kleene.sweeping.definition.reading import read_sweep
-from kleene.sweeping.packs import packed, record
+from kleene.sweeping.packs import packed
 from kleene.sweeping.store import CellStore, line_of
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import fresh_learners
@@ -190,13 +190,20 @@ def _store(folder: Path) -> None:
     sweep = read_sweep(folder.with_name("sweep.toml"))
     cells, kept = cells_of(sweep.verb, sweep.settings), CellStore(folder)
     packs = packed(cells, 1)
-    record(kept, packs)
+    (folder / "packs" / "a.json").write_text(json.dumps(packs[0].names))
     done = [{"cell": c.name, "program": c.program, "settings": dict(c.settings), "pack": packs[0].name} for c in cells]
     (folder / "rows" / "a.jsonl").write_bytes(b"".join(line_of(row | ROW) for row in done[:2]))
     failed = {"cell": cells[2].name, "reason": "it raised", "death": "", "attempt": 1}
     (folder / "failures" / "a.jsonl").write_bytes(line_of(failed))
     facts = {"machine": "another", "pid": 1, "started": "5", "facts": {"cells": [cells[3].name]}}
     (folder / "workers" / "a.json").write_text(json.dumps(facts))
+
+
+def _older(folder: Path) -> None:
+    """The same as the first version of the format has it: cells are named anew as they are read."""
+    _store(folder)
+    about = folder / "store.json"
+    about.write_text(about.read_text().replace("kleene.sweep/2", "kleene.sweep/1"))
 
 
 def _truths(folder: Path) -> None:
@@ -232,12 +239,14 @@ MAKERS: dict[str, Any] = {
 }
 
 
-FOLDERS: dict[str, Any] = {"store": _store, "truths": _truths}
+FOLDERS: dict[str, Any] = {"store": _store, "older": _older, "truths": _truths}
 INSIDE = (
     "store/store.json",
     "store/rows/a.jsonl",
     "store/failures/a.jsonl",
     "store/workers/a.json",
+    "store/packs/a.json",
+    "older/rows/a.jsonl",
     "truths/rnn.ends_abb.compiled/card.json",
     "truths/rnn.ends_abb.compiled/circuit.json",
     "truths/rnn.ends_abb.compiled/network.safetensors",

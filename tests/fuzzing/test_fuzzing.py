@@ -88,7 +88,7 @@ def test_a_case_is_the_same_whenever_it_is_drawn():
 @pytest.mark.parametrize("way", [*BYTES, *TEXT, *(way for ways in STRUCTURED.values() for way in ways)])
 def test_every_way_to_spoil_a_file_changes_a_file_that_it_is_for(way):
     endings = [ending for ending, ways in STRUCTURED.items() if way in ways] or [".tm"]
-    content = sample(next(name for name in MAKERS if name.endswith(endings[0])))
+    content = sample(next(name for name in NAMES if name.endswith(endings[0])))
     assert any(way(Random(number), content, b"{}") != content for number in range(20))
 
 

@@ -78,6 +78,8 @@ USES = {
     "store/rows/a.jsonl": STORE,
     "store/failures/a.jsonl": STORE,
     "store/workers/a.json": STORE,
+    "store/packs/a.json": STORE,
+    "older/rows/a.jsonl": STORE.replace("store", "older").replace("--older", "--store"),
     "truths/rnn.ends_abb.compiled/card.json": TRUTHS,
     "truths/rnn.ends_abb.compiled/circuit.json": TRUTHS,
     "truths/rnn.ends_abb.compiled/network.safetensors": TRUTHS,
