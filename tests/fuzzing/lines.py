@@ -16,7 +16,11 @@ WRONG = 0.3  # share of lines that get a wrong word
 def drawn(random: Random) -> list[str]:
     """The words of a command line."""
     names = list(commands())
-    name = random.choices(names, [OFTEN.get(name, SELDOM.get(name, 1)) for name in names])[0]
+    return drawn_of(random, random.choices(names, [OFTEN.get(name, SELDOM.get(name, 1)) for name in names])[0])
+
+
+def drawn_of(random: Random, name: str) -> list[str]:
+    """The words of a line of that command."""
     draw = Draw(random, name)
     words = name.split() + (["--no-such-option"] if name == "bench" else [])
     for parameter in commands()[name]:

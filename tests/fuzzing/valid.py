@@ -45,7 +45,7 @@ ALL = KINDS
 # Which kinds a command takes; the others answer with an error, which is drawn more rarely.
 TAKEN = {
     "view": (AUTOMATON, TURING, CIRCUIT),
-    "rules": (TRANSFORMER, RASP),
+    "rules": (TRANSFORMER, RASP, NETWORK),
     "certify": (TRANSFORMER, RASP, NETWORK),
     "extract": (NETWORK, AUTOMATON),
     "explain": (TRANSFORMER, RASP),
