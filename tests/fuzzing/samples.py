@@ -188,7 +188,8 @@ def _store(folder: Path) -> None:
     """The store of `sweep.toml`, two of whose cells are done, one failed, and one is claimed by a worker."""
     folder.with_name("sweep.toml").write_text(SWEEP)
     sweep = read_sweep(folder.with_name("sweep.toml"))
-    cells, kept = cells_of(sweep.verb, sweep.settings), CellStore(folder)
+    CellStore(folder)  # makes it
+    cells = cells_of(sweep.verb, sweep.settings)
     packs = packed(cells, 1)
     (folder / "packs" / "a.json").write_text(json.dumps(packs[0].names))
     done = [{"cell": c.name, "program": c.program, "settings": dict(c.settings), "pack": packs[0].name} for c in cells]

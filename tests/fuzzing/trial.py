@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -34,6 +35,7 @@ MEBIBYTES = 1024  # more than before the case
 FORBIDDEN = ("Traceback (most recent call last)", "an error of Kleene's own", "there is not enough memory for this")
 CACHE = cache_folder()  # which is the same for all cases, so that nothing is compiled twice
 LINKS = {"link to nothing": "nothing", "device": "/dev/zero", "full device": "/dev/full"}
+OPTION = re.compile(r"(?<![\w'-])--[a-z][a-z_-]+")
 STATUSES = (0, 1, 2, 3)  # done; the answer is no; bad input; stopped before the end
 
 
@@ -99,11 +101,21 @@ def _unfit(words: tuple[str, ...], ended: Ended) -> str | None:
     errors = [line for line in err.splitlines() if line.startswith("kleene: ") and ": warning: " not in line]
     if status == 0 and any(_is_refusal(line) for line in errors):
         return f"it ended with status 0 and said {err[-500:]!r}"
+    if unknown := _options_that_are_none(words, errors):
+        return f"it advises {', '.join(unknown)}, which the command does not have: {err[-500:]!r}"
     if status == 2 and out and ended.was_parsed and words[0] not in TELLS_FIRST:
         return f"it ended with status 2 after it had printed {out[-300:]!r}"
     if status == 0 and ended.was_parsed and _asks_for_json(words):
         return _not_json(out)
     return None
+
+
+def _options_that_are_none(words: tuple[str, ...], errors: list[str]) -> list[str]:
+    """The options that an error names, and the command lacks: neither typed, nor in a command line of the advice."""
+    own = {word for one in commands().get(_command(words) or "", ()) for word in one.spellings}
+    told = " ".join(errors)
+    of_others = {*OPTION.findall(" ".join(re.findall(r"`[^`]*`", told)))}
+    return sorted({*OPTION.findall(told)} - own - of_others - {*words}) if own else []
 
 
 def _is_refusal(line: str) -> bool:
@@ -113,7 +125,7 @@ def _is_refusal(line: str) -> bool:
 
 def _asks_for_json(words: tuple[str, ...]) -> bool:
     """Whether --json is among the options, rather than the value of one or behind the end of all."""
-    name = next((name for name in commands() if " ".join(words[: len(name.split())]) == name), None)
+    name = _command(words)
     taking = {word for one in commands().get(name or "", ()) if one.takes is not bool for word in one.spellings}
     for before, word in itertools.pairwise(words):
         if word == "--" and before not in taking:
@@ -121,6 +133,10 @@ def _asks_for_json(words: tuple[str, ...]) -> bool:
         if word == "--json" and before not in taking:
             return name is not None
     return False
+
+
+def _command(words: tuple[str, ...]) -> str | None:
+    return next((name for name in commands() if " ".join(words[: len(name.split())]) == name), None)
 
 
 def _not_json(out: str) -> str | None:
@@ -298,7 +314,7 @@ def _left(place: Path, written: set[str]) -> list[str]:
 
 @contextlib.contextmanager
 def _limited(seconds: float, room: int | None) -> Iterator[None]:
-    """An alarm on the processor's time and a longer one on the clock's; walls before the memory of others and a disk."""
+    """Alarms on the processor's time and, later, on the clock's; bounds on the memory and on the size of a file."""
 
     def alarm(*_: object) -> None:
         raise TimedOut

@@ -38,6 +38,7 @@ teach dfa:tomita_1 --iterations 1 --seeds 1 --hidden 2 --batch 2 --results FILE
 teach dfa:tomita_1 --iterations 1 --seeds 1 --hidden 2 --batch 2 --checkpoint FILE.safetensors
 groundtruth build rnn.ends_abb.compiled --folder FILE
 sweep sweep.toml --store FILE --minutes 0.00001""".splitlines()
+SAID = ("cannot be", "is a device", "is not a file")
 BYTES = (0, 100)  # that the disk still takes
 
 
@@ -68,7 +69,7 @@ def _words(line: str, name: str) -> tuple[str, ...]:
 
 
 def _fault(ended: Ended | None) -> str | None:
-    if ended is None or ended.status != 2 or not any(words in ended.err for words in ("cannot be", "is a device", "is not a file")):
+    if ended is None or ended.status != 2 or not any(words in ended.err for words in SAID):
         return f"it ended in {ended}"
     return None
 

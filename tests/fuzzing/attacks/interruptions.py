@@ -46,7 +46,7 @@ READ: dict[str, Callable[[Path], Any]] = {
     "a packed trace": kleene.Trace.load,
 }
 TIMES = 8  # that a process that writes is killed, for each kind of file
-TEACH = ("teach", "dfa:tomita_1", "--iterations", "300", "--test-every", "50", "--seeds", "2", "--hidden", "3", "--json")
+TEACH = ("teach", "dfa:tomita_1", "--iterations", "300", "--test-every", "50", "--seeds", "2", "--hidden", "3")
 
 
 def attacks() -> Iterator[Attack]:
@@ -80,7 +80,7 @@ def _saving(folder: Path, name: str, number: int) -> str | None:
 
 
 def _sweeping(folder: Path, number: int) -> str | None:
-    """The driver is killed, three times at most; no cell is lost or run twice, and the last says what the first would."""
+    """The driver is killed up to three times: no cell is lost or run twice, and the measurements are the same."""
     chance, file, store = random.Random(number), folder / "sweep.toml", folder / "s"
     file.write_text(SWEEP.replace("iterations = 2", "iterations = 400").replace("test_every = 1", "test_every = 100"))
     for _ in range(3):

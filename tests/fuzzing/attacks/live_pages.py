@@ -108,14 +108,13 @@ def _post(visitor: Visitor, body: Any) -> str | None:
 
 
 def _send(visitor: Visitor, raw: bytes) -> str | None:
-    with _connected(visitor) as connection:
-        with contextlib.suppress(OSError):
-            connection.sendall(_named(visitor, raw))
-            connection.settimeout(2)
-            reply = connection.recv(65_536)
-            status = reply.split(b" ")[1:2]
-            if status and int(status[0]) not in ALLOWED:
-                return f"it is answered with {reply[:300]!r}"
+    with _connected(visitor) as connection, contextlib.suppress(OSError):
+        connection.sendall(_named(visitor, raw))
+        connection.settimeout(2)
+        reply = connection.recv(65_536)
+        status = reply.split(b" ")[1:2]
+        if status and int(status[0]) not in ALLOWED:
+            return f"it is answered with {reply[:300]!r}"
     return None
 
 

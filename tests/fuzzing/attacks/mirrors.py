@@ -28,7 +28,8 @@ def _head(status: str = "200 OK", **headers: object) -> bytes:
 
 
 CHUNKED = {"Transfer_Encoding": "chunked"}
-# What the mirror sends for every request; of a tuple, the second piece is sent without end, of a list ten times, with pauses.
+# What the mirror sends for every request. The second piece of a tuple is sent without end, that of a list ten times
+# with pauses.
 REPLIES: dict[str, Reply] = {
     "no answer at all": b"",
     "no HTTP": b"hello\n" * 100,

@@ -44,8 +44,8 @@ HOSTILE = {
     "bytes that are no UTF-8": r"import sys; sys.stdout.buffer.write(b'\xff\xfe' * 100)",
     "closed streams": "import os\nfor n in (0, 1, 2): os.close(n)",
     "all descriptors closed": "import os; os.closerange(0, 256)",
-    "descriptors that are written to": "import os\nfor n in range(3, 64):\n    try: os.write(n, b'{\"passed\": true}')\n"
-    "    except OSError: pass",
+    "descriptors that are written to": "import os\nfor n in range(3, 64):\n"
+    "    try: os.write(n, b'{\"passed\": true}')\n    except OSError: pass",
     "descriptors that are flooded": "import os\nfor n in range(1, 64):\n    try:\n        for _ in range(99): "
     "os.write(n, b'x' * 1_000_000)\n    except OSError: pass",
     "descriptors with brackets": "import os\nfor n in range(3, 64):\n    try: os.write(n, b'[' * 200_000)\n"
@@ -65,7 +65,7 @@ HOSTILE = {
     "an atexit": "import atexit, os; atexit.register(lambda: os._exit(0))",
     "tracing": "import sys; sys.settrace(lambda *a: None)",
     "a result of five brackets": "print('[[[[[')",
-    "a result that it prints": "print('{\"passed\": true, \"grade\": 1}')",
+    "a result that it prints": 'print(\'{"passed": true, "grade": 1}\')',
     "a result in its arguments": "import json, pathlib, sys\ntry: words = json.loads(sys.argv[1]).values()\n"
     "except Exception: words = ()\nfor word in words:\n    if isinstance(word, str) and not word.endswith('.py'):\n"
     "        try: pathlib.Path(word).write_text('{\"passed\": true}')\n        except (OSError, ValueError): pass",
