@@ -67,6 +67,13 @@ def test_options_of_rasp_are_refused_for_other_kinds(run):
     assert "--vocab has no meaning for" in run("check", "dfa:parity", "--vocab", "ab").err
 
 
+def test_values_that_json_lacks_are_printed_as_text(run, tmp_path):
+    halves = "from fractions import Fraction\nfrom kleene.programs import rasp\n"
+    halves += "halves = rasp.RaspProgram(rasp.Map(lambda x: (Fraction(x, 2),), rasp.tokens), [1, 2], 3)\n"
+    (tmp_path / "halves.py").write_text(halves)
+    assert run("run", f"{tmp_path}/halves.py:halves", "1 2", "--json").json["output"] == [["1/2"], ["1"]]
+
+
 def test_bad_input_is_one_line(run):
     assert run("run", "rasp:reverse", "abx").err == (
         "kleene: reverse: the token 'x' at position 2 is not in the vocabulary, which is a b c d e\n"

@@ -6,10 +6,9 @@ import pytest
 
 import kleene
 from kleene.errors import CompileError, InputError, KleeneError
-from kleene.exercises import Exercise, find, grading
-from kleene.exercises.cases import MOST, cases_of, shrunk
-from kleene.exercises.grade import Grade
-from kleene.exercises.grading import graded
+from kleene.exercises import Exercise, Grade, find, solving
+from kleene.exercises.cases import MOST, shrunk
+from tests.exercises.here import cases_of, graded
 
 ALTA = """
 from kleene.programs import alta
@@ -158,7 +157,7 @@ def test_a_random_counterexample_is_made_as_small_as_it_can_be(tmp_path):
 
 
 def test_a_network_that_differs_from_its_program_does_not_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "compile", lambda program: kleene.compile(program.complement()))
+    monkeypatch.setattr(solving, "compile", lambda program: kleene.compile(program.complement()))
     (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
     grade = graded(str(tmp_path / "own.py"), find("even_a"))
     assert not grade
@@ -170,7 +169,7 @@ def test_a_program_that_cannot_be_compiled_does_not_pass(tmp_path, monkeypatch):
     def refuse(program):
         raise CompileError("too large")
 
-    monkeypatch.setattr(grading, "compile", refuse)
+    monkeypatch.setattr(solving, "compile", refuse)
     (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
     grade = graded(str(tmp_path / "own.py"), find("even_a"))
     assert not grade
@@ -196,7 +195,7 @@ def test_inputs_that_an_exercise_makes_itself_are_not_cut(tmp_path):
     )
     cases = cases_of(own_exercise(tmp_path / "own", reference))
     assert cases.every == ("aa",)
-    assert shrunk(cases, cases.drawn[-1], lambda one: True) == cases.drawn[-1]
+    assert shrunk(cases, cases.drawn[-1], lambda found: 0) == cases.drawn[-1]
 
 
 def test_too_many_small_inputs_are_cut_and_the_report_says_so(tmp_path):

@@ -14,6 +14,7 @@ from kleene.programs.alta.inputs import declared, some_inputs
 from kleene.programs.alta.program import Program
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts
+from kleene.traces.values import exact, is_same
 
 REFERENCE = "reference"
 MANY = 0.1  # the share of inputs that do not run from which a report warns
@@ -243,6 +244,19 @@ def _outcome(run_batch: Callable[[Sequence[Any]], Iterable[Trace]], entered: Any
         return next(iter(run_batch([entered])))
     except RunError as error:
         return error
+
+
+def output_difference(
+    found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same
+) -> str | None:
+    """How an output differs from the one that somebody else computed, floats up to rounding.
+
+    Both are made of Python's own types first, so that no class of a user's own says what it is equal to; an InputError
+    for an output that cannot be.
+    """
+    found, expected = exact(found), exact(expected)
+    agree = len(found) == len(expected) and all(map(same, found, expected))
+    return None if agree else f"the output is {found}, but {source} says {expected}"
 
 
 def difference(a: Ended, b: Ended) -> str | None:

@@ -1,5 +1,7 @@
 """What is refused of a function, and what must not be."""
 
+import functools
+import gc
 import inspect
 
 import pytest
@@ -127,8 +129,9 @@ def test_two_functions_that_write_one_variable_are_refused_naming_both():
     assert "'a' is written by this function and by the one at" in message
 
 
-def test_a_list_without_functions_is_refused():
-    refusal([])
+@pytest.mark.parametrize("given", [[], None, 3, "abc", [None]])
+def test_what_is_no_function_is_refused(given):
+    assert f"and is {given!r}" in refusal(given)
 
 
 def test_an_exception_on_a_path_that_is_reached_is_refused_with_its_line():
@@ -211,7 +214,36 @@ def test_a_generator_is_refused():
         z["a"] = 1
         yield
 
-    assert "returns a value (generator)" in refusal(mlp, line=0)
+    assert "returns a generator" in refusal(mlp, line=0)
+
+
+def test_an_async_function_is_refused_without_a_warning(recwarn):
+    async def mlp(z):
+        z["a"] = 1
+
+    assert "returns a coroutine" in refusal(mlp, line=0)
+    gc.collect()
+    assert not recwarn.list
+
+
+def test_a_function_of_no_arguments_is_refused_with_its_line():
+    def mlp():
+        pass
+
+    assert "takes 0 positional arguments" in refusal(mlp, line=0)
+
+
+def test_an_object_that_is_called_and_a_partial_are_refused_with_the_line_that_writes():
+    class Adds:
+        def __call__(self, z):
+            z["a"] = z["a"] + 1
+
+    def adds(by, z):
+        z["a"] = z["a"] + by
+
+    for given, code in ((Adds(), Adds.__call__), (functools.partial(adds, 1), adds)):
+        line = inspect.getsourcelines(code)[1] + 1
+        assert f"test_refusals.py line {line}: the value written to 'a' is 4" in refusal(given)
 
 
 def test_returning_z_is_accepted():
@@ -232,6 +264,28 @@ def test_a_loop_that_waits_for_a_write_ends_in_a_refusal_that_says_what_a_read_g
     message = str(raised.value)
     assert "has not ended after 0.3 seconds where a = 0" in message
     assert "the value from before the layer" in message
+
+
+def test_a_loop_that_catches_everything_is_ended():
+    def mlp(z):
+        while True:
+            try:
+                sum(range(100 + z["a"]))
+            except BaseException:
+                continue
+
+    with pytest.raises(FunctionError, match=r"has not ended after 0\.3 seconds"):
+        ask(mlp, VARIABLES, {}, seconds=0.3)
+
+
+def test_one_branch_that_reads_much_is_not_taken_for_the_others():
+    names = {"way": alta.var(40), **{f"x{i}": alta.var(12) for i in range(5)}, "o": alta.var(2)}
+
+    def mlp(z):
+        if z["way"] == 0:
+            z["o"] = sum(z[f"x{i}"] for i in range(5)) % 2
+
+    assert ask(mlp, names, {}, most=300_000).leaves == 12**5 + 39
 
 
 @pytest.mark.parametrize("caught", [Exception, BaseException])
