@@ -29,7 +29,7 @@ from tests.fuzzing.parameters import commands
 from tests.fuzzing.samples import learning
 
 SECONDS = 10.0  # of the processor; waiting may take longer, where others work as well
-LONGER = {"teach": 60.0, "judge": 60.0, "groundtruth": 30.0}  # commands that teach, or compile for long
+LONGER = {"teach": 60.0, "judge": 60.0, "groundtruth": 30.0, "sweep": 30.0}  # what teaches, or compiles for long
 TELLS_FIRST = ("teach",)  # what was learned is told before it is stored, so that it is not lost
 MEBIBYTES = 1024  # more than before the case
 FORBIDDEN = ("Traceback (most recent call last)", "an error of Kleene's own", "there is not enough memory for this")
