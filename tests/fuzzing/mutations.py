@@ -120,6 +120,13 @@ def json_value(random: Random, content: bytes, other: bytes) -> bytes:
     return json.dumps(_spoiled(random, json.loads(content))).encode()
 
 
+def key_twice(random: Random, content: bytes, other: bytes) -> bytes:
+    """A key that comes twice in an object, with another value."""
+    found = random.choice(list(re.finditer(rb'"[^"]*":', content)))
+    value = json.dumps(random.choice(VALUES)).encode()
+    return content[: found.start()] + found[0] + value + b"," + content[found.start() :]
+
+
 def _spoiled(random: Random, value: Any) -> Any:
     deeper = isinstance(value, dict | list) and len(value) > 0 and random.random() < 0.8
     if not deeper:
@@ -231,7 +238,7 @@ def _zeros(random: Random, content: bytes, other: bytes) -> bytes:
 
 STRUCTURED: dict[str, list[Way]] = {
     ".safetensors": [header_value, header_value, header_array, array_values, array_values],
-    ".json": [json_value, json_value, json_value, giant_number, nest],
+    ".json": [json_value, json_value, json_value, key_twice, giant_number, nest],
     ".npz": [archive_part, archive_part],
     ".jsonl": [row_value, row_value],
 }

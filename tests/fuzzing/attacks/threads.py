@@ -1,5 +1,6 @@
 """Eight threads that use the library at once: each gets what one alone gets, and the process stays as it was."""
 
+import io
 import json
 import re
 import signal
@@ -7,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -92,14 +94,15 @@ def attacks() -> Iterator[Attack]:
 
 
 def _fault(folder: Path, verbs: dict[str, Verb]) -> str | None:
-    alone = {name: _alone(verb, _made(folder / "alone" / str(n))) for n, (name, verb) in enumerate(verbs.items())}
-    before = _state()
-    names = [*verbs] * (TIMES if len(verbs) == 1 else 1) * (THREADS if len(verbs) == 1 else 2)
-    with ThreadPoolExecutor(THREADS) as pool:
-        places = [_made(folder / str(number)) for number in range(len(names))]
-        told = [*pool.map(lambda name, place: _told(verbs[name], place), names, places)]
-    after = _state()
-    sys.stdout, sys.stderr = before["stdout"], before["stderr"]  # for those who come next
+    with redirect_stdout(io.StringIO()):
+        alone = {name: _alone(verb, _made(folder / f"alone {n}")) for n, (name, verb) in enumerate(verbs.items())}
+    names = [*verbs] * (TIMES * THREADS if len(verbs) == 1 else 2)
+    places = [_made(folder / str(number)) for number in range(len(names))]
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # verbs print what a user's function prints
+        before = _state()
+        with ThreadPoolExecutor(THREADS) as pool:
+            told = [*pool.map(lambda name, place: _told(verbs[name], place), names, places)]
+        after = _state()
     for name, found in zip(names, told):
         if found != alone[name]:
             return f"{name} gave {found[:300]} in a thread, and {alone[name][:300]} alone"
