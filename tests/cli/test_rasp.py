@@ -58,7 +58,7 @@ def test_a_program_in_a_file_needs_a_vocabulary_and_a_length(run, file):
     assert "up to length 5" in run("certify", f"{file}:make_hist", *how).out
     result = run("run", f"{file}:make_hist", "abca")
     assert result.status == 2
-    assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line --vocab abc" in result.err
+    assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line `--vocab" in result.err
 
 
 def test_options_of_rasp_are_refused_for_other_kinds(run):

@@ -64,6 +64,15 @@ def test_a_machine_that_never_halts_is_wrong_and_its_first_steps_are_shown(tmp_p
     assert len(found.steps) < 30
 
 
+def test_an_automaton_that_lacks_a_symbol_is_shown_up_to_it(tmp_path):
+    text = "import kleene\neven_a = kleene.DFA.from_regex('b*')\n"
+    found = wrong(tmp_path, "even_a", text).counterexample
+    assert found is not None
+    assert (found.input, found.expected) == ("a", "reject")
+    assert "'a', which is not in the alphabet" in found.got
+    assert len(found.steps) == 3  # a head of the table, and the start
+
+
 def test_the_tape_counts_where_the_reference_gives_one(tmp_path):
     text = "start q\naccept yes\nreject no\ninput 0 1\nq 0 -> q 0 R\nq 1 -> q 0 R\nq _ -> yes _ R\n"
     found = wrong(tmp_path, "flip", text, ".tm").counterexample

@@ -8,7 +8,7 @@ from typing import Any
 
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
-from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
+from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError, typed_option
 from kleene.kinds import RASP, TRANSFORMERS
 from kleene.programs.alta.inputs import declared, some_inputs
 from kleene.programs.alta.program import Program
@@ -176,8 +176,8 @@ def check_named(
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
     if reference is not None and kind not in (TRANSFORMERS, RASP):
         raise InputError(f"--reference is for one transformer program; {name!r} is of another kind")
+    check_options(kind, options or {}, also=kind.adoption, name=name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
-    check_options(kind, given, also=kind.adoption, name=name)
     own = None if reference is None else naming.function_in_file(reference, "--reference")
     in_a_file = name.partition(":")[0].endswith(".py")
     shown = naming.name_of(subject) if in_a_file else name
@@ -197,7 +197,8 @@ def check_all(
     shelved = [(name, entry, kind) for name, entry, kind in naming.shelves() if kind.inputs is not None]
     for key in given:
         if not all(key in kind.options for _, _, kind in shelved if kind.options):
-            raise InputError(f"--{key} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
+            option = typed_option(key)
+            raise InputError(f"{option} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
     reports = []
     for name, entry, kind in shelved:
         if on_program is not None:
