@@ -186,3 +186,27 @@ def test_an_option_is_named_as_it_is_typed(run):
 def test_options_of_an_experiment_are_refused_where_none_is_named(run, words):
     option = next(word for word in words if word.startswith("--") and word != "--json")
     assert_refused(run("reproduce", *words), f"{option} is for running an experiment; name one")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "teach NAME.py:lesson --iterations 1",
+        "teach dfa:tomita_1 --hints NAME.py:policy --iterations 1",
+        "explain sort --train NAME --test length<=2",
+        "sweep SWEEP --store NAME",
+        "watch sort 3 -o NAME.html",
+        "watch NAME.py --live",
+        "judge eap --of circuits --taught NAME --words 4 --seeds 0 --hide 0",
+        "bench cold -o y/NAME/z.html",
+    ],
+)
+def test_a_name_that_is_too_long_for_a_file_is_refused(run, tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text('[settings]\ntask = "copy"\n')
+    words = line.replace("NAME", "x" * 5000).replace("SWEEP", "s.toml").split()
+    assert_refused(run(*words), "xxx")
+
+
+def test_inputs_that_are_none_are_refused_before_a_certificate_is_shown(run):
+    assert_refused(run("certify", "sort", "--attack", "--inputs", "nowhere.py:inputs"), "nowhere.py")

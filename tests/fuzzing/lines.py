@@ -88,7 +88,8 @@ class Draw:
             return self._reworded()
         if parameter.name == "word":
             return ["".join(self.typed)][: random.randrange(2)]
-        return [self.value(parameter)] if parameter.required or random.random() < 0.6 else []
+        given = parameter.required or parameter.name in self.first or random.random() < 0.6
+        return [self.value(parameter)] if given else []
 
     def _reworded(self) -> list[str]:
         """The words of an input, most often as they are; or in another order, some twice or none."""

@@ -203,8 +203,13 @@ MODES = {
         "train test split inputs samples seed constraints taught",
         "program test samples seed inputs",
     ),
+    "judge": ("methods of families programs networks taught seed output",),  # without these it judges all there is
 }
-FIRST = {"train test split inputs samples seed constraints taught": 2, "program test samples seed inputs": 2}
+FIRST = {
+    MODES["judge"][0]: 3,
+    "train test split inputs samples seed constraints taught": 2,
+    "program test samples seed inputs": 2,
+}
 # Options that make a command long, or let it run until somebody ends it.
 NEVER = {("check", "everything"), ("check", "workers"), ("watch", "live"), ("teach", "watch"), ("reproduce", "full")}
 NEVER |= {("reproduce", "name"), ("bench", "names"), ("sweep", "ray"), ("explain", "teach")}

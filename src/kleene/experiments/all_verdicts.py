@@ -1,5 +1,6 @@
 """Verdicts on interactions and on circuits, side by side, and as a page to look at."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,5 +47,5 @@ def check_page(path: Any) -> None:
     """Refuse a file that cannot become a page, before anything is judged."""
     if not is_page(path):
         raise InputError(f"the tables are written as a page, and not as {str(path)!r}; give a name that ends in .html")
-    if not Path(path).resolve().parent.is_dir():
+    if not os.path.isdir(Path(path).resolve().parent):
         raise InputError(f"there is no folder for {str(path)!r}; make it first")

@@ -1,6 +1,7 @@
 """All benchmarks in one table: what, ours, a peer's in the same run, how many times better, and the device."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +109,7 @@ def check_table_file(path: Any) -> None:
     """Refuse a file that cannot hold the table, before anything is measured."""
     if Path(path).suffix.lower() not in (".html", ".json"):
         raise InputError(f"the table is a page or JSON, and not {str(path)!r}; give a name that ends in .html or .json")
-    if not Path(path).resolve().parent.is_dir():
+    if not os.path.isdir(Path(path).resolve().parent):
         raise InputError(f"there is no folder for {str(path)!r}; make it first")
 
 

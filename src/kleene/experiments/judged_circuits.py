@@ -5,6 +5,7 @@ in every layer. A softened one is hidden, too, and its attention is no longer ha
 its numbers are not. Taught ones were trained to keep the algorithm: their circuit is what they were taught to use.
 """
 
+import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -103,10 +104,9 @@ def _taught(
 ) -> Iterator[JudgedCircuit]:
     """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
     folder = Path(size.taught) if size.taught else SHIPPED
-    files = sorted(folder.glob("*.safetensors"))
-    if not files and not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"there is no folder {str(folder)!r} of taught networks")
-    for kept in map(KeptNetwork.load, files):
+    for kept in map(KeptNetwork.load, sorted(folder.glob("*.safetensors"))):
         family = TAUGHT.get(kept.method)
         if family not in wanted:
             continue

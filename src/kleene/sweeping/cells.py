@@ -10,6 +10,7 @@ import ast
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +126,7 @@ def name_today(row: Mapping[str, Any]) -> str:
 
 
 def _names_a_file(value: Any) -> bool:
-    return isinstance(value, str) and (_own_file(value) is not None or Path(value.partition(":")[2] or value).is_file())
+    return isinstance(value, str) and (_own_file(value) is not None or os.path.isfile(value.partition(":")[2] or value))
 
 
 def lesson_of(settings: Mapping[str, Any], kinds: tuple[str, ...] = ()) -> Lesson:
@@ -178,7 +179,7 @@ def _lesson_identity(settings: Mapping[str, Any], facts: Mapping[str, Any]) -> d
 
 def _subject(task: str) -> list[str]:
     prefix, colon, rest = task.partition(":")
-    return [prefix, _file_digest(rest)] if colon and Path(rest).is_file() else [task]
+    return [prefix, _file_digest(rest)] if colon and os.path.isfile(rest) else [task]
 
 
 def _own_file(text: Any) -> str | None:

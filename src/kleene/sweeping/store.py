@@ -224,7 +224,7 @@ def is_store(path: Any) -> bool:
 
 
 def _make(path: Path) -> None:
-    if path.is_dir() and not all(_is_of_a_store(entry) for entry in path.iterdir()):
+    if os.path.isdir(path) and not all(_is_of_a_store(entry) for entry in path.iterdir()):
         raise ModelFileError(
             f"{str(path)!r} is a folder with other files in it, and a sweep needs a store of its own; name another"
         )
