@@ -21,6 +21,7 @@ LINES = (
     ("traces",),
     ("notation",),
     ("pictures",),
+    ("benched",),
     ("programs", "machines"),
     ("kinds",),
     ("naming",),

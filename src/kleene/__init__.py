@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.certifying import certify as certify
     from kleene.compiling.checking import check as check
-    from kleene.experiments.judge import judge as judge
     from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.exporting.export import export as export
     from kleene.groundtruth.hide import hide as hide
+    from kleene.groundtruth.judging.judge import judge as judge
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
@@ -57,7 +57,7 @@ _LATE = {
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "hide": "kleene.groundtruth.hide",
-    "judge": "kleene.experiments.judge",
+    "judge": "kleene.groundtruth.judging.judge",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.experiments.reproduce",
     "results": "kleene.sweeping.tables.results",

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import kleene
+from kleene.benched import Benched
 from kleene.benchmarking import benchmarks, measured
-from kleene.experiments.benched import Benched
 from kleene.experiments.claims import claims
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

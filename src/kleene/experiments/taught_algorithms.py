@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from kleene.experiments.experiment import Size, Watch, described, keep
-from kleene.experiments.judged_circuits import HIDING, judged_program
 from kleene.files import make_folder
 from kleene.groundtruth.hide import hide, plain_network
+from kleene.groundtruth.judging.circuits import HIDING, judged_program
 from kleene.groundtruth.realism import Realism, realism
 from kleene.groundtruth.taught import SUBJECTS, KeptNetwork, file_of, teach_subjects
 from kleene.teaching.plain_lessons import METHODS

@@ -10,18 +10,18 @@ import pytest
 import kleene
 from kleene import naming
 from kleene.errors import InputError
-from kleene.experiments import judged_networks
-from kleene.experiments.judge import JudgeSize, defined_measures, meant_methods
-from kleene.experiments.judged_networks import drawn_words
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.transformers import EVERY_MEASURE
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
+from kleene.groundtruth.judging import networks
+from kleene.groundtruth.judging.judge import JudgeSize, defined_measures, meant_methods
+from kleene.groundtruth.judging.networks import drawn_words
 from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
 
 TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",), hide=0)
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
 OWN = "import numpy as np\ndef score(network, words):\n    return np.random.default_rng(0).random((len(words), 5, 5))\n"
 
 
@@ -44,7 +44,7 @@ def test_taught_networks_are_families_by_machine_and_hints(monkeypatch):
         def machine(self, run):
             return self.network
 
-    monkeypatch.setattr(judged_networks, "teach", Right)
+    monkeypatch.setattr(networks, "teach", Right)
     size = JudgeSize(
         languages=("tomita_4",),
         length=4,

@@ -10,18 +10,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.experiments.all_verdicts import AllVerdicts
-from kleene.experiments.judged_circuits import FULL_CIRCUITS as FULL_CIRCUITS
-from kleene.experiments.judged_circuits import QUICK_CIRCUITS as QUICK_CIRCUITS
-from kleene.experiments.judged_circuits import CircuitSize as CircuitSize
-from kleene.experiments.judged_circuits import circuit_networks
-from kleene.experiments.judged_collection import collected_networks
-from kleene.experiments.judged_methods import chosen_methods
-from kleene.experiments.judged_networks import FULL as FULL
-from kleene.experiments.judged_networks import QUICK as QUICK
-from kleene.experiments.judged_networks import TRANSFORMER
-from kleene.experiments.judged_networks import JudgeSize as JudgeSize
-from kleene.experiments.judged_networks import networks as recurrent_networks
 from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
@@ -29,6 +17,18 @@ from kleene.explaining.interactions.judging import judge_interactions
 from kleene.explaining.interactions.measures import Measure
 from kleene.explaining.interactions.transformers import EVERY_MEASURE, RECURRENT_ONLY, TRANSFORMER_ONLY
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
+from kleene.groundtruth.judging.all_verdicts import AllVerdicts
+from kleene.groundtruth.judging.circuits import FULL_CIRCUITS as FULL_CIRCUITS
+from kleene.groundtruth.judging.circuits import QUICK_CIRCUITS as QUICK_CIRCUITS
+from kleene.groundtruth.judging.circuits import CircuitSize as CircuitSize
+from kleene.groundtruth.judging.circuits import circuit_networks
+from kleene.groundtruth.judging.collected import collected_networks
+from kleene.groundtruth.judging.methods import chosen_methods
+from kleene.groundtruth.judging.networks import FULL as FULL
+from kleene.groundtruth.judging.networks import QUICK as QUICK
+from kleene.groundtruth.judging.networks import TRANSFORMER
+from kleene.groundtruth.judging.networks import JudgeSize as JudgeSize
+from kleene.groundtruth.judging.networks import networks as recurrent_networks
 
 
 def judge(

@@ -7,15 +7,15 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.experiments.judge import CircuitSize, JudgeSize, meant_methods
-from kleene.experiments.judged_circuits import circuit_networks
-from kleene.experiments.judged_collection import collected_networks
 from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.files import sealed_json
 from kleene.groundtruth.collection import build
+from kleene.groundtruth.judging.circuits import circuit_networks
+from kleene.groundtruth.judging.collected import collected_networks
+from kleene.groundtruth.judging.judge import CircuitSize, JudgeSize, meant_methods
 from kleene.groundtruth.taught import shipped
 from tests.command_line import assert_refused
 
@@ -136,7 +136,7 @@ def test_sizes_that_are_too_small_are_refused():
 
 
 def test_a_method_of_ones_own_is_judged_on_the_command_line(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("kleene.experiments.judge.QUICK_CIRCUITS", TINY)
+    monkeypatch.setattr("kleene.groundtruth.judging.judge.QUICK_CIRCUITS", TINY)
     file, page = tmp_path / "own.py", tmp_path / "page.html"
     file.write_text(OWN)
     result = run("judge", f"{file}:mine", f"{file}:broken", "--quick", "--words", "6", "-o", str(page))

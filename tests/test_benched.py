@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from kleene.benched import Benched, bench
 from kleene.benchmarking import measured, missing
-from kleene.experiments.benched import Benched, bench
 
 FIRST = """
 from kleene.benchmarking import measured

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.experiments.judged_circuits import SHOWN, CircuitSize, drawn_inputs, known_circuit
-from kleene.experiments.judged_networks import JudgeSize, drawn_words
 from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.judging import JudgedCircuit
 from kleene.explaining.interactions.judging import JudgedNetwork
 from kleene.groundtruth.catalog import get
 from kleene.groundtruth.collection import CollectionEntry, build
+from kleene.groundtruth.judging.circuits import SHOWN, CircuitSize, drawn_inputs, known_circuit
+from kleene.groundtruth.judging.networks import JudgeSize, drawn_words
 from kleene.groundtruth.taught import taught_words
 
 
