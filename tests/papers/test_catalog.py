@@ -90,6 +90,24 @@ def test_a_command_that_shows_a_claim_works(run, words):
     assert run(*words).status == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("figure-4", "alta-figure-4 or traces-figure-4 or compose-figure-4 or earlier-figure-4"),
+        ("figure-9b", "traces-figure-9b"),
+        ("table-2", "alta-table-2"),
+        ("states", "ours-states"),
+        ("traces-figur-9b", "traces-figure-9b"),
+        ("compose-figure7a", "compose-figure-7a"),
+        ("ntm-copi", "ntm-copy"),
+    ],
+)
+def test_a_short_or_misspelled_name_finds_what_it_may_mean(run, name, meant):
+    refused = run("reproduce", name)
+    assert refused.status == 2
+    assert refused.err.startswith(f"kleene: no experiment {name!r}; did you mean {meant}")
+
+
 def test_a_claim_without_an_experiment_says_what_shows_it(run):
     found = run("reproduce", "alta-figure-3")
     assert found.status == 2

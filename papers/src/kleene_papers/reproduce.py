@@ -1,11 +1,11 @@
 """What `kleene.reproduce` runs and lists: the experiments of the papers by name, our numbers beside the paper's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kleene.errors import InputError, did_you_mean
+from kleene.errors import InputError, close_names, did_you_mean
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
 from kleene.pictures.pages import inline
@@ -183,7 +183,7 @@ def experiment(
         raise InputError(f"{name} needs no experiment; this shows it: {claim.run}")
     name = name if claim is None else claim.experiment
     if name not in known:
-        raise InputError(f"no experiment {name!r}; {did_you_mean(name, known)}")
+        raise InputError(f"no experiment {name!r}; {_candidates(name, known)}")
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations is {iterations}; give 1 or more")
     if iterations is not None and name in (*minimal_programs.experiments(), *simplicity.experiments()):
@@ -205,3 +205,11 @@ def experiment(
         if count is not None and count < 1:
             raise InputError(f"{option} is {count}; give 1 or more")
     return known[name]()
+
+
+def _candidates(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown name: results of the texts that end in it, similar names, or experiments."""
+    if of_texts := [claim for claim in claims() if claim.endswith(f"-{name}")]:
+        return f"did you mean {' or '.join(of_texts)}?"
+    named = [*known, *claims()]
+    return did_you_mean(name, named if close_names(name, named) else known)
