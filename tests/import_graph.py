@@ -16,7 +16,7 @@ LINES = (
     ("reproducing",),
     ("limits",),
     ("files",),
-    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code"),
+    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code", "confining"),
     ("kernels",),
     ("doctor",),
     ("traces",),

@@ -17,7 +17,7 @@ from kleene.pictures.fonts import OWN, SHOWN, families_for
 from kleene.pictures.hovering import with_values
 from kleene.pictures.pages import figure_page, is_page
 from kleene.pictures.style import COLOURS as COLOURS
-from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters
+from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters, shortened
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
 _SETTINGS = threading.Lock()  # matplotlib's settings and the filters of warnings belong to all threads
@@ -88,7 +88,7 @@ def new_figure(width: float, height: float) -> Any:
 def set_title(figure: Any, title: str) -> None:
     """Write a title above all panels, wrapped to the figure's width."""
     if title:
-        wrapped = fill(title, max(20, int(figure.get_figwidth() * PER_INCH)))
+        wrapped = fill(shortened(title), max(20, int(figure.get_figwidth() * PER_INCH)))
         figure.suptitle(wrapped, fontsize=LARGE, color=INK)
 
 
@@ -129,6 +129,7 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     assert not small, f"text is too small to read at half a page: {small}"
     families = [*([OWN] if ending == "svg" else families_for(text.get_text() for text in texts)), "sans-serif"]
     for text in texts:
+        text.set_text(shortened(text.get_text()))
         text.set_fontfamily(families)
         text.set_parse_math(False)  # "$5 or $10" is no formula
     stream = io.BytesIO()

@@ -12,13 +12,14 @@ import math
 import os
 import secrets
 import socket
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kleene import __version__
 from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, parsed_json, read_bytes, write_atomically
 
 FORMAT = "kleene.sweep/"
 VERSION = 2
@@ -44,7 +45,10 @@ def row_of(line: bytes) -> Row | None:
     rest = line[start + len(AFTER) :].rstrip(b"\n")
     if line[:start] + AFTER != line[: start + len(AFTER)] or not line.startswith(BEFORE + _sha256(rest)):
         return None
-    return json.loads(b"{" + rest)
+    try:
+        return parsed_json(b"{" + rest)
+    except ValueError:
+        return None
 
 
 def _sha256(data: bytes) -> bytes:
@@ -69,19 +73,21 @@ class Lines:
         self.folder = folder
         self.rows: list[Row] = []
         self.damaged: list[str] = []
+        self.cut: dict[str, str] = {}  # a message for each file whose last line has no end
         self._read: dict[str, tuple[int, int]] = {}  # bytes and lines of each file so far
 
     def refresh(self) -> list[Row]:
         """All whole rows, after reading what was appended since the last time."""
         for path in sorted(self.folder.glob("*.jsonl")):
             offset, number = self._read.get(path.name, (0, 0))
-            with open(path, "rb") as file:
-                file.seek(offset)
-                whole = file.read().rpartition(b"\n")
+            whole = _read_from(path, offset).rpartition(b"\n")
             for line in whole[0].split(b"\n") if whole[1] else ():
                 number += 1
                 self._take(path, number, line)
             self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
+            self.cut.pop(path.name, None)
+            if whole[2]:
+                self.cut[path.name] = f"line {number + 1} of {str(path)!r} is cut off, or is being written"
         return self.rows
 
     def _take(self, path: Path, number: int, line: bytes) -> None:
@@ -90,6 +96,18 @@ class Lines:
             self.damaged.append(f"line {number} of {str(path)!r} is damaged: its checksum does not fit")
         else:
             self.rows.append(row)
+
+
+def _read_from(path: Path, offset: int) -> bytes:
+    """What a file holds from there on. Anything else in its place is refused: its cells would be run again."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                file.seek(offset)
+                return file.read()
+    except OSError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    raise ModelFileError(f"{str(path)!r} is a pipe or a device, and no file with rows")
 
 
 class CellStore:
@@ -144,6 +162,12 @@ class CellStore:
         self._rows.refresh()
         self._failures.refresh()
         return [*self._rows.damaged, *self._failures.damaged]
+
+    @property
+    def cut(self) -> list[str]:
+        """A message for each file of rows whose last line has no end, and counts as absent until it has one."""
+        self._rows.refresh()
+        return [*self._rows.cut.values()]
 
     def writer(self) -> "RowWriter":
         """A writer of rows with files of its own."""
@@ -218,7 +242,7 @@ def _is_of_a_store(entry: Path) -> bool:
 
 def _checked_version(path: Path) -> int:
     try:
-        content = json.loads(read_bytes(path / "store.json", MOST_TEXT))
+        content = parsed_json(read_bytes(path / "store.json", MOST_TEXT))
         name, version = content["format"], int(content["format"].removeprefix(FORMAT))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ModelFileError(f"{str(path / 'store.json')!r} does not say that this is the store of a sweep") from None
