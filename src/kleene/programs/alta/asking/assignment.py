@@ -18,7 +18,6 @@ from kleene.programs.alta.source import place_of
 from kleene.programs.alta.variables import unwrapped
 
 FILLED = object()
-Fork = tuple[str, list[int]]  # what was read, and the nodes of the values that were run
 
 
 class Refusal(BaseException):
