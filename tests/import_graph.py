@@ -15,7 +15,7 @@ LINES = (
     ("errors",),
     ("limits",),
     ("files",),
-    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning"),
+    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code", "confining"),
     ("kernels",),
     ("doctor",),
     ("traces",),

@@ -20,6 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
 import numpy as np
+import typer
 from beartype import BeartypeConf, FrozenDict, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
@@ -31,7 +32,8 @@ UNCHECKED: tuple[str, ...] = ()
 OFTEN = 20  # calls of one function that are checked in one test, because some are called a million times
 # As type checkers have it, an int is a float; and NumPy's numbers are numbers.
 NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.floating | np.integer})
-CONF = BeartypeConf(hint_overrides=NUMBERS)
+# What Typer hands to a command that asks for its context is Click's, or its own copy of that.
+CONF = BeartypeConf(hint_overrides=NUMBERS | {typer.Context: object})
 _DECORATOR = "__checked__"
 _paused = False
 _test = 0  # the number of the test that runs

@@ -8,6 +8,7 @@ after them, so that a damaged seal is still recognised as a seal.
 
 import codecs
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -44,6 +45,19 @@ def read_bytes(path: str | os.PathLike, most: int | None = None) -> bytes:
         raise ModelFileError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError as error:  # a null character in the name
         raise ModelFileError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """The value that a text in JSON spells. A ValueError says what is wrong with a text, whatever it is.
+
+    >>> parsed_json("[" * 200_000)
+    Traceback (most recent call last):
+    ValueError: it is nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def check_source(path: str | os.PathLike, most: int) -> None:
@@ -150,6 +164,8 @@ def _opened_straight(target: Path) -> int | None:
 
 
 def _replace(target: Path, data: bytes) -> None:
+    if target.is_dir():  # its own folder is not to be written to
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target.parent)
     descriptor, temporary = _new_temporary(target.parent)

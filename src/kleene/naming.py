@@ -3,15 +3,17 @@
 import importlib.util
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kleene import kinds
-from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.errors import InputError, KleeneError, did_you_mean, typed_option
 from kleene.files import MOST_TEXT, check_source
 from kleene.kinds import Kind
 from kleene.notation.console import Entry
+from kleene.users_code import users_code
 
 load = kinds.late("kleene.machines.protocol:load")
 _prefix_of_drawing = kinds.late("kleene.programs.jflap:prefix_of")
@@ -55,7 +57,7 @@ def check_taken(name: str, left: Mapping[str, Any]) -> None:
     """Refuse options that say what makes a program of something that is one already."""
     for option, value in left.items():
         if value is not None:
-            raise InputError(f"--{option.replace('_', '-')} has no meaning for {name!r}; it is for RASP programs")
+            raise InputError(f"{typed_option(option)} has no meaning for {name!r}; it is for RASP programs")
 
 
 def taken(given: Any, options: Mapping[str, Any]) -> tuple[Found, dict[str, Any]]:
@@ -209,11 +211,17 @@ def inputs_in_file(place: str | None) -> Any:
 
 
 _beside: dict[str, set[str]] = {}  # the modules that files in a folder imported from that folder
+_LOADING = threading.RLock()  # a file that is run finds the modules beside it by sys.path, which all threads share
 
 
 def module_in(file: Path) -> Any:
     """The module of a Python file, which is run; whatever the file raises becomes an InputError."""
     check_source(file, MOST_TEXT)
+    with _LOADING, users_code():
+        return _module_in(file)
+
+
+def _module_in(file: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"kleene_user_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None

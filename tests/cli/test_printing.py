@@ -37,6 +37,23 @@ def test_an_output_that_cannot_be_written_is_one_line_and_status_two(line, messa
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
+def test_what_a_users_file_prints_is_on_stderr_and_the_answer_stays_json(run, tmp_path):
+    file = tmp_path / "loud.py"
+    file.write_text(
+        "from kleene.programs import alta\n"
+        "print('loading')\n"
+        "def flip(z):\n"
+        "    print('asked')\n"
+        "    z['bit'] = 1 - z['bit']\n"
+        "variables = {'bit': alta.input_var(2)}\n"
+        "program = alta.program_spec(variables, {}, flip, 'bit', 2, max_layers=1, name='flip')\n"
+    )
+    result = run("run", f"{file}:program", "1", "0", "--json")
+    assert result.json["output"] == [0, 1]
+    assert "loading" in result.err
+    assert "asked" in result.err
+
+
 def test_an_output_that_is_no_longer_read_ends_without_a_word():
     done = shell("{ $K list; echo $? >&2; } | true")
     assert done.stderr in ("2\n", "0\n")  # all of it may have been written before

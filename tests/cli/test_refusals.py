@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import kleene
+from kleene.errors import InputError
 from kleene.programs.alta.library import parity
 from tests.command_line import assert_refused
 
@@ -153,3 +154,29 @@ def test_an_unknown_way_to_compile_is_refused(run, option):
 def test_a_benchmark_that_does_not_exist_is_refused(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert_refused(run("bench", "nothing"), "no benchmark 'nothing'; there are alta")
+
+
+@pytest.mark.parametrize(
+    ("words", "lacking", "having"),
+    [
+        (("run", "rasp:hist", "abac", "--construction", "merged"), "--layers", "--dtype"),
+        (("run", "sort", "3", "1", "--steps", "2"), "--attention-scalar", "--max-layers"),
+        (("check", "sort", "--machine", "rnn"), "--attention-scalar", "--depth"),
+        (("watch", "rasp:hist", "abac", "--max-layers", "1"), "--activation", "--dtype"),
+        (("watch", "sort", "3", "--both", "--max-steps", "1"), "--activation", "--max-layers"),
+        (("compile", "tm:bump", "--layers", "shared"), "--rules", "--construction"),
+    ],
+)
+def test_an_error_about_an_option_names_those_that_the_command_has(run, words, lacking, having):
+    result = run(*words)
+    assert_refused(result, f"{words[-2]} has no meaning for", having)
+    assert lacking not in result.err
+
+
+def test_without_a_command_all_options_of_a_kind_are_named():
+    with pytest.raises(InputError, match=r"--steps has no meaning for 'sort'; .*--attention-scalar"):
+        kleene.run("sort", "3 1", steps="2")
+
+
+def test_an_option_is_named_as_it_is_typed(run):
+    assert "--max-length says how to compile a program" in run("run", "sort", "3", "1", "--max-length", "3").err

@@ -16,6 +16,7 @@ from kleene.compiling.alta.staying import in_step, rests, staying
 from kleene.compiling.checking import check
 from kleene.errors import CompileError, HaltError, InputError, RunError
 from kleene.machines.transformer.pytorch import meanings
+from kleene.machines.weights import arrays_of
 from kleene.programs import alta, rasp
 from kleene.programs.alta.library import entries, get, parity
 from kleene.programs.alta.random_programs import generate, random_inputs
@@ -56,9 +57,12 @@ def test_random_programs_have_the_same_trace_when_they_are_unrolled(way, seed, a
 def test_a_saved_network_runs_as_it_did(tmp_path_factory, seed):
     program = generate(seed).program
     network = kleene.compile(program, layers="unrolled", max_length=4)
-    file = network.save(tmp_path_factory.getbasetemp() / "unrolled.safetensors")
-    loaded = kleene.load(file)
+    loaded = kleene.load(network.save(tmp_path_factory.mktemp("saved") / "unrolled.safetensors"))
     assert loaded.layout == network.layout
+    # Before they run: so that a run that differs is a fault of the run, and not of the file.
+    kept, read = arrays_of(network), arrays_of(loaded)
+    assert {name: array.tobytes() for name, array in read.items()} == {n: a.tobytes() for n, a in kept.items()}
+    assert all(np.isfinite(array).all() for array in read.values())
     for sequence in random_inputs(random.Random(seed), program, 2, 4):
         try:
             assert loaded.run(sequence) == network.run(sequence)

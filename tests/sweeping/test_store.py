@@ -58,6 +58,7 @@ def test_a_torn_end_is_absent_and_a_damaged_line_is_named(tmp_path):
     file.write_bytes(whole + line_of({"cell": "c"})[:40])
     assert sorted(CellStore(kept.path).rows()) == ["a", "b"]
     assert CellStore(kept.path).damaged == []
+    assert CellStore(kept.path).cut == [f"line 3 of {str(file)!r} is cut off, or is being written"]
     file.write_bytes(whole.replace(b'"b"', b'"x"'))
     damaged = CellStore(kept.path)
     assert sorted(damaged.rows()) == ["a"]
@@ -69,8 +70,38 @@ def test_a_torn_end_that_is_completed_later_counts(tmp_path):
     file, line = kept.path / "rows" / "w.jsonl", line_of({"cell": "a"})
     file.write_bytes(line[:30])
     assert kept.rows() == {}
+    assert len(kept.cut) == 1
     file.write_bytes(line)
     assert list(kept.rows()) == ["a"]
+    assert kept.cut == []
+
+
+def test_results_say_that_the_last_line_of_a_file_is_cut_off(tmp_path, run):
+    kept = CellStore(tmp_path / "s")
+    (kept.path / "rows" / "w.jsonl").write_bytes(line_of({"cell": "a"})[:30])
+    result = run("results", str(kept.path))
+    assert result.status == 0
+    assert "passed over: line 1 of" in result.err
+    assert "is cut off" in result.err
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "link to itself", "device"])
+def test_anything_else_in_the_place_of_a_file_of_rows_is_refused(tmp_path, what):
+    kept = CellStore(tmp_path / "s")
+    file = kept.path / "rows" / "w.jsonl"
+    made = {"folder": file.mkdir, "pipe": lambda: os.mkfifo(file), "device": lambda: file.symlink_to("/dev/zero")}
+    made.get(what, lambda: file.symlink_to(file))()
+    with pytest.raises(ModelFileError, match=r"w\.jsonl' (cannot be read|is a pipe or a device)"):
+        kept.rows()
+
+
+def test_a_row_that_is_nested_too_deeply_is_damaged(tmp_path):
+    rest = b'"cell": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    line = module.BEFORE + module._sha256(rest) + module.AFTER + rest + b"\n"
+    kept = CellStore(tmp_path / "s")
+    (kept.path / "rows" / "w.jsonl").write_bytes(line)
+    assert kept.rows() == {}
+    assert len(kept.damaged) == 1
 
 
 def test_a_full_disk_takes_back_what_was_half_written(tmp_path, monkeypatch):
@@ -114,7 +145,7 @@ def test_many_processes_write_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"format": "kleene.sweep/2", "kleene": "9.1"}', "newer Kleene, 9.1"),
+        ('{"format": "kleene.sweep/3", "kleene": "9.1"}', "newer Kleene, 9.1"),
         ('{"format": "kleene.results/1"}', "does not say that this is the store"),
         ("[]", "does not say that this is the store"),
         ("{", "does not say that this is the store"),

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption
-from kleene.cli.printing import new_console, print_json, tell
+from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption, given_options
+from kleene.cli.printing import new_console, print_json, progress_on_stderr, tell
 from kleene.cli.sweeps import NOT_FINISHED
 from kleene.errors import InputError, UnfinishedError
 
@@ -222,13 +222,11 @@ class _Bar:
 
 @contextmanager
 def _bar(shown: bool) -> Iterator[_Bar]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     percent = TextColumn("{task.percentage:3.0f}%")
     columns = (TextColumn("{task.description}"), BarColumn(), percent, TimeRemainingColumn())
-    on_terminal = shown and sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not on_terminal) as progress:
+    with progress_on_stderr(*columns, shown=shown and sys.stderr.isatty()) as progress:
         yield _Bar(progress)
 
 
@@ -299,6 +297,7 @@ def _print_listing(listing: Any, *lines: str) -> None:
 
 @commands.command()
 def reproduce(
+    context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -347,6 +346,10 @@ def reproduce(
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
+        if unfit := given_options(context, besides="as_json"):
+            raise InputError(
+                f"{unfit[0]} is for running an experiment; name one, such as kleene reproduce ntm-copy {unfit[0]} …"
+            )
         if as_json:
             return print_json([claim.as_json() for claim in claims().values()])
         console = new_console()

@@ -141,11 +141,20 @@ CausalOption = Annotated[
 InputsOption = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.py:NAME",
-        help="A function of a random.Random and a size that returns an input, an automaton or a regular expression of "
-        "inputs, in place of those that the program declares (runs the file).",
+        metavar="INPUTS",
+        help="FILE.py:NAME (which runs it): a function of a random.Random and a size that returns an input, or an "
+        "automaton or regular expression of inputs; in place of the inputs that the program declares.",
     ),
 ]
+
+
+def given_options(context: typer.Context, *, besides: str) -> list[str]:
+    """The options of a command that were typed, by their names, without that of the parameter `besides`."""
+    options = [
+        one for one in context.command.params if one.param_type_name == "option" and one.name not in (None, besides)
+    ]
+    sources = {one.opts[0]: context.get_parameter_source(one.name or "") for one in options}
+    return [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
 
 
 def adoption(vocab: str | None = None, max_length: int | None = None, causal: bool = False) -> dict[str, Any]:

@@ -6,15 +6,19 @@ A stream may be closed, full, or no longer read; `guarded_streams` makes each of
 import io
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import typer
 
 from kleene.errors import InputError, KleeneError, KleeneWarning
+from kleene.users_code import users_code_runs
+
+ODD = re.compile(r"[^\n -~]")
 
 
 def new_console() -> Any:
@@ -25,28 +29,37 @@ def new_console() -> Any:
 
 
 def print_json(content: Any) -> None:
-    """Print a dict as JSON on one line, and a list on several."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+    """Print a dict as JSON on one line, and a list on several. What JSON lacks, such as a Fraction, is its text;
+    what no reader would see is written as \\uXXXX."""
+    text = json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1, default=str)
+    typer.echo(ODD.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
+
+
+@contextmanager
+def progress_on_stderr(*columns: Any, shown: bool) -> Iterator[Any]:
+    """rich's `Progress` with these columns, or its own; nothing is drawn unless `shown`."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+    with bar if shown else nullcontext():  # before rich 14.3, a disabled one ends with an empty line
+        yield bar
 
 
 @contextmanager
 def progress_bar(title: str, total: int, shown: bool) -> Iterator[tuple[Any, Any]]:
     """A progress bar on stderr and its task; nothing is drawn unless `shown`."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    with progress_on_stderr(shown=shown) as bar:
         yield bar, bar.add_task(title, total=total)
 
 
 @contextmanager
 def rounds_shown(shown: bool) -> Iterator[Any]:
     """A function to call with each `LearningProgress` of L*; a line on stderr follows it if `shown`."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    with progress_on_stderr(*columns, shown=shown) as bar:
         task = bar.add_task("asking the network", total=None)
 
         def watch(now: Any) -> None:
@@ -59,11 +72,10 @@ def rounds_shown(shown: bool) -> Iterator[Any]:
 @contextmanager
 def bytes_shown(shown: bool) -> Iterator[Any]:
     """A function to call with a file, its bytes so far and its bytes in all; bars on stderr follow it if `shown`."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    with progress_on_stderr(*columns, shown=shown) as bar:
         tasks: dict[str, Any] = {}
 
         def watch(name: str, held: int, total: int | None) -> None:
@@ -83,7 +95,8 @@ class OutputError(KleeneError):
 
 
 class Output:
-    """A stream that raises `OutputError` when writing fails, so that no other error is taken for one."""
+    """A stream that raises `OutputError` when writing fails, so that no other error is taken for one. What the user's
+    own code prints goes to stderr, so that an answer in JSON stays JSON."""
 
     def __init__(self, stream: Any):
         self._stream = stream
@@ -92,6 +105,8 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
+        if users_code_runs():
+            return sys.stderr.write(text)
         try:
             return self._stream.write(text)
         except OSError as error:

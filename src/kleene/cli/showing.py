@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kleene.cli.options import FAILED, INTERRUPTED, JsonOption
-from kleene.cli.printing import new_console, print_json, tell
+from kleene.cli.printing import new_console, print_json, progress_on_stderr, tell
 
 commands = typer.Typer()
 
@@ -72,11 +72,10 @@ def bench(
 @contextmanager
 def _rows_shown(total: int, shown: bool) -> Iterator[Any]:
     """A function to call with a benchmark and each of its rows; a line on stderr follows it if `shown`."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+    with progress_on_stderr(*columns, shown=shown) as bar:
         task = bar.add_task("benchmarks", total=total, completed=-1)
 
         def watch(name: str, row: Any) -> None:

@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import stat
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -101,11 +102,19 @@ def _fetch_from(place: str, download: Download, part: Part, progress: Watcher, p
 
 def _from_folder(place: Path, download: Download, part: Part, progress: Watcher) -> None:
     try:
-        with open(place, "rb") as file:
+        with open(place, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise _UnusablePlace("it is not a regular file")
             part.cut(0)
-            _copy(file, part, os.fstat(file.fileno()).st_size, download, progress)
+            _copy(file, part, status.st_size, download, progress)
     except OSError as error:
         raise _UnusablePlace(f"it cannot be read ({error.strerror})") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to is opened at once, too."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _from_web(place: str, download: Download, part: Part, progress: Watcher, patience: float) -> None:

@@ -88,7 +88,11 @@ def _silent(*told: Any) -> None:
 def _below(source: str, name: str) -> str:
     if "://" not in source:
         return str(Path(source) / name)
-    if urlsplit(source).scheme not in ("http", "https"):
+    try:
+        scheme = urlsplit(source).scheme
+    except ValueError as error:  # half an address of IPv6
+        raise FetchError(f"the source is {source!r}, which is not a URL ({error}); give another, or a folder") from None
+    if scheme not in ("http", "https"):
         raise FetchError(f"the source is {source!r}; give a URL that begins with http:// or https://, or a folder")
     return f"{source.rstrip('/')}/{quote(name)}"
 

@@ -8,7 +8,6 @@ network, and pointwise mutual information is of the text that it learned.
 import functools
 import hashlib
 import shutil
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +18,10 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from kleene.errors import UnknownWordsWarning
 from kleene.experiments.word_pairs import pair_places, pair_values
 from kleene.explaining.words.baseline_pairs import erasure_batch, gradient_times_input_batch
 from kleene.explaining.words.pairwise import interdependence_batch
+from kleene.explaining.words.sentences import without_warnings
 from kleene.files import make_folder
 from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks.text import END, Corpus
@@ -42,8 +41,7 @@ INFORMATION = "information"  # needs no network
 
 def measured(name: str, network: LSTM, sentences: Sequence[Sentence], longest: int) -> Float[np.ndarray, " pairs"]:
     """The values of a measure for all pairs of words that are at most `longest` apart, in the order of `WordPairs`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownWordsWarning)  # `unknown_words` of the experiment says how many
+    with without_warnings():  # `unknown_words` of the experiment says how many
         matrices = MEASURES[name](network, [sentence.words for sentence in sentences])
     return pair_values(sentences, matrices, longest).astype(np.float32)
 

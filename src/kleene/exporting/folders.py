@@ -1,7 +1,6 @@
 """Folders that appear in one step: written beside their place under another name, and moved there when whole."""
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -9,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kleene.errors import InputError, ModelFileError
-from kleene.files import write_atomically
+from kleene.files import parsed_json, write_atomically
 
 FORMAT = "kleene export"
 
@@ -50,7 +49,7 @@ def check_place(target: Path) -> None:
 def _is_export(target: Path, held: list[str]) -> bool:
     """Whether a folder has an export of ours and nothing besides, but what running it leaves."""
     try:
-        config = json.loads((target / "config.json").read_text(encoding="utf-8"))
+        config = parsed_json((target / "config.json").read_text(encoding="utf-8"))
         return config["format"] == FORMAT and set(held) <= {*config["files"], "__pycache__"}
     except (OSError, ValueError, KeyError, TypeError):
         return False

@@ -10,6 +10,7 @@ An entry is checked when it is loaded. Loading never runs code.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,10 @@ from typing import Any
 from kleene import __version__
 from kleene.errors import InputError, ModelFileError
 from kleene.explaining.circuits.circuit import TrueCircuit
-from kleene.files import check_seal, make_folder, read_bytes, sealed_json, write_atomically
+from kleene.files import check_seal, make_folder, parsed_json, read_bytes, sealed_json, write_atomically
 from kleene.groundtruth.building import Made, Truth, make
 from kleene.groundtruth.catalog import Form, KnownProgram, get
-from kleene.groundtruth.places import CARD, CIRCUIT, NETWORK, collection_folder
+from kleene.groundtruth.places import CARD, CIRCUIT, NETWORK, collection_folder, is_built
 from kleene.groundtruth.truths import StateCircuit
 from kleene.machines.protocol import load as load_network
 from kleene.traces.markup import html_facts
@@ -94,7 +95,7 @@ def load(name: str, *, folder: Any = None) -> CollectionEntry:
         raise InputError(f"say which form of {name!r}: {', '.join(f'{name}.{one}' for one in known.forms)}")
     whole = f"{known.name}.{form}"
     place = collection_folder(folder) / whole
-    if not (place / CARD).is_file():
+    if not is_built(whole, folder):
         raise InputError(f"{whole!r} is not built yet; build it with `kleene groundtruth build {whole}`")
     return _loaded(whole, place)
 
@@ -102,7 +103,7 @@ def load(name: str, *, folder: Any = None) -> CollectionEntry:
 def _built(known: KnownProgram, form: Form, root: Path, again: bool, seed: int) -> CollectionEntry:
     name = f"{known.name}.{form}"
     place = root / name
-    if (place / CARD).is_file() and not again:
+    if os.path.isfile(place / CARD) and not again:
         found = _loaded(name, place)
         if found.card["seed"] != seed:
             raise InputError(
@@ -139,13 +140,13 @@ def _loaded(name: str, place: Path) -> CollectionEntry:
         content = read_bytes(place / CARD)
         if not check_seal(place / CARD, content):
             raise ValueError("its card has no checksum")
-        card = json.loads(content)
+        card = parsed_json(content)
         if card["version"] != VERSION or card["name"] != name:
             raise ValueError(f"its card is of {card['name']!r}, version {card['version']}")
         for file, digest in card["sha256"].items():
             if _digest(place / file) != digest:
                 raise ValueError(f"{file} does not have the checksum that its card says")
-        described = json.loads(read_bytes(place / CIRCUIT))
+        described = parsed_json(read_bytes(place / CIRCUIT))
         circuit = TRUTHS[described.pop("kind")].from_json(described)
         network = load_network(place / NETWORK)
     except (ModelFileError, InputError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,5 +1,6 @@
 """Where the entries of the collection are on this machine, and the names of their files."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ def collection_folder(folder: Any = None) -> Path:
 def is_built(name: str, folder: Any = None) -> bool:
     """Whether an entry is there; its checksums are not looked at. Nothing is, if there is no folder."""
     found = _folder(folder)
-    return found is not None and (found / name / CARD).is_file()
+    return found is not None and os.path.isfile(found / name / CARD)  # `Path.is_file` raises for a name too long
 
 
 def _folder(folder: Any) -> Path | None:
     if folder is not None:
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise InputError(f"{str(folder)!r} is a file, and the collection is a folder; give another")
         return Path(folder)
     cache = cache_folder()
     return None if cache is None else cache / "groundtruth"

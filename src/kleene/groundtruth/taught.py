@@ -24,7 +24,7 @@ from kleene.compiling.interchange.alignment import Alignment
 from kleene.compiling.interchange.counterfactuals import Counterfactuals
 from kleene.errors import InputError, ModelFileError, did_you_mean
 from kleene.explaining.circuits.circuit import Carrier, TrueCircuit
-from kleene.files import check_seal, make_folder, read_bytes, sealed_json, write_atomically
+from kleene.files import check_seal, make_folder, parsed_json, read_bytes, sealed_json, write_atomically
 from kleene.machines.transformer.plain import PlainTransformer
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plain_lessons import METHODS
@@ -135,7 +135,7 @@ class KeptNetwork:
         try:
             content = read_bytes(beside)
             check_seal(beside, content)
-            described = json.loads(content)
+            described = parsed_json(content)
             alignment = Alignment.from_json(described["alignment"])
             rest = {name: described[name] for name in ("name", "program", "method", "options", "counted")}
         except (OSError, ValueError, KeyError, TypeError, InputError) as error:
@@ -234,7 +234,7 @@ def file_of(name: str, method: str) -> str:
 def _kept_row(place: Path, seeds: int, iterations: int, options: Mapping[str, Any]) -> dict[str, Any] | None:
     """The row of an earlier run of the same size, or None."""
     try:
-        row = json.loads(place.read_text())
+        row = parsed_json(place.read_text())
         same = row["iterations"] == iterations and len(row["accuracy"]) == seeds and row["options"] == dict(options)
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,6 +1,7 @@
 """Figures in one style, written atomically as .svg, .png or .pdf, or as a page of HTML."""
 
 import io
+import threading
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -16,9 +17,10 @@ from kleene.pictures.fonts import OWN, SHOWN, families_for
 from kleene.pictures.hovering import with_values
 from kleene.pictures.pages import figure_page, is_page
 from kleene.pictures.style import COLOURS as COLOURS
-from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters
+from kleene.pictures.style import INK, LARGE, PER_INCH, SMALL, letters, shortened
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
+_SETTINGS = threading.Lock()  # matplotlib's settings and the filters of warnings belong to all threads
 ENTRY = 0.15  # inches that a row of the legend is high
 
 
@@ -86,7 +88,7 @@ def new_figure(width: float, height: float) -> Any:
 def set_title(figure: Any, title: str) -> None:
     """Write a title above all panels, wrapped to the figure's width."""
     if title:
-        wrapped = fill(title, max(20, int(figure.get_figwidth() * PER_INCH)))
+        wrapped = fill(shortened(title), max(20, int(figure.get_figwidth() * PER_INCH)))
         figure.suptitle(wrapped, fontsize=LARGE, color=INK)
 
 
@@ -127,12 +129,14 @@ def figure_bytes(figure: Any, ending: str = "svg") -> bytes:
     assert not small, f"text is too small to read at half a page: {small}"
     families = [*([OWN] if ending == "svg" else families_for(text.get_text() for text in texts)), "sans-serif"]
     for text in texts:
+        text.set_text(shortened(text.get_text()))
         text.set_fontfamily(families)
+        text.set_parse_math(False)  # "$5 or $10" is no formula
     stream = io.BytesIO()
     # Without a date and with a fixed salt, the same figure gives the same file.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     style: Any = {"svg.hashsalt": "kleene", "svg.fonttype": "none", "font.sans-serif": SHOWN, "font.family": families}
-    with rc_context(style), warnings.catch_warnings():
+    with _SETTINGS, rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # `families_for` warned
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(stream, format=ending, dpi=150, metadata=undated.get(ending))

@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from kleene.errors import InputError
-from kleene.pictures.figures import new_figure, save_figure
-from kleene.pictures.style import INK, LARGE, PLAIN, QUIET, SHADES, SMALL, letters, write_number
+from kleene.pictures.figures import new_figure, save_figure, set_title
+from kleene.pictures.style import INK, PLAIN, QUIET, SHADES, SMALL, letters, shortened, write_number
 
 FEW = 12  # up to this many words, cells show their values, and labels are horizontal if they are short
 CELL, LETTER = 0.27, 0.075  # inches
 WIDEST = 24.0  # the largest width of all cells in inches, because memory grows with the area
 LINE = 0.1  # inches that the smallest label needs; where cells are smaller, some words have no label
 LONGEST = 40  # longer words are cut
+SMALL_PER_INCH = 17  # letters of the note in an inch
 LEVEL = 0.16  # inches that an arc rises above those that it spans
 ASIDE = 0.14  # how far from the middle of its word an arc ends, so that several arcs stay distinct
 
@@ -46,22 +47,16 @@ def heat_map(
     above = 0.0 if heads is None else min(LEVEL * (max(arc_levels(heads), default=0) + 2), WIDEST / 4)
     labels = 0.3 if flat else LETTER * longest + 0.1
     figure = new_figure(cell * len(words) + LETTER * longest + 1.3, high + above + labels + 0.8)
-    with _plain_words():
-        rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
-        _draw_cells(figure, rows[-1], words, values, flat)
-        if heads is not None:
-            _draw_arcs(rows[0], heads)
-        if note:
-            rows[-1].set_xlabel(note, fontsize=SMALL, color=QUIET, loc="left")
-        figure.suptitle(title, fontsize=LARGE, color=INK)
-        return save_figure(figure, path)
-
-
-def _plain_words() -> AbstractContextManager:
-    """Turn off matplotlib's formulas, because "$5 or $10" is no formula."""
-    from matplotlib import rc_context
-
-    return rc_context({"text.parse_math": False})
+    rows = figure.subplots(1 if heads is None else 2, 1, squeeze=False, height_ratios=_ratios(above, high))[:, 0]
+    _draw_cells(figure, rows[-1], words, values, flat)
+    if heads is not None:
+        _draw_arcs(rows[0], heads)
+    if note:
+        wide = max(40, int(figure.get_figwidth() * SMALL_PER_INCH))
+        lines = [fill(line, wide) for line in shortened(note).splitlines()]
+        rows[-1].set_xlabel("\n".join(lines), fontsize=SMALL, color=QUIET, loc="left")
+    set_title(figure, title)
+    return save_figure(figure, path)
 
 
 def _ratios(above: float, high: float) -> list[float]:
@@ -70,7 +65,7 @@ def _ratios(above: float, high: float) -> list[float]:
 
 def _draw_cells(figure: Any, ax: Any, words: Sequence[str], values: np.ndarray, flat: bool) -> None:
     few, places = len(words) <= FEW, _labelled(len(words))
-    shown_words = [words[n] if len(words[n]) <= LONGEST else words[n][: LONGEST - 1] + "…" for n in places]
+    shown_words = [shortened(words[n], LONGEST) for n in places]
     font = PLAIN if len(words) * LINE * 1.2 <= WIDEST else SMALL
     top = float(np.nanmax(values)) if np.isfinite(values).any() else 1.0
     # Without interpolation an SVG keeps a pixel for each cell, and a PNG has the nearest.

@@ -12,6 +12,7 @@ PAGE = 6.8  # inches: the width of a page's text, and of two panels
 PANEL, HIGH = PAGE / 2, 2.4  # inches of one panel
 SMALL, PLAIN, LARGE = 7.0, 8.0, 9.0  # points: ticks, legends and numbers in cells; axes and panels; the figure's title
 PER_INCH = 13  # letters of a title in an inch
+MOST_LETTERS = 500  # of one text in a figure
 
 INK, QUIET, GRID, PAPER = "#1f2937", "#555555", "#dddddd", "#ffffff"
 WRONG, GROUND, CHANGED = "#c0392b", "#f1f5f9", "#fed7aa"
@@ -59,11 +60,21 @@ def write_number(ax: Any, column: float, row: float, text: str, share: float) ->
     ax.text(column, row, text, ha="center", va="center", fontsize=SMALL, color=on_shade(share))
 
 
+def shortened(text: str, most: int = MOST_LETTERS) -> str:
+    """The text as a figure shows it: a long one is cut, because what a text takes to draw grows with its length.
+
+    >>> shortened("a word", 4)
+    'a w…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def letters(text: str) -> int:
-    """How many letters wide a text is: Chinese letters and emoji count twice, combining marks not at all.
+    """How many letters wide a text is shown: Chinese letters and emoji count twice, combining marks not at all.
 
     >>> letters("word"), letters("中文"), letters("नी")
     (4, 4, 2)
     """
+    text = shortened(text)
     wide = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
     return wide - sum(category(letter) in ("Mn", "Me", "Cf") for letter in text)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, KleeneError
+from kleene.limits import read_count
 from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import POLL, Deaths, Job, Watch, stop_file_of, touch
 from kleene.sweeping.store import CellStore
@@ -142,7 +143,7 @@ def _within(seconds: float, call: Callable[[], Any]) -> list[BaseException | Non
 
 def _check_answers(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
+    if not host or read_count(port) is None:
         raise InputError(f"--ray is {address!r}; give HOST:PORT, ray://HOST:PORT or auto")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER / 2).close()

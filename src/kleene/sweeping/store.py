@@ -12,16 +12,18 @@ import math
 import os
 import secrets
 import socket
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kleene import __version__
 from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, parsed_json, read_bytes, write_atomically
 
 FORMAT = "kleene.sweep/"
-VERSION = 1
+VERSION = 2
+OLD_NAMES = 1  # the last version in which the source of Kleene was part of a cell's name
 FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
 BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
 Row = dict[str, Any]
@@ -43,7 +45,10 @@ def row_of(line: bytes) -> Row | None:
     rest = line[start + len(AFTER) :].rstrip(b"\n")
     if line[:start] + AFTER != line[: start + len(AFTER)] or not line.startswith(BEFORE + _sha256(rest)):
         return None
-    return json.loads(b"{" + rest)
+    try:
+        return parsed_json(b"{" + rest)
+    except ValueError:
+        return None
 
 
 def _sha256(data: bytes) -> bytes:
@@ -68,19 +73,21 @@ class Lines:
         self.folder = folder
         self.rows: list[Row] = []
         self.damaged: list[str] = []
+        self.cut: dict[str, str] = {}  # a message for each file whose last line has no end
         self._read: dict[str, tuple[int, int]] = {}  # bytes and lines of each file so far
 
     def refresh(self) -> list[Row]:
         """All whole rows, after reading what was appended since the last time."""
         for path in sorted(self.folder.glob("*.jsonl")):
             offset, number = self._read.get(path.name, (0, 0))
-            with open(path, "rb") as file:
-                file.seek(offset)
-                whole = file.read().rpartition(b"\n")
+            whole = _read_from(path, offset).rpartition(b"\n")
             for line in whole[0].split(b"\n") if whole[1] else ():
                 number += 1
                 self._take(path, number, line)
             self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
+            self.cut.pop(path.name, None)
+            if whole[2]:
+                self.cut[path.name] = f"line {number + 1} of {str(path)!r} is cut off, or is being written"
         return self.rows
 
     def _take(self, path: Path, number: int, line: bytes) -> None:
@@ -91,13 +98,26 @@ class Lines:
             self.rows.append(row)
 
 
+def _read_from(path: Path, offset: int) -> bytes:
+    """What a file holds from there on. Anything else in its place is refused: its cells would be run again."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                file.seek(offset)
+                return file.read()
+    except OSError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    raise ModelFileError(f"{str(path)!r} is a pipe or a device, and no file with rows")
+
+
 class CellStore:
     """The folder of a sweep. It is made where there is none; `must_exist` refuses that, and writes nothing."""
 
     def __init__(self, path: Any, *, must_exist: bool = False) -> None:
         self.path = Path(path).resolve()
+        self.version = VERSION
         if is_store(self.path):
-            _check_version(self.path)
+            self.version = _checked_version(self.path)
             for name in () if must_exist else FOLDERS:  # a store that is only read may be one that cannot be written
                 make_folder(self.path / name)
         elif must_exist:
@@ -105,6 +125,7 @@ class CellStore:
         else:
             _make(self.path)
         self._rows, self._failures = Lines(self.path / "rows"), Lines(self.path / "failures")
+        self._names: dict[str, str] = {}  # today's names of cells, in a store of an older version
 
     def __repr__(self) -> str:
         return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
@@ -116,8 +137,17 @@ class CellStore:
         """The row of every finished cell by its name; the first, should a cell have two."""
         found: dict[str, Row] = {}
         for row in self._rows.refresh():
-            found.setdefault(row["cell"], row)
+            found.setdefault(self._name(row), row)
         return found
+
+    def _name(self, row: Row) -> str:
+        if self.version > OLD_NAMES:
+            return row["cell"]
+        if row["cell"] not in self._names:
+            from kleene.sweeping.cells import name_today
+
+            self._names[row["cell"]] = name_today(row)
+        return self._names[row["cell"]]
 
     def failures(self) -> dict[str, list[Row]]:
         """The failed attempts at every cell that has some, oldest first."""
@@ -132,6 +162,12 @@ class CellStore:
         self._rows.refresh()
         self._failures.refresh()
         return [*self._rows.damaged, *self._failures.damaged]
+
+    @property
+    def cut(self) -> list[str]:
+        """A message for each file of rows whose last line has no end, and counts as absent until it has one."""
+        self._rows.refresh()
+        return [*self._rows.cut.values()]
 
     def writer(self) -> "RowWriter":
         """A writer of rows with files of its own."""
@@ -204,9 +240,9 @@ def _is_of_a_store(entry: Path) -> bool:
     return entry.name in (*FOLDERS, "store.json") or TEMPORARY.fullmatch(entry.name) is not None
 
 
-def _check_version(path: Path) -> None:
+def _checked_version(path: Path) -> int:
     try:
-        content = json.loads(read_bytes(path / "store.json", MOST_TEXT))
+        content = parsed_json(read_bytes(path / "store.json", MOST_TEXT))
         name, version = content["format"], int(content["format"].removeprefix(FORMAT))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ModelFileError(f"{str(path / 'store.json')!r} does not say that this is the store of a sweep") from None
@@ -217,3 +253,4 @@ def _check_version(path: Path) -> None:
             f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
+    return version

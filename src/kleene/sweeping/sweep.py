@@ -13,6 +13,7 @@ from typing import Any
 
 from kleene import stopping
 from kleene.errors import InputError, KleeneError, UnfinishedError
+from kleene.limits import read_count
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
@@ -312,9 +313,10 @@ def _shard(shard: str | None, word: str = "shard") -> tuple[int, int]:
     if shard is None:
         return 1, 1
     part, _, of = shard.partition("/")
-    if not (part.isdigit() and of.isdigit() and 1 <= int(part) <= int(of)):
+    numbers = read_count(part) or 0, read_count(of) or 0
+    if not 1 <= numbers[0] <= numbers[1]:
         raise InputError(f"the {word} is {shard!r}; give i/n, such as 1/8 for the first of eight parts")
-    return int(part), int(of)
+    return numbers
 
 
 def _part(cells: Sequence[Cell], part: int, of: int) -> list[Cell]:

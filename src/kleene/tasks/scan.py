@@ -3,7 +3,6 @@
 The language itself is in `kleene.programs.alta.library.scan_language`; its names can be taken from here too.
 """
 
-import json
 import os
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal
 
 from kleene.data import data_folder, read_text
 from kleene.errors import InputError
+from kleene.files import parsed_json
 from kleene.programs.alta.library.scan_language import ACTIONS as ACTIONS
 from kleene.programs.alta.library.scan_language import MOST_ACTIONS as MOST_ACTIONS
 from kleene.programs.alta.library.scan_language import WORDS as WORDS
@@ -69,9 +69,10 @@ def load_mcd(path: str | os.PathLike) -> dict[str, list[Pair]]:
     The split is a JSON file with `trainIdxs`, `devIdxs` and `testIdxs`, lists of line numbers of tasks.txt from 0. One
     that does not fit tasks.txt is refused, with the list and the place in it, from 0.
     """
+    text = read_text(Path(path))
     try:
-        found = json.loads(read_text(Path(path)))
-    except json.JSONDecodeError as error:
+        found = parsed_json(text)
+    except ValueError as error:
         raise InputError(f"{str(path)!r} is not JSON: {error}") from None
     wanted = {part: f"{part}Idxs" for part in ("train", "dev", "test")}
     if not isinstance(found, dict) or any(not isinstance(found.get(key), list) for key in wanted.values()):

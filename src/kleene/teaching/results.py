@@ -19,7 +19,7 @@ import jax
 
 from kleene import __version__
 from kleene.errors import InputError, ModelFileError
-from kleene.files import MOST_TEXT, check_seal, make_folder, read_bytes, sealed_json, write_atomically
+from kleene.files import MOST_TEXT, check_seal, make_folder, parsed_json, read_bytes, sealed_json, write_atomically
 from kleene.teaching.reports import TeachingReport, as_text, table_of
 from kleene.traces.markup import html_of_rich
 
@@ -147,10 +147,9 @@ def _json(path: Any) -> Any:
     text = read_bytes(Path(path), MOST_TEXT)
     check_seal(path, text, by_hand=True)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({problem})") from None
+        return parsed_json(text)
+    except ValueError as error:
+        raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote ({error})") from None
 
 
 def _is_ours(content: Any) -> bool:

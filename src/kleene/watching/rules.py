@@ -15,12 +15,12 @@ import numpy as np
 
 from kleene.explaining.programs.anatomy import action_text, condition_text
 from kleene.programs.alta.asking.assignment import LocatedAssignment, lines_of
-from kleene.programs.alta.asking.runs import quiet
 from kleene.programs.alta.cases import View
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.source import code_of, is_users_file
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
+from kleene.users_code import users_code
 from kleene.watching.columns import packed
 from kleene.watching.cutting import Cut
 
@@ -125,7 +125,7 @@ class Replayed:
             return note
 
         before = sys.gettrace()
-        with quiet():
+        with users_code():
             sys.settrace(note)
             try:
                 self.function(z)

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.certificates import Certificate, certify, program_of
-from kleene.compiling.checking import Ended, difference, outcomes
-from kleene.compiling.rasp import output_difference
+from kleene.compiling.checking import Ended, difference, outcomes, output_difference
 from kleene.errors import RunError
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.inputs import Inputs
@@ -27,6 +26,7 @@ from kleene.programs.alta.reference import reference_run
 from kleene.programs.alta.variables import BLUR, Numeric
 from kleene.traces import Trace
 from kleene.traces.markup import html_text
+from kleene.users_code import users_code
 
 ORIGINAL, WORK = "original", 200_000  # pairs of positions, in all heads and layers, up to which the original runs
 FEW, MORE = 8, 5  # originals up to which more work is done, and how much more
@@ -190,6 +190,7 @@ def _work(program: Program, sequence: Sequence[Any], ended: Ended) -> int:
     return len(sequence) ** 2 * (layers + 1) * (len(program.heads) + 1)
 
 
+@users_code()
 def _original(program: Program, sequence: Sequence[Any], expected: Ended) -> tuple[Any, str | None]:
     """What the original answers, and how the program's run differs from it; None where it has no value."""
     try:

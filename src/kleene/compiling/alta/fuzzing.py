@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import random
-import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -22,7 +21,7 @@ from kleene.errors import CompileError, ModelFileError
 from kleene.files import MOST_TEXT, check_seal, read_bytes, sealed_json, write_atomically
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.random_programs import generate, random_inputs
-from kleene.spawning import spawned_pool
+from kleene.spawning import on_one_thread, spawned_pool
 
 INPUTS, LONGEST = 5, 7
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"rules": "paper"}, {"activation": "relu"}, {"dtype": "float64"})
@@ -107,21 +106,8 @@ def _outcomes(
     if workers == 1:
         yield from (trial(seed, index) for index in indices)
         return
-    # Each process uses one thread.
-    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    before = {name: os.environ.get(name) for name in threads}
-    os.environ.update(threads)
-    try:
-        # Ctrl-C goes to all processes of the terminal; the parent alone answers it.
-        ignored = (signal.SIGINT, signal.SIG_IGN)
-        with spawned_pool(workers, "tries random programs", begin=signal.signal, given=ignored) as pool:
-            yield from pool.map(functools.partial(trial, seed), indices, chunksize=16)
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    with spawned_pool(workers, "tries random programs", begin=on_one_thread) as pool:
+        yield from pool.map(functools.partial(trial, seed), indices, chunksize=16)
 
 
 def _resumed(seed: int, resume: str | None, attack: bool) -> Tally:

@@ -14,7 +14,14 @@ from kleene.explaining.words.chosen import chosen_sets, chosen_words
 from kleene.explaining.words.corpora import information
 from kleene.explaining.words.explained import Explained
 from kleene.explaining.words.parts import Decomposable, decomposable
-from kleene.explaining.words.sentences import Index, Sentence, read_sentences, spelled_tokens, vocabulary_of
+from kleene.explaining.words.sentences import (
+    Index,
+    Sentence,
+    read_sentences,
+    spelled_tokens,
+    vocabulary_of,
+    without_warnings,
+)
 from kleene.explaining.words.sharing import PAPERS, Sharing, checked_sharing
 from kleene.explaining.words.starts import Start
 from kleene.limits import read_count
@@ -78,8 +85,7 @@ def explain(
     step, shared = _step(named, step), _sharing(named, sharing)
     network, name = _shipped(sentence, after) if model is None else _network(model)
     about = _checked(network, name)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnknownWordsWarning)  # one warning at the end instead
+    with without_warnings():  # one warning at the end instead
         tokens = spelled_tokens(about.alphabet, sentence)
         read_sentences(about, [tokens])  # refuses what cannot be read
         words = [str(token) for token in tokens]

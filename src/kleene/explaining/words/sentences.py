@@ -2,7 +2,9 @@
 
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ from kleene.limits import read_count
 from kleene.tasks.treebanks import read_conllu, tree_problem
 
 UNKNOWN = "<unk>"
+_warns: ContextVar[bool] = ContextVar("unknown words are warned of", default=True)
 
 Index = int | np.integer
 Sentence = Sequence[Hashable] | np.ndarray | jax.Array  # tokens, a text, or token ids
@@ -67,7 +70,7 @@ def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[n
     """The places of each sentence's tokens in the vocabulary; unknown ones are `<unk>` if the vocabulary has it.
 
     If the vocabulary has strings, integers are token ids, which are places in it. A sentence whose words are mostly
-    unknown is read with an `UnknownWordsWarning`.
+    unknown is read with an `UnknownWordsWarning`, but in `without_warnings`.
     """
     if isinstance(sentences, str):
         raise InputError(f"one text was given, {sentences[:40]!r}, where a list of sentences is expected: give [text]")
@@ -78,10 +81,20 @@ def read_sentences(about: Decomposable, sentences: Iterable[Sentence]) -> list[n
         warning = unknown_warning(words, vocabulary.unknown(words))
         if warning:
             warned.append(warning if number == 0 else f"sentence {number}: {warning}")
-    if warned:
+    if warned and _warns.get():
         others = f" ({len(warned) - 1} other sentences likewise)" if len(warned) > 1 else ""
         warnings.warn(warned[0] + others, UnknownWordsWarning, stacklevel=4)
     return found
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """A context whose caller tells of unknown words itself. The filters of `warnings` belong to all threads."""
+    token = _warns.set(False)
+    try:
+        yield
+    finally:
+        _warns.reset(token)
 
 
 def unknown_warning(words: Sequence[Hashable], unknown: Sequence[int]) -> str | None:

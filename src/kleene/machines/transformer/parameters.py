@@ -9,6 +9,7 @@ dataclasses, and they are registered with jax as pytrees as soon as a program us
 
 import hashlib
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, TypeVar, dataclass_transform
@@ -24,6 +25,7 @@ Array = np.ndarray
 Class = TypeVar("Class", bound=type)
 
 _unregistered: list[type] = []
+_REGISTERING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,10 @@ def mapped(function: Callable[[Any], Any], module: Any) -> Any:
 
 def register_all() -> None:
     """Register every such class with jax. Modules that pass such objects to jax call it when they are imported."""
-    while _unregistered:
-        _register(_unregistered.pop())
+    with _REGISTERING:
+        while _unregistered:
+            _register(_unregistered[0])
+            del _unregistered[0]  # only now: another thread that finds none may go on
 
 
 def _registered_if_jax_is_here(_: Any) -> None:

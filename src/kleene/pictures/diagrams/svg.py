@@ -12,11 +12,12 @@ import numpy as np
 
 from kleene.notation.graphs import Arrow, Node, StateGraph
 from kleene.pictures.diagrams.routing import HEAD, LINE, RADIUS, Drawing, label_sizes, points_at
-from kleene.pictures.style import letters
+from kleene.pictures.style import letters, shortened
 
 MARGIN = 24.0
 NARROWEST = 48  # characters in a line of the caption, at the least
 LETTER, ROW = 6.4, 17.0  # how wide and high the caption's letters are
+LONGEST = 5_000  # letters of a caption that are shown
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ def page_of(graph: StateGraph, drawing: Drawing) -> Page:
     low, high = _extent(graph, drawing)
     width, height = (float(side) for side in high - low)
     lines = [
-        part for text in (graph.walk.caption, graph.note) for part in wrap(text, max(NARROWEST, int(width / LETTER)))
+        part
+        for text in (graph.walk.caption, graph.note)
+        for part in wrap(shortened(text, LONGEST), max(NARROWEST, int(width / LETTER)))
     ]
     wide = max([width, *(letters(line) * LETTER + 2 * MARGIN for line in lines)])
     left, top = float(low[0]) - (wide - width) / 2, float(low[1])
@@ -211,7 +214,7 @@ def _outline(kind: str, place: np.ndarray, half_width: float, inset: float) -> s
 
 
 def _text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}">{escape(shortened(text))}</text>'
 
 
 def _class(**kinds: bool) -> str:

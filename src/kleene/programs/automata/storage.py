@@ -19,7 +19,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kleene.errors import KleeneError, ModelFileError, ProgramError
-from kleene.files import MOST_TEXT, SEAL, check_seal, read_bytes, sealed, sealed_json, warn_unsealed, write_atomically
+from kleene.files import (
+    MOST_TEXT,
+    SEAL,
+    check_seal,
+    parsed_json,
+    read_bytes,
+    sealed,
+    sealed_json,
+    warn_unsealed,
+    write_atomically,
+)
 from kleene.programs.automata import jflap
 from kleene.programs.automata.table import TransitionTable, rows_as_transitions
 
@@ -71,11 +81,9 @@ def from_json(content: str | Mapping[str, Any]) -> TransitionTable:
 
 def _parsed(content: str) -> Any:
     try:
-        return json.loads(content.removeprefix("\ufeff"))  # the mark that some editors put first
+        return parsed_json(content.removeprefix("\ufeff"))  # the mark that some editors put first
     except ValueError as error:
         raise ProgramError(f"this is not JSON: {error}") from None
-    except RecursionError:
-        raise ProgramError("this is no automaton in JSON: it is nested too deeply") from None
 
 
 def check_ending(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:

@@ -5,6 +5,7 @@ catch it, everything is put back before the function is asked again.
 """
 
 import functools
+import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -91,23 +92,31 @@ class Remembered:
         return before.values()
 
     def _of_container(self, container: Any) -> Iterable[Any]:
-        entries = list(container.items() if isinstance(container, dict) else container)
+        entries = _entries(container)
 
         def restore() -> None:
+            now = _entries(container)
+            if len(now) == len(entries) and all(map(operator.is_, now, entries)):
+                return  # another thread may be reading it
             container.clear()
             if isinstance(container, dict):
-                for key, value in entries:
+                for key, value in zip(entries[::2], entries[1::2]):
                     container[key] = value
             else:
                 (container.update if isinstance(container, set) else container.extend)(entries)
 
         self._restore.append(restore)
-        return list(container.values()) if isinstance(container, dict) else entries
+        return entries
 
     def _of_array(self, array: np.ndarray) -> Iterable[Any]:
         before = array.copy()
         self._restore.append(lambda: np.copyto(array, before))
         return array.ravel().tolist() if array.dtype == object else ()
+
+
+def _entries(container: Any) -> list[Any]:
+    """The members of a container; of a dict each key and then its value."""
+    return [part for item in container.items() for part in item] if isinstance(container, dict) else list(container)
 
 
 def _names(code: CodeType) -> Iterator[str]:

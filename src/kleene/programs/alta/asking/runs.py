@@ -6,10 +6,8 @@ the leaves are never stored. All runs are done again in the opposite order: a fu
 refused.
 """
 
-import contextlib
-import io
 import random
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -23,6 +21,7 @@ from kleene.programs.alta.asking.remembered import Remembered
 from kleene.programs.alta.asking.undefined import Undefined, Used
 from kleene.programs.alta.source import code_of, first_place, line_of, place, place_of
 from kleene.programs.alta.variables import Variable
+from kleene.users_code import users_code
 
 MOST_LEAVES = 2_000_000
 HOPELESS = 1000  # a function is given up early where so many times too many combinations are in sight: a rough guess
@@ -88,7 +87,7 @@ def ask(
     watch = Patience(seconds, lambda: asking.runs, asking.share, f"asking {name_of(function)}", callers)
     before = Remembered(function)
     try:
-        with quiet(), watch:
+        with users_code(), np.errstate(all="ignore"), watch:
             root = asking.tree.root = asking.explore(backwards=False)
             before.put_back()
             for again in range(MANY_TIMES if asking.runs <= FEW else 1):
@@ -102,13 +101,6 @@ def ask(
         raise asking.endless(lost, seconds) from None
     asking.tree.lines = asking.lines
     return asking.tree
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Hide what a function prints while it is asked."""
-    with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-        yield
 
 
 def name_of(function: Callable) -> str:
@@ -313,7 +305,7 @@ class _Asking:
 
     def lines(self, codes: Mapping[str, int]) -> Mapping[Any, int]:
         """The lines that write where the variables have these codes."""
-        with quiet():
+        with users_code(), np.errstate(all="ignore"):
             return self._lines_on({name: self._domains[name][code] for name, code in codes.items()})
 
     def _lines_on(self, values: Mapping[str, Any]) -> Mapping[Any, int]:

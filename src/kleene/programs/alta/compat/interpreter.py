@@ -16,6 +16,7 @@ from kleene.programs.alta.compat.mlp import MLPLogger
 from kleene.programs.alta.compat.parts import AltaProgramParts
 from kleene.programs.alta.compat.specs import Activations, held
 from kleene.programs.alta.reference import Complaint, complaint, read, start_of
+from kleene.users_code import users_code
 
 
 def initialize_activations(
@@ -47,6 +48,7 @@ def _start(program: AltaProgramParts, name: str, position: int, token: int) -> A
     return value
 
 
+@users_code()
 def run_program(
     program_spec: AltaProgramParts,
     activations_seq: list[Activations],

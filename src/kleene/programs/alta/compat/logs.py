@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from kleene.errors import ModelFileError
-from kleene.files import read_bytes, write_atomically
+from kleene.files import parsed_json, read_bytes, write_atomically
 from kleene.programs.alta.compat.specs import Activations
 
 State = list[Activations]
@@ -93,7 +93,7 @@ def read_traces_jsonl(input_path: str | PathLike) -> list[FFNTrace]:
     traces = []
     for number, line in enumerate(read_bytes(input_path).splitlines(), 1):
         try:
-            found = json.loads(line)
+            found = parsed_json(line)
             if not isinstance(found, dict):
                 raise ValueError(f"it is {found!r}")
             traces.append(trace_from_dict(found))
