@@ -102,10 +102,8 @@ class Replayed:
     def __init__(self, program: Program):
         self.program = program
         code = code_of(program.mlp) if callable(program.mlp) else None
-        self.function: Callable[[Any], Any] | None = None
-        self.file = ""
-        if code is not None and callable(program.mlp) and is_users_file(code.co_filename):  # Kleene's own is RASP's
-            self.function, self.file = program.mlp, code.co_filename
+        self.file = code.co_filename if code is not None and is_users_file(code.co_filename) else ""
+        self.function: Callable[[Any], Any] | None = program.mlp if self.file and callable(program.mlp) else None
         self._codes: set[CodeType] = set()
 
     def of(self, codes: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[tuple[str, int], ...]]:
