@@ -114,6 +114,14 @@ def test_what_cannot_be_meant_is_refused(run, sweep, words, told):
     assert_refused(run("results", sweep, *words), told)
 
 
+def test_a_row_that_was_cut_short_is_said_to_be_so(run, sweep):
+    rows = sorted(Path(sweep, "rows").glob("*.jsonl"))[-1]
+    content = rows.read_bytes()
+    rows.write_bytes(content[:-20])
+    told = f"line {len(content.splitlines())} of {str(rows.resolve())!r} is cut short, and its cell counts as absent"
+    assert run("results", sweep).err == f"kleene: passed over: {told}\n"
+
+
 def test_damaged_rows_are_passed_over_and_named(run, sweep):
     short = cell_row({"seed": 9})
     short["tests"]["loss"].pop()

@@ -292,3 +292,15 @@ def test_every_published_set_has_a_licence_checksums_and_places(name):
         kind, _, digest = download.digest.partition(":")
         assert len(digest) == {"sha256": 64, "md5": 32}[kind]
         assert all(place.startswith("https://") and place.endswith(download.name) for place in download.places)
+
+
+@pytest.mark.parametrize("source", ["http://[::1", "https://[/small", "http://[fe80::x%]/"])
+def test_a_source_that_is_half_an_address_is_refused(folder, source):
+    with pytest.raises(FetchError, match="not a URL"):
+        get(small_set("http://127.0.0.1:9"), source=source)
+
+
+def test_a_pipe_in_a_folder_of_files_is_refused_and_not_waited_for(folder, tmp_path):
+    os.mkfifo(tmp_path / "LICENSE")
+    with pytest.raises(FetchError, match="it is not a regular file"):
+        get(small_set("http://127.0.0.1:9"), source=str(tmp_path))

@@ -308,3 +308,12 @@ def test_a_picture_is_saved(tmp_path):
 def test_how_far_states_are_from_the_start():
     assert DFAS["tomita 7"].graph().depths == [0, 1, 2, 3, 4]
     assert divisible(5).graph().depths == [0, 1, 2, 2, 3]
+
+
+def test_symbols_and_captions_of_any_length_are_cut(tmp_path):
+    long = "a" * 100_000
+    moves = {("p", long): "q", ("p", "b"): "p", ("q", long): "p", ("q", "b"): "q"}
+    dfa = DFA(states=("p", "q"), alphabet=(long, "b"), transitions=moves, start="p", accept={"q"})
+    shown = ElementTree.fromstring(diagram(dfa, ["b"] * 20_000)).iter(f"{SVG}text")
+    assert sum(len(text.text or "") for text in shown) < 10_000
+    assert picture_of(dfa.graph()).save(tmp_path / "a.png").stat().st_size < 1_000_000

@@ -108,3 +108,11 @@ def test_an_arc_rises_above_those_that_it_spans(heads):
         for other, inner in spans.items():
             if other != word and set(inner) < set(span):
                 assert levels[other - 1] < levels[word - 1]
+
+
+def test_words_titles_and_notes_of_any_length_are_cut(tmp_path):
+    words = ["a" * 100_000, "b", "c" * 100_000]
+    file = heat_map(words, matrix(3), tmp_path / "map.svg", title=" ".join(words), note=f"* read as <unk>: {words[0]}")
+    assert max(map(len, texts(file))) < 1000
+    assert file.stat().st_size < 20_000
+    assert f"{words[0][: LONGEST - 1]}…" in texts(file)

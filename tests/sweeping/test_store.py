@@ -50,15 +50,14 @@ def test_rows_of_several_writers_are_merged_and_a_cell_counts_once(tmp_path):
     assert kept.rows()["d"]["n"] == 5  # read on from where it was left
 
 
-def test_a_torn_end_is_absent_and_a_damaged_line_is_named(tmp_path):
+def test_a_torn_end_and_a_damaged_line_are_absent_and_named(tmp_path):
     kept = CellStore(tmp_path / "s")
     kept.writer().append([{"cell": "a"}, {"cell": "b"}])
     (file,) = (kept.path / "rows").iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole + line_of({"cell": "c"})[:40])
     assert sorted(CellStore(kept.path).rows()) == ["a", "b"]
-    assert CellStore(kept.path).damaged == []
-    assert CellStore(kept.path).cut == [f"line 3 of {str(file)!r} is cut off, or is being written"]
+    assert CellStore(kept.path).damaged == [f"line 3 of {str(file)!r} is cut short, and its cell counts as absent"]
     file.write_bytes(whole.replace(b'"b"', b'"x"'))
     damaged = CellStore(kept.path)
     assert sorted(damaged.rows()) == ["a"]
@@ -70,10 +69,9 @@ def test_a_torn_end_that_is_completed_later_counts(tmp_path):
     file, line = kept.path / "rows" / "w.jsonl", line_of({"cell": "a"})
     file.write_bytes(line[:30])
     assert kept.rows() == {}
-    assert len(kept.cut) == 1
     file.write_bytes(line)
     assert list(kept.rows()) == ["a"]
-    assert kept.cut == []
+    assert kept.damaged == []
 
 
 def test_results_say_that_the_last_line_of_a_file_is_cut_off(tmp_path, run):
@@ -82,7 +80,7 @@ def test_results_say_that_the_last_line_of_a_file_is_cut_off(tmp_path, run):
     result = run("results", str(kept.path))
     assert result.status == 0
     assert "passed over: line 1 of" in result.err
-    assert "is cut off" in result.err
+    assert "is cut short" in result.err
 
 
 @pytest.mark.parametrize("what", ["folder", "pipe", "link to itself", "device"])

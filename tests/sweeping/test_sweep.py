@@ -171,6 +171,8 @@ def test_a_swept_table_drawn_and_counted(tmp_path):
         ({"workers": 0}, "workers is 0"),
         ({"shard": "4/3"}, "the shard is '4/3'"),
         ({"shard": "x"}, "the shard is 'x'"),
+        ({"shard": "²/3"}, "the shard is '²/3'"),
+        ({"shard": "1/" + "9" * 5000}, "the shard is '1/999"),
         ({"workers": 2, "ray": True}, "--workers is for processes"),
         ({"ray": "nowhere"}, "give HOST:PORT"),
     ],
@@ -204,3 +206,14 @@ def test_a_piece_whose_cells_were_set_aside_is_an_error_while_other_pieces_are_l
     with pytest.raises(KleeneError, match="broken on purpose") as found:
         swept_plans([plan], tmp_path / "s", piece="1/2")
     assert "the same command goes on" not in str(found.value)
+
+
+def test_a_row_that_was_cut_short_is_told_with_the_plan_and_run_again(tmp_path):
+    plans = []
+    kleene.sweep(TWO, store=tmp_path)
+    (rows,) = (tmp_path / "rows").glob("*.jsonl")
+    rows.write_bytes(rows.read_bytes()[:-20])
+    assert kleene.sweep(TWO, store=tmp_path, on_plan=plans.append).finished
+    told = f"line 4 of {str(rows)!r} is cut short, and its cell counts as absent"
+    assert (plans[0].done, plans[0].damaged) == (3, (told,))
+    assert str(plans[0]).splitlines()[-1] == f"passed over: {told}"

@@ -164,6 +164,8 @@ def test_a_split_by_compound_divergence_gives_the_lines_it_names(own, tmp_path):
     ("content", "message"),
     [
         ("{", "is not JSON"),
+        ("9" * 5000, "is not JSON: Exceeds the limit"),
+        ("[" * 200_000, "is not JSON: it is nested too deeply"),
         ("[]", "must hold the lists trainIdxs, devIdxs, testIdxs"),
         ('{"trainIdxs": [0], "testIdxs": [1]}', "must hold the lists"),
         ('{"trainIdxs": [0], "devIdxs": 3, "testIdxs": [1]}', "must hold the lists"),

@@ -1,13 +1,13 @@
 """Commands that teach networks and measure what was taught: teach, results, reproduce."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption, given_options
+from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption
 from kleene.cli.printing import new_console, print_json, progress_on_stderr, tell
 from kleene.cli.sweeps import NOT_FINISHED
 from kleene.errors import InputError, UnfinishedError
@@ -297,7 +297,6 @@ def _print_listing(listing: Any, *lines: str) -> None:
 
 @commands.command()
 def reproduce(
-    context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -344,10 +343,9 @@ def reproduce(
     from kleene.teaching.loop import use_all_cores
 
     if name is None:
-        if unfit := given_options(context, besides="as_json"):
-            raise InputError(
-                f"{unfit[0]} is for running an experiment; name one, such as kleene reproduce ntm-copy {unfit[0]} …"
-            )
+        asked = {"iterations": iterations, "model": model, "networks": networks, "corpora": corpora}
+        asked |= {"piece": piece, "minutes": minutes, "full": full or None, "first-seed": first_seed or None}
+        _refuse_without_a_name(asked)
         if as_json:
             return print_json(papers().records())
         new_console().print(*papers().tables(), sep="\n\n")
@@ -379,3 +377,9 @@ def reproduce(
     if found.content["settings"]:
         new_console().print(found.table())
     typer.echo("\n".join(found.lines()))
+
+
+def _refuse_without_a_name(asked: Mapping[str, Any]) -> None:
+    for option, value in asked.items():
+        if value is not None:
+            raise InputError(f"--{option} is for running an experiment; name one: kleene reproduce NAME --{option} …")

@@ -148,15 +148,6 @@ InputsOption = Annotated[
 ]
 
 
-def given_options(context: typer.Context, *, besides: str) -> list[str]:
-    """The options of a command that were typed, by their names, without that of the parameter `besides`."""
-    options = [
-        one for one in context.command.params if one.param_type_name == "option" and one.name not in (None, besides)
-    ]
-    sources = {one.opts[0]: context.get_parameter_source(one.name or "") for one in options}
-    return [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-
-
 def adoption(vocab: str | None = None, max_length: int | None = None, causal: bool = False) -> dict[str, Any]:
     """The options that make a program of an s-op of RASP, None where one was not given."""
     from kleene.notation.console import typed_vocabulary

@@ -13,6 +13,7 @@ import os
 import secrets
 import socket
 import stat
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ VERSION = 2
 OLD_NAMES = 1  # the last version in which the source of Kleene was part of a cell's name
 FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
 BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
+WRITTEN = 0.05  # seconds within which a line that is being written is whole
 Row = dict[str, Any]
 
 
@@ -73,7 +75,7 @@ class Lines:
         self.folder = folder
         self.rows: list[Row] = []
         self.damaged: list[str] = []
-        self.cut: dict[str, str] = {}  # a message for each file whose last line has no end
+        self.cut: dict[str, str] = {}  # a message for each file whose last line has no end, which may be being written
         self._read: dict[str, tuple[int, int]] = {}  # bytes and lines of each file so far
 
     def refresh(self) -> list[Row]:
@@ -84,10 +86,10 @@ class Lines:
             for line in whole[0].split(b"\n") if whole[1] else ():
                 number += 1
                 self._take(path, number, line)
-            self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
             self.cut.pop(path.name, None)
             if whole[2]:
-                self.cut[path.name] = f"line {number + 1} of {str(path)!r} is cut off, or is being written"
+                self.cut[path.name] = f"line {number + 1} of {str(path)!r} is cut short, and its cell counts as absent"
+            self._read[path.name] = (offset + len(whole[0]) + len(whole[1]), number)
         return self.rows
 
     def _take(self, path: Path, number: int, line: bytes) -> None:
@@ -158,16 +160,14 @@ class CellStore:
 
     @property
     def damaged(self) -> list[str]:
-        """A message for each line that is damaged; such a line counts as absent."""
-        self._rows.refresh()
-        self._failures.refresh()
-        return [*self._rows.damaged, *self._failures.damaged]
-
-    @property
-    def cut(self) -> list[str]:
-        """A message for each file of rows whose last line has no end, and counts as absent until it has one."""
-        self._rows.refresh()
-        return [*self._rows.cut.values()]
+        """A message for each line that is damaged or cut short; such a line counts as absent."""
+        folders = (self._rows, self._failures)
+        for lines in folders:
+            lines.refresh()
+            if lines.cut:  # by a kill, or only until its writer goes on
+                time.sleep(WRITTEN)
+                lines.refresh()
+        return [message for lines in folders for message in (*lines.damaged, *lines.cut.values())]
 
     def writer(self) -> "RowWriter":
         """A writer of rows with files of its own."""

@@ -57,6 +57,7 @@ class SweepPlan:
     packs: tuple[Pack, ...]
     workers: int
     probes: Mapping[str, PackProbe] = field(default_factory=dict)
+    damaged: tuple[str, ...] = ()  # a message for each line of the store that counts as absent
 
     @property
     def seconds(self) -> float | None:
@@ -78,7 +79,7 @@ class SweepPlan:
                 found.append(_probe_line(probe, max(sizes)))
         if self.seconds is not None:
             found.append(f"about {in_words(self.seconds)}, by this probe")
-        return found
+        return found + [f"passed over: {problem}" for problem in self.damaged]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -89,6 +90,7 @@ class SweepPlan:
             "packs": [len(pack.cells) for pack in self.packs],
             "workers": self.workers,
             "seconds": self.seconds,
+            "damaged": list(self.damaged),
             "probes": {program: vars(probe) | {"most": probe.most} for program, probe in self.probes.items()},
         }
 
@@ -293,7 +295,8 @@ def _planned(
     done = kept.rows()
     left = tuple(pack for pack in packs if any(name not in done for name in pack.names))
     finished = sum(cell.name in done for cell in cells)
-    return SweepPlan(file.name, kept.path, len(cells), finished, left, workers, probes), kept, cells
+    plan = SweepPlan(file.name, kept.path, len(cells), finished, left, workers, probes, tuple(kept.damaged))
+    return plan, kept, cells
 
 
 def _packs(

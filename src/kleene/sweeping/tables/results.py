@@ -143,7 +143,7 @@ def results(folder: Any = "results") -> FoundResults:
 
 def _of_sweep(store: CellStore) -> FoundResults:
     rows, failures = store.rows(), store.failures()
-    damaged = [*store.damaged, *store.cut]
+    damaged = [*store.damaged]
     experiments: list[dict[str, Any]] = []
     for cell, row in rows.items():
         content = row.get("content")
