@@ -128,6 +128,7 @@ def test_no_module_imports_itself_around_a_corner():
 
 
 LATE = ("jax", "jaxtyping", "equinox", "optax", "numpy", "matplotlib", "rich", "typer", "safetensors", "scipy")
+LATE += ("uvicorn",)  # which is an extra
 
 
 def test_an_import_inside_a_function_keeps_something_heavy_out_of_a_cold_start():
