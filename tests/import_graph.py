@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "kleene"
 # The rooms in the order in which they may import: each only what stands in the lines before it, or in its own.
 LINES = (
     ("errors",),
+    ("reproducing",),
     ("limits",),
     ("files",),
     ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code", "confining"),
@@ -21,6 +22,7 @@ LINES = (
     ("traces",),
     ("notation",),
     ("pictures",),
+    ("benched",),
     ("programs", "machines"),
     ("kinds",),
     ("naming",),
@@ -35,7 +37,6 @@ LINES = (
     ("watching",),
     ("viewing",),
     ("exercises",),
-    ("experiments",),
     ("cli",),
 )
 ORDER = tuple(room for line in LINES for room in line)

@@ -15,7 +15,6 @@ from kleene.compiling.alta.certificates import Certificate
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.writing import Written
 from kleene.compiling.checking import CheckReport
-from kleene.experiments.reproduce import Reproduced
 from kleene.explaining.programs.anatomy import anatomy
 from kleene.explaining.programs.learnable import learnable
 from kleene.explaining.words.explained import Explained
@@ -24,6 +23,7 @@ from kleene.programs.automata import DFA
 from kleene.running import Compiled
 from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.markup import html_facts, html_of_rich, html_table
+from kleene_papers.reproduce import Reproduced
 
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.

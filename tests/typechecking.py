@@ -1,4 +1,4 @@
-"""Every public function of Kleene is checked against its annotations as it is called, by beartype and jaxtyping.
+"""Every public function of Kleene, and of kleene-papers, is checked by beartype and jaxtyping as it is called.
 
 `install()` has to come before the first import of Kleene. Each public function, method and constructor is then checked
 by `checked`, which is built when the function is first called. Private functions are left alone, and so are functions
@@ -166,7 +166,7 @@ class _Finder(MetaPathFinder):
     """Finds the modules of Kleene, to be loaded with their functions decorated."""
 
     def find_spec(self, fullname, path=None, target=None) -> ModuleSpec | None:
-        if fullname.partition(".")[0] != "kleene" or fullname in UNCHECKED:
+        if fullname.partition(".")[0] not in ("kleene", "kleene_papers") or fullname in UNCHECKED:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-STOPPED = 128 + signal.SIGINT  # the exit status of a process that the signal ended
+STOPPED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM  # exit statuses of a process that a signal ended
 PATIENCE = 2.0  # seconds until a line explains the wait
 RESTORED = "\r\x1b[2K\x1b[?25h"  # a line with a progress bar is cleared, and the cursor shown again
 
@@ -30,6 +30,7 @@ class _StopRequest:
         self.line = line  # the last line if the process ends now
         self.at_stake = False  # whether something would be lost then
         self.asked = False
+        self.terminated = False  # by `exit_at_sigterm`; Ray raises a SystemExit of its own in place of that one
 
     def listen(self, receiver: socket.socket) -> None:
         """Wait for Ctrl-C. The process ends at once if nothing is at stake, and at the second Ctrl-C in any case."""
@@ -80,6 +81,10 @@ def stoppable(line: str) -> Iterator[None]:
             yield
         except Stopped:
             leave(_request.line)
+        except SystemExit:
+            if _request.terminated:
+                leave(_request.line, TERMINATED)
+            raise
         finally:
             _request = before
 
@@ -103,14 +108,22 @@ def _received_by_a_thread(request: _StopRequest) -> Iterator[None]:
         receiver.close()
 
 
-def leave(line: str = "") -> NoReturn:
+def exit_at_sigterm(*_: object) -> NoReturn:
+    """What may answer SIGTERM: the main thread leaves its blocks one after the other, and `stoppable` the process."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not disturb what the blocks end
+    if _request is not None:
+        _request.terminated = True
+    raise SystemExit(TERMINATED)
+
+
+def leave(line: str = "", status: int = STOPPED) -> NoReturn:
     """End the process at once with the status of an interrupted one; nothing is torn down."""
     if line:
         _print(line)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # the stream is closed, or there is none
             stream.flush()
-    os._exit(STOPPED)
+    os._exit(status)
 
 
 def _print(line: str) -> None:

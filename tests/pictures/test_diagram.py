@@ -317,3 +317,9 @@ def test_symbols_and_captions_of_any_length_are_cut(tmp_path):
     shown = ElementTree.fromstring(diagram(dfa, ["b"] * 20_000)).iter(f"{SVG}text")
     assert sum(len(text.text or "") for text in shown) < 10_000
     assert picture_of(dfa.graph()).save(tmp_path / "a.png").stat().st_size < 1_000_000
+
+
+def test_a_name_that_is_no_text_is_refused_when_the_diagram_is_saved(tmp_path):
+    dfa = DFA(states=("\ud800",), alphabet="a", transitions={("\ud800", "a"): "\ud800"}, start="\ud800", accept=set())
+    with pytest.raises(InputError, match="is no character"):
+        picture_of(dfa.graph()).save(tmp_path / "a.svg")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,32 @@ def test_a_worker_of_a_ray_cluster_is_killed_and_every_cell_is_there_once(file, 
     assert (status, "12 of 12 cells are done" in out) == (0, True), err
     assert measured(store) == undisturbed
     assert_tidy(store)
+
+
+def test_sigterm_ends_a_sweep_on_ray_with_its_cluster_and_the_same_command_goes_on(file, undisturbed, tmp_path):
+    store, mark = tmp_path / "s", f"KLEENE_MARK={tmp_path}"
+    driver = begun(file, store, "--ray", env=os.environ | {"KLEENE_MARK": str(tmp_path)})
+    assert wait_for_work(store, driver)
+    assert len(processes_with(mark)) > 1
+    driver.terminate()
+    status, out, err = ended(driver)
+    assert (status, out) == (143, ""), err
+    assert "the same command goes on" in err.splitlines()[-1]
+    assert "SIGTERM" not in err
+    assert processes_with(mark) == []
+    assert sweep(file, store=store).finished
+    assert measured(store) == undisturbed
+    assert_tidy(store)
+
+
+def processes_with(variable: str) -> list[int]:
+    """The processes that have a variable of the environment with that value."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if variable.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+    return found
 
 
 def _with_cpus(file: Path, folder: Path, cpus: float) -> Path:

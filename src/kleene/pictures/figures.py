@@ -74,7 +74,7 @@ class Picture:
         if is_page(path):
             return write_atomically(path, figure_page(self.svg, self.title))
         if Path(path).suffix.lower() in ("", ".svg"):
-            return write_atomically(path, self.svg.encode())
+            return write_atomically(path, self.svg)
         return save_figure(self.figure(), path)
 
 

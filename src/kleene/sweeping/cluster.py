@@ -3,14 +3,18 @@
 import functools
 import logging
 import os
+import signal
 import socket
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kleene import stopping
 from kleene.errors import InputError, KleeneError
 from kleene.limits import read_count
 from kleene.sweeping.packs import Pack
@@ -23,19 +27,31 @@ HOPELESS = 100  # workers that die one after the other without a word
 ANSWER = 20.0  # seconds within which a cluster must answer
 PASSED_ON = ("JAX_", "XLA_", "KLEENE_")  # beginnings of the variables that workers on a cluster get from the driver
 
-_begun_here: list[str] = []  # the session that `connected` began, until it is shut down
+_begun_here: list[str] = []  # the session that `connected` began, until `ray_ended` ends it
 
 
 def run_on_ray(job: Job, watch: Watch, *, address: str | None, cpus: float, gpus: float) -> None:
     """Run one Ray task a pack, each with these resources; a pack whose worker or node dies is given out again."""
     ray = connected(address)
+    with stop_file_of(job.store) as stop:
+        _give_out(ray, job, watch, stop, cpus, gpus)
+
+
+@contextmanager
+def ray_ended() -> Iterator[None]:
+    """A context at whose end the Ray session ends that was begun in it, by SIGTERM too.
+
+    One that the user's own program began goes on.
+    """
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        with stop_file_of(job.store) as stop:
-            _give_out(ray, job, watch, stop, cpus, gpus)
+        yield
     finally:
-        if _begun_here:  # not one that the user's own program began
+        if _begun_here:
             _begun_here.clear()
-            ray.shutdown()
+            sys.modules["ray"].shutdown()
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, before)
 
 
 def _give_out(ray: Any, job: Job, watch: Watch, stop: Path, cpus: float, gpus: float) -> None:
@@ -109,15 +125,21 @@ def connected(address: str | None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # jax warns of every fork; Ray's end in another program
             begin()
-        _begun_here.append("local")
-        return ray
+        return _begun("local", ray)
     variables = {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
     found = _within(ANSWER, lambda: begin(address=address, runtime_env={"env_vars": variables}))
     if not found:
         raise InputError(f"the Ray cluster at {address!r} did not answer within {ANSWER:.0f} s; is it running?")
     if found[0] is not None:
         raise _refusal(address, found[0])
-    _begun_here.append(address)
+    return _begun(address, ray)
+
+
+def _begun(where: str, ray: Any) -> Any:
+    """Ray, once a session was begun. Ray's own answer to SIGTERM is a crash with a stack of C++."""
+    _begun_here.append(where)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stopping.exit_at_sigterm)
     return ray
 
 

@@ -14,10 +14,11 @@ from typing import Any
 from kleene import stopping
 from kleene.errors import InputError, KleeneError, UnfinishedError
 from kleene.limits import read_count
+from kleene.reproducing import papers
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
-from kleene.sweeping.cluster import ray_slots, run_on_ray
+from kleene.sweeping.cluster import ray_ended, ray_slots, run_on_ray
 from kleene.sweeping.definition.reading import SweepFile, read_sweep
 from kleene.sweeping.packs import Pack
 from kleene.sweeping.places import Job, run_here, run_in_processes
@@ -181,6 +182,7 @@ class Swept:
         return html_text(self)
 
 
+@ray_ended()
 def sweep(
     source: Any,
     *,
@@ -231,6 +233,7 @@ def _retry(kept: CellStore, cells: Sequence[Cell]) -> None:
         kept.writer().fail({"cell": name, "reason": "it was asked for again", "retry": True} for name in again)
 
 
+@ray_ended()
 def plan_sweep(
     source: Any, *, store: Any = None, workers: int = 1, ray: str | bool = False, shard: str | None = None
 ) -> SweepPlan:
@@ -284,6 +287,8 @@ def _planned(
         raise InputError(f"workers is {workers}; give 1 or more")
     if ray and workers > 1:
         raise InputError("--workers is for processes of this machine; with --ray, [resources] say how many packs run")
+    if file.verb == "reproduce":
+        papers()  # refuses before any cell fails where they are not installed
     cells = _part(cells_of(file.verb, file.settings), *_shard(shard))
     if ray:
         workers = ray_slots(_address(ray), file.cpus, file.gpus)

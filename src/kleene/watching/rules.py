@@ -17,7 +17,7 @@ from kleene.explaining.programs.anatomy import action_text, condition_text
 from kleene.programs.alta.asking.assignment import LocatedAssignment, lines_of
 from kleene.programs.alta.cases import View
 from kleene.programs.alta.program import Program
-from kleene.programs.alta.source import code_of
+from kleene.programs.alta.source import code_of, is_users_file
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
 from kleene.users_code import users_code
@@ -102,8 +102,8 @@ class Replayed:
     def __init__(self, program: Program):
         self.program = program
         code = code_of(program.mlp) if callable(program.mlp) else None
-        self.function: Callable[[Any], Any] | None = program.mlp if code is not None and callable(program.mlp) else None
-        self.file = "" if code is None else code.co_filename
+        self.file = code.co_filename if code is not None and is_users_file(code.co_filename) else ""
+        self.function: Callable[[Any], Any] | None = program.mlp if self.file and callable(program.mlp) else None
         self._codes: set[CodeType] = set()
 
     def of(self, codes: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[tuple[str, int], ...]]:

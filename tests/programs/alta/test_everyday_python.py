@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -212,6 +213,14 @@ def copies_and_writes_the_copy(z):
 
 def writes_z_as_json(z):
     z["a"] = len(json.dumps(z, default=sorted)) % 4
+
+
+def writes_fractions_and_decimals(z):
+    z["n"] = Fraction(z["b"] % 2, 3) if z["a"] == 1 else Decimal(z["b"] % 2)
+
+
+def asks_for_items(z):
+    z["a"] = len(z.items() & {("a", 1), ("b", 2)}) + (z.values() is not z)
 
 
 def names_variables_by_an_enumeration(z):

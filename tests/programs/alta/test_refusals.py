@@ -4,6 +4,7 @@ import functools
 import gc
 import inspect
 
+import numpy as np
 import pytest
 
 from kleene.errors import FunctionError
@@ -50,7 +51,19 @@ def test_an_out_of_range_value_is_refused_with_its_line_and_an_example():
     assert "np.int64" not in message
 
 
-@pytest.mark.parametrize(("name", "value"), [("n", 0.5), ("s", {3}), ("a", 1.0), ("a", None), ("a", "1"), ("n", "0")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n", 0.5),
+        ("s", {3}),
+        ("a", 1.0),
+        ("a", None),
+        ("a", "1"),
+        ("n", "0"),
+        ("n", np.complex128(1 + 2j)),
+        ("n", 10**400),
+    ],
+)
 def test_a_value_of_another_kind_or_not_declared_is_refused(name, value):
     def mlp(z):
         z[name] = value

@@ -1,9 +1,15 @@
 """Who is answered: only requests with the token, to the server's own address, from its own pages."""
 
+import contextlib
+import socket
+import threading
+
 import pytest
 
 from kleene.watching.live.access import LocalAccess, fresh_token
-from kleene.watching.live.server import LARGEST_BODY
+from kleene.watching.live.board import LiveBoard
+from kleene.watching.live.server import LARGEST_BODY, MOST_CONNECTIONS, LiveServer
+from tests.watching.live.conftest import Visitor
 
 ACCESS = LocalAccess(8000, token="secret")
 HOST = (b"host", b"127.0.0.1:8000")
@@ -77,6 +83,9 @@ REFUSED = [
     ('{"input": "1", "edits": "parity@1=1"}', "application/json"),
     ('{"input": "1", "edits": [1]}', "application/json"),
     ('{"input": "1", "edits": ["parity"]}', "application/json"),
+    (r'{"input": "\ud800"}', "application/json"),
+    (r'{"input": "1", "edits": ["\udfff@1=1"]}', "application/json"),
+    ('{"input": ' + "9" * 5000 + "}", "application/json"),
     ('{"input": "1", "edits": [' + '"a@1=1",' * 100 + '"a@1=1"]}', "application/json"),
 ]
 
@@ -85,6 +94,53 @@ def test_a_request_of_another_form_is_refused(live_server):
     visitor = live_server("parity_relative", "101")
     found = [visitor.ask("input", method="POST", body=body, Content_Type=kind).status for body, kind in REFUSED]
     assert found == [400] * len(REFUSED)
+
+
+def test_an_input_that_is_no_text_is_refused_and_the_page_goes_on(live_server):
+    visitor = live_server("parity_relative", "101")
+    refused = visitor.choose("1\ud8000")
+    assert (refused.status, "is no character" in refused.text) == (400, True)
+    assert visitor.ask().status == 200
+    assert visitor.good(1)["input"] == "101"
+
+
+GET = b"GET /TOKEN/ HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n"
+POST = GET.replace(b"GET /TOKEN/", b"POST /TOKEN/input") + b"Content-Type: application/json\r\nContent-Length: 9\r\n"
+
+
+@pytest.mark.parametrize("begun", [b"", GET, POST + b"\r\n{", GET + b"\r\n" + GET])
+def test_requests_that_do_not_become_complete_are_given_up_and_the_page_goes_on(begun):
+    server = LiveServer(LiveBoard(), lambda: ("a page", "default-src 'none'"), lambda *_: None, complete=0.3)
+    server.start()
+    try:
+        visitor, port = Visitor(server.url), server.access.port
+        sent = begun.replace(b"TOKEN", visitor.token.encode()).replace(b"PORT", str(port).encode())
+        with contextlib.ExitStack() as held:
+            opened = [socket.create_connection(("127.0.0.1", port), timeout=15) for _ in range(MOST_CONNECTIONS + 2)]
+            for one in map(held.enter_context, opened):
+                one.sendall(sent)
+            for one in opened:
+                assert_ends(one)
+            assert visitor.ask().status == 200
+    finally:
+        server.close()
+
+
+def assert_ends(connection: socket.socket) -> None:
+    with contextlib.suppress(ConnectionResetError):
+        while connection.recv(1000):
+            pass
+
+
+def test_a_stream_is_not_given_up():
+    board = LiveBoard()
+    server = LiveServer(board, lambda: ("a page", "default-src 'none'"), complete=0.2)
+    server.start()
+    try:
+        threading.Timer(1.0, lambda: board.publish({"late": True})).start()
+        assert Visitor(server.url).until(lambda entry: entry.get("late"))
+    finally:
+        server.close()
 
 
 def test_a_large_request_is_refused(live_server):

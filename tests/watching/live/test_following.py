@@ -254,3 +254,14 @@ def test_the_data_of_a_page_is_data_only(live_server):
     text = visitor.ask().text
     assert "</script><b>" not in text
     assert json.dumps("</script>") not in text
+
+
+def test_a_document_with_what_is_no_text_is_a_problem_and_the_page_goes_on(tmp_path, live_server):
+    (tmp_path / "odd.py").write_text(
+        "from kleene import DFA\n"
+        'moves = {("p", "a"): "\\ud800", ("\\ud800", "a"): "p"}\n'
+        'odd = DFA(states=("p", "\\ud800"), alphabet="a", transitions=moves, start="p", accept={"p"})\n'
+    )
+    visitor = live_server(f"{tmp_path / 'odd.py'}:odd", "a")
+    assert "is no character" in visitor.problem()["message"]
+    assert visitor.ask().status == 200

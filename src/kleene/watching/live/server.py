@@ -9,15 +9,18 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 from kleene.errors import InputError
+from kleene.files import encoded, parsed_json
 from kleene.watching.live.access import HOST, LocalAccess
 from kleene.watching.live.board import LiveBoard
 
 LARGEST_BODY = 64 * 1024  # bytes
 MOST_CONNECTIONS = 64
+COMPLETE = 10.0  # seconds within which a request must be complete
 LOOK = 0.05  # seconds between two looks at the board
 QUIET = 15.0  # seconds after which a stream says that it is still there
 HEADERS = {
@@ -137,8 +140,8 @@ def _typed(kind: str, body: bytes) -> tuple[str, list[str] | None]:
     if kind.partition(";")[0].strip().lower() != "application/json":
         raise InputError("the request is not JSON")
     try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
+        found = parsed_json(body)
+    except ValueError:
         raise InputError("the request is not JSON") from None
     edits = found.get("edits") if isinstance(found, dict) else None
     is_list = edits is None or (isinstance(edits, list) and all(isinstance(edit, str) for edit in edits))
@@ -146,6 +149,8 @@ def _typed(kind: str, body: bytes) -> tuple[str, list[str] | None]:
         raise InputError('the request is not of the form {"input": "…", "edits": ["…"]}')
     if not isinstance(found["input"], str):
         raise InputError('the request is not of the form {"input": "…", "edits": ["…"]}')
+    for text in (found["input"], *(edits or ())):
+        encoded(text)  # "\\ud800" is JSON and no text
     return found["input"], edits
 
 
@@ -175,9 +180,12 @@ class LiveServer:
         choose: Choose | None = None,
         *,
         port: int | None = None,
+        complete: float = COMPLETE,
     ) -> None:
         check_installed()
         import uvicorn
+
+        from kleene.watching.live.connections import LimitedConnection
 
         self._socket = bound(port)
         self._board = board
@@ -185,6 +193,7 @@ class LiveServer:
         served = application(self.access, board, page, choose, lambda: self._server.should_exit)
         config = uvicorn.Config(
             served,
+            http=partial(LimitedConnection, seconds=complete),  # type: ignore[arg-type]
             log_level="critical",
             access_log=False,
             lifespan="off",

@@ -18,6 +18,7 @@ from typing import Any
 
 from kleene import naming
 from kleene.errors import EditError, InputError, KleeneError
+from kleene.files import encoded
 from kleene.running import typed_input
 from kleene.watching.live.saving import MOST_FILES, file_of
 from kleene.watching.watch import watch_found
@@ -126,7 +127,8 @@ def main() -> None:
     found = answer(request)
     with answers, contextlib.suppress(BrokenPipeError):
         try:
-            text = json.dumps(found, allow_nan=False)
+            text = json.dumps(found, allow_nan=False, ensure_ascii=False)
+            encoded(text)
         except ValueError as error:
             text = json.dumps({"problem": {"of": "program", "message": str(error)}, "files": found["files"]})
         answers.write(text)

@@ -18,7 +18,6 @@ from kleene.programs.alta.source import place_of
 from kleene.programs.alta.variables import unwrapped
 
 FILLED = object()
-Fork = tuple[str, list[int]]  # what was read, and the nodes of the values that were run
 
 
 class Refusal(BaseException):
@@ -93,13 +92,13 @@ class Assignment(dict):
         return self._domains.keys()
 
     def values(self) -> Any:
-        return [self[name] for name in self._domains]
+        return self.copy().values()
 
     def items(self) -> Any:
-        return [(name, self[name]) for name in self._domains]
+        return self.copy().items()
 
     def copy(self) -> dict[str, Any]:
-        return dict(self.items())
+        return {name: self[name] for name in self._domains}
 
     __copy__ = copy
 
@@ -107,7 +106,7 @@ class Assignment(dict):
         return self.copy()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return dict, (self.items(),)
+        return dict, (self.copy(),)
 
     def __or__(self, other: Any) -> Any:
         return self.copy() | other
