@@ -1,14 +1,16 @@
 # Two commands: `make demo` shows the main job, `make test` proves it. Each sets up .venv on a fresh machine.
+# `make test PYTHON=python3.13 VENV=.venv-3.13` tries another Python in an environment of its own.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
+.PHONY: setup demo test test-oldest test-part snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
 
-setup: .venv/.installed
+setup: $(VENV)/.installed
 
-.venv/.installed: pyproject.toml papers/pyproject.toml
-	$(PYTHON) -m venv .venv
+$(VENV)/.installed: pyproject.toml papers/pyproject.toml
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e ./papers
 	touch $@
 
@@ -18,10 +20,29 @@ demo: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 test: lint
 	$(BIN)/python -m pytest
+
+# A part of the tests that takes two or three minutes: every command, every error at the door, files, threads and pages.
+PART := tests/snapshots/test_commands.py tests/cli/test_door.py tests/machines/test_files.py tests/test_threads.py tests/watching/live
+
+# The lowest versions that pyproject.toml allows, all together.
+test-oldest: .venv-oldest/.installed
+	.venv-oldest/bin/python -m pytest -n 2 $(PART)
+	.venv-oldest/bin/kleene doctor
+	.venv-oldest/bin/kleene demo
+
+.venv-oldest/.installed: pyproject.toml papers/pyproject.toml
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct -e '.[dev]' -e ./papers
+	touch $@
+
+# The same part with today's versions: `make test-part PYTHON=python3.13 VENV=.venv-3.13`.
+test-part: setup
+	$(BIN)/python -m pytest -n 2 $(PART)
 
 # Snapshots taken again where answers changed on purpose; the reason goes into the commit. `make snapshots K=rules` takes
 # those whose names have the words.
@@ -58,4 +79,4 @@ bench: setup
 	$(BIN)/kleene bench
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .cache site
+	rm -rf .venv .venv-* .pytest_cache .ruff_cache .hypothesis .cache site
