@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-oldest test-part snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
+.PHONY: setup demo test test-oldest test-part test-papers snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
 
 setup: $(VENV)/.installed
 
@@ -48,6 +48,10 @@ test-part: setup
 # those whose names have the words.
 snapshots: setup
 	$(BIN)/python -m tests.snapshots -q $(if $(K),-k "$(K)")
+
+# The package kleene-papers and the pages of results.
+test-papers: setup
+	$(BIN)/python -m pytest -m "papers and not slow"
 
 # Workers and clusters that are started and killed: a minute of its own.
 test-clusters: setup

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 import kleene
+import kleene_papers
 from kleene.compiling.alta.attacks import Attack
 from kleene.compiling.alta.certificates import Certificate
 from kleene.compiling.alta.conditions import Condition
@@ -127,9 +128,9 @@ def test_a_report_is_a_page_with_its_picture_and_its_tables(tmp_path):
 
 
 def classes() -> dict[str, ast.ClassDef]:
-    """Every class at the top of a module of the house."""
-    source = Path(kleene.__file__).parent
-    trees = (ast.parse(path.read_text()) for path in sorted(source.rglob("*.py")))
+    """Every class at the top of a module of the house, and of the papers."""
+    sources = [Path(str(package.__file__)).parent for package in (kleene, kleene_papers)]
+    trees = (ast.parse(path.read_text()) for source in sources for path in sorted(source.rglob("*.py")))
     return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
