@@ -334,8 +334,4 @@ def _precision(network: Any) -> AbstractContextManager:
     """Double precision if the weights have it; jax would otherwise silently round them."""
     if network.recurrent.dtype != np.float64:  # type: ignore[union-attr]
         return jax.default_matmul_precision("highest")
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
-
-    return enable_x64()
+    return jax.enable_x64(True)

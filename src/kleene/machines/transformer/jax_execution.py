@@ -7,7 +7,7 @@ operation would be compiled by itself, which on a GPU takes longer than a batch.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
@@ -45,7 +45,7 @@ def run_layers(
     runnable: Runnable, state: Any, lengths: np.ndarray, limit: int, recorder: Recorder, record: bool
 ) -> None:
     """Run all layers of all sequences."""
-    with _double_precision() if state.dtype == np.float64 else nullcontext():
+    with jax.enable_x64(True) if state.dtype == np.float64 else nullcontext():
         weights = jax.device_put(runnable)
         with jax.default_matmul_precision("highest"):
             if record:
@@ -64,7 +64,7 @@ def one_layer(runnable: Runnable, state: Any, lengths: np.ndarray, heads: Any) -
     def block(array: Any) -> np.ndarray:
         return np.pad(array, ((0, size - rows), (0, positions - width), (0, 0)))
 
-    precision = _double_precision() if state.dtype == np.float64 else nullcontext()
+    precision = jax.enable_x64(True) if state.dtype == np.float64 else nullcontext()
     with precision, jax.default_matmul_precision("highest"):
         given = None if heads is None else tuple(map(block, heads))
         step = _one_layer(runnable, block(state), _filled_up(lengths, size), given)
@@ -74,14 +74,6 @@ def one_layer(runnable: Runnable, state: Any, lengths: np.ndarray, heads: Any) -
 @eqx.filter_jit
 def _one_layer(runnable: Runnable, state: Any, lengths: Any, heads: Any) -> LayerStep:
     return advance(jnp, runnable, state, lengths, heads)
-
-
-def _double_precision() -> AbstractContextManager:
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # pyright: ignore  its place in older jax
-
-    return enable_x64()
 
 
 def _widths(lengths: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
