@@ -5,13 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: setup demo test test-oldest test-part snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
+.PHONY: setup demo test test-oldest test-part test-papers snapshots test-clusters test-browser test-torch docs notebooks lint bench clean
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml papers/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e ./papers
 	touch $@
 
 demo: setup
@@ -34,10 +34,10 @@ test-oldest: .venv-oldest/.installed
 	.venv-oldest/bin/kleene doctor
 	.venv-oldest/bin/kleene demo
 
-.venv-oldest/.installed: pyproject.toml
+.venv-oldest/.installed: pyproject.toml papers/pyproject.toml
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check uv
-	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct -e '.[dev]'
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct -e '.[dev]' -e ./papers
 	touch $@
 
 # The same part with today's versions: `make test-part PYTHON=python3.13 VENV=.venv-3.13`.
@@ -48,6 +48,10 @@ test-part: setup
 # those whose names have the words.
 snapshots: setup
 	$(BIN)/python -m tests.snapshots -q $(if $(K),-k "$(K)")
+
+# The package kleene-papers and the pages of results.
+test-papers: setup
+	$(BIN)/python -m pytest -m "papers and not slow"
 
 # Workers and clusters that are started and killed: a minute of its own.
 test-clusters: setup

@@ -43,6 +43,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 importlib.import_module("kleene")  # before any test imports jax, so that Kleene's cache is used
 
+ATTACKS = f"{'kind':16} {'cases':>7} {'failures':>9} {'time':>10}"  # above the rows of tests.fuzzing.attacks.table
+
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
 
@@ -59,6 +61,14 @@ def pytest_collection_finish():
 
 def pytest_runtest_setup():
     begin_test()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The table of all attacks that were tried."""
+    reports = [one for found in terminalreporter.stats.values() for one in found if getattr(one, "when", "") == "call"]
+    rows = [row for one in reports for name, row in one.user_properties if name == "attacks"]
+    for line in [ATTACKS, *rows] if rows else ():
+        terminalreporter.write_line(line)
 
 
 def pytest_unconfigure():

@@ -13,14 +13,16 @@ SOURCE = Path(__file__).parents[1] / "src" / "kleene"
 # The rooms in the order in which they may import: each only what stands in the lines before it, or in its own.
 LINES = (
     ("errors",),
+    ("reproducing",),
     ("limits",),
     ("files",),
-    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code"),
+    ("tensors", "data", "stopping", "caching", "benchmarking", "spawning", "users_code", "confining"),
     ("kernels",),
     ("doctor",),
     ("traces",),
     ("notation",),
     ("pictures",),
+    ("benched",),
     ("programs", "machines"),
     ("kinds",),
     ("naming",),
@@ -35,7 +37,6 @@ LINES = (
     ("watching",),
     ("viewing",),
     ("exercises",),
-    ("experiments",),
     ("cli",),
 )
 ORDER = tuple(room for line in LINES for room in line)

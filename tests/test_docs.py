@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 import kleene
+import kleene_papers
 from kleene.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PLACE = re.compile(r"`((?:src|tests|docs|benchmarks)(?:/[\w.-]+)+)/?`")  # a path of the checkout, as prose names it
+PLACE = re.compile(r"`((?:src|papers|tests|docs|benchmarks)(?:/[\w.-]+)+)/?`")  # a path of the checkout, in prose
 BLOCK = re.compile(r"^```(python|console|output|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -109,10 +110,14 @@ def test_the_readmes_picture_is_drawn_from_a_run_and_is_small(monkeypatch):
     assert len(drawn) < 60_000
 
 
-MODULES = [m.name for m in pkgutil.walk_packages(kleene.__path__, "kleene.")]
+MODULES = [
+    found.name
+    for package in (kleene, kleene_papers)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
 
 
-@pytest.mark.parametrize("name", ["kleene", *MODULES])
+@pytest.mark.parametrize("name", ["kleene", "kleene_papers", *MODULES])
 def test_the_examples_in_docstrings_do_what_they_say(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert not result.failed

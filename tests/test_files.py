@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from kleene.errors import InputError, ModelFileError
-from kleene.files import make_folder, read_bytes, write_atomically
+from kleene.files import make_folder, parsed_json, read_bytes, write_atomically
 
 
 def test_what_was_written_is_read_back(tmp_path):
@@ -68,9 +68,18 @@ def test_a_full_disk_is_said_in_words_that_name_the_file(tmp_path, monkeypatch):
 
 def test_a_folder_cannot_be_written_over(tmp_path):
     (tmp_path / "folder").mkdir()
+    os.utime(tmp_path, (0, 0))
     with pytest.raises(ModelFileError, match="folder' cannot be written: Is a directory"):
         write_atomically(tmp_path / "folder", b"new")
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+    assert tmp_path.stat().st_mtime == 0  # nothing was written beside it
+
+
+def test_json_that_is_nested_too_deeply_is_a_value_error():
+    assert parsed_json(b'{"a": [1]}') == {"a": [1]}
+    for text in ("[" * 100_000, '{"a":' * 100_000, "{", "9" * 5000, b"\xff"):
+        with pytest.raises(ValueError):
+            parsed_json(text)
 
 
 def test_a_file_cannot_be_a_folder_on_the_way(tmp_path):

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 import kleene
+import kleene_papers
 from kleene.compiling.alta.attacks import Attack
 from kleene.compiling.alta.certificates import Certificate
 from kleene.compiling.alta.conditions import Condition
 from kleene.compiling.alta.writing import Written
 from kleene.compiling.checking import CheckReport
-from kleene.experiments.reproduce import Reproduced
 from kleene.explaining.programs.anatomy import anatomy
 from kleene.explaining.programs.learnable import learnable
 from kleene.explaining.words.explained import Explained
@@ -24,6 +24,7 @@ from kleene.programs.automata import DFA
 from kleene.running import Compiled
 from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.markup import html_facts, html_of_rich, html_table
+from kleene_papers.reproduce import Reproduced
 
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
@@ -127,9 +128,9 @@ def test_a_report_is_a_page_with_its_picture_and_its_tables(tmp_path):
 
 
 def classes() -> dict[str, ast.ClassDef]:
-    """Every class at the top of a module of the house."""
-    source = Path(kleene.__file__).parent
-    trees = (ast.parse(path.read_text()) for path in sorted(source.rglob("*.py")))
+    """Every class at the top of a module of the house, and of the papers."""
+    sources = [Path(str(package.__file__)).parent for package in (kleene, kleene_papers)]
+    trees = (ast.parse(path.read_text()) for source in sources for path in sorted(source.rglob("*.py")))
     return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kleene
+import kleene_papers
 from tests.import_graph import LINES as ORDER
 
 ROOT = Path(kleene.__file__).parent
@@ -105,8 +106,10 @@ def test_programs_are_drawn_in_notebooks_only():
     assert {inside for _, inside in drawing} == {True}
 
 
-def test_nobody_but_the_command_line_imports_experiments():
-    assert {here for here, there, _ in crossings() if there == "experiments"} <= {"cli"}
+def test_nothing_in_kleene_names_the_papers_package_which_an_entry_point_finds():
+    texts = {path: path.read_text() for path in ROOT.rglob("*") if path.suffix in (".py", ".toml")}
+    assert [path.name for path, text in texts.items() if "kleene_papers" in text] == []
+    assert [path.name for path, text in texts.items() if "kleene.reproductions" in text] == ["reproducing.py"]
 
 
 def test_no_module_imports_itself_around_a_corner():
@@ -198,7 +201,8 @@ def test_what_needs_no_network_is_imported_without_jax(module):
 
 def test_class_names_are_used_once():
     defined: dict[str, list[str]] = {}
-    for module, path in modules().items():
+    papers = {f"kleene_papers.{path.stem}": path for path in Path(kleene_papers.__file__).parent.glob("*.py")}
+    for module, path in (modules() | papers).items():
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef):
                 defined.setdefault(node.name, []).append(module)

@@ -1,4 +1,4 @@
-"""Every public function of Kleene is checked against its annotations as it is called, by beartype and jaxtyping.
+"""Every public function of Kleene, and of kleene-papers, is checked by beartype and jaxtyping as it is called.
 
 `install()` has to come before the first import of Kleene. Each public function, method and constructor is then checked
 by `checked`, which is built when the function is first called. Private functions are left alone, and so are functions
@@ -20,6 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any, Self, get_type_hints
 
 import numpy as np
+import typer
 from beartype import BeartypeConf, FrozenDict, beartype
 from beartype.door import is_bearable
 from beartype.roar import BeartypeCallHintParamViolation
@@ -31,7 +32,8 @@ UNCHECKED: tuple[str, ...] = ()
 OFTEN = 20  # calls of one function that are checked in one test, because some are called a million times
 # As type checkers have it, an int is a float; and NumPy's numbers are numbers.
 NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.floating | np.integer})
-CONF = BeartypeConf(hint_overrides=NUMBERS)
+# What Typer hands to a command that asks for its context is Click's, or its own copy of that.
+CONF = BeartypeConf(hint_overrides=NUMBERS | {typer.Context: object})
 _DECORATOR = "__checked__"
 _paused = False
 _test = 0  # the number of the test that runs
@@ -164,7 +166,7 @@ class _Finder(MetaPathFinder):
     """Finds the modules of Kleene, to be loaded with their functions decorated."""
 
     def find_spec(self, fullname, path=None, target=None) -> ModuleSpec | None:
-        if fullname.partition(".")[0] != "kleene" or fullname in UNCHECKED:
+        if fullname.partition(".")[0] not in ("kleene", "kleene_papers") or fullname in UNCHECKED:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):

@@ -34,11 +34,11 @@ import tables
 import taught_tables
 import word_tables
 
-from kleene.experiments.claims import claims
+from kleene_papers.claims import claims
 
 HERE = Path(__file__).parent
 NUMBERS, CLAIMS = (
-    HERE.parents[1] / "src" / "kleene" / "experiments" / f"{name}.toml" for name in ("numbers", "claims")
+    HERE.parents[1] / "papers" / "src" / "kleene_papers" / f"{name}.toml" for name in ("numbers", "claims")
 )
 SENTENCES = {
     HERE / "partial-traces.md": [*sentences_of_traces.PAGE, *sentences_of_nram.PAGE],

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kleene.experiments.all_verdicts import AllVerdicts, saved_page
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined, markdown_table
+from kleene.groundtruth.judging.all_verdicts import AllVerdicts, saved_page
 
 HERE = Path(__file__).parent
 PAGE = HERE / "ground-truth.md"

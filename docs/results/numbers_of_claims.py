@@ -1,6 +1,6 @@
 """The paper's numbers beside ours for claims of `kleene reproduce`, computed from the JSON files of this folder.
 
-`python docs/results/generate.py` writes them into src/kleene/experiments/numbers.toml. A claim that no file has numbers
+`python docs/results/generate.py` writes them into numbers.toml of kleene-papers. A claim that no file has numbers
 of is not among them. Brackets behind a number of ours are its 95% interval, or the lowest and highest seed. Those of
 Partial Traces and of the papers on interdependence have modules of their own; here are ALTA's, ours, and all together.
 """

@@ -13,7 +13,8 @@ from typing import Any
 
 import tables  # beside this file
 
-from kleene.experiments import (
+from kleene.pictures.plots import cost_curves, grouped_bars, line_panels
+from kleene_papers import (
     english_report,
     hinted_transformers,
     judged_figure,
@@ -25,10 +26,9 @@ from kleene.experiments import (
     rule_curves,
     simplicity,
 )
-from kleene.experiments import parity_end_to_end as parity
-from kleene.experiments import scan_end_to_end as scan
-from kleene.experiments import trace_supervision as supervision
-from kleene.pictures.plots import cost_curves, grouped_bars, line_panels
+from kleene_papers import parity_end_to_end as parity
+from kleene_papers import scan_end_to_end as scan
+from kleene_papers import trace_supervision as supervision
 
 HERE = Path(__file__).parent
 TABLES = tuple(tables.NTM.values())

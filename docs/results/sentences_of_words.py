@@ -25,9 +25,9 @@ from word_strata import (
     with_ends,
 )
 
-from kleene.experiments.english_report import strata_means
-from kleene.experiments.resampling import interval_over
-from kleene.experiments.word_pairs import CLASSES
+from kleene_papers.english_report import strata_means
+from kleene_papers.resampling import interval_over
+from kleene_papers.word_pairs import CLASSES
 
 CONTROLS = ("untrained", "permuted", "shuffled")
 WITH_OPEN = ("open", "mixed")  # classes

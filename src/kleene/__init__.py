@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from kleene.compiling.alta.attacks import attack as attack
     from kleene.compiling.certifying import certify as certify
     from kleene.compiling.checking import check as check
-    from kleene.experiments.judge import judge as judge
-    from kleene.experiments.reproduce import reproduce as reproduce
     from kleene.explaining.automata.extraction import extract as extract
     from kleene.explaining.words.explanation import explain as explain
     from kleene.exporting.export import export as export
     from kleene.groundtruth.hide import hide as hide
+    from kleene.groundtruth.judging.judge import judge as judge
     from kleene.machines import UniversalTransformer as UniversalTransformer
     from kleene.machines.lstm.lstm import LSTM as LSTM
     from kleene.machines.protocol import load as load
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from kleene.programs.automata import DFA as DFA
     from kleene.programs.automata import NFA as NFA
     from kleene.programs.turing import TuringMachine as TuringMachine
+    from kleene.reproducing import reproduce as reproduce
     from kleene.running import run as run
     from kleene.sweeping.sweep import sweep as sweep
     from kleene.sweeping.tables.results import results as results
@@ -57,9 +57,9 @@ _LATE = {
     "explain": "kleene.explaining.words.explanation",
     "extract": "kleene.explaining.automata.extraction",
     "hide": "kleene.groundtruth.hide",
-    "judge": "kleene.experiments.judge",
+    "judge": "kleene.groundtruth.judging.judge",
     "load": "kleene.machines.protocol",
-    "reproduce": "kleene.experiments.reproduce",
+    "reproduce": "kleene.reproducing",
     "results": "kleene.sweeping.tables.results",
     "teach": "kleene.teaching.teach",
     "run": "kleene.running",

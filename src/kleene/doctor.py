@@ -235,7 +235,7 @@ def _shared(folder: Path) -> str:
 
 def _data() -> Iterator[Finding]:
     own = os.environ.get("KLEENE_DATA")
-    if own and not Path(own).is_dir():
+    if own and not os.path.isdir(own):
         yield Finding("data folder", "broken", f"{own} (KLEENE_DATA) is no folder", "make it, or name another")
     else:
         problem = unusable(data_roots()[0])

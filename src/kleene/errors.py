@@ -164,6 +164,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
 
 
+def typed_option(name: str) -> str:
+    """The option as it is typed.
+
+    >>> typed_option("max_length")
+    '--max-length'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
 def _bare(name: str) -> str:
     return name.rpartition(":")[2].lower()
 

@@ -8,6 +8,7 @@ after them, so that a damaged seal is still recognised as a seal.
 
 import codecs
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -163,6 +164,8 @@ def _opened_straight(target: Path) -> int | None:
 
 
 def _replace(target: Path, data: bytes) -> None:
+    if target.is_dir():  # its own folder is not to be written to
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target.parent)
     descriptor, temporary = _new_temporary(target.parent)

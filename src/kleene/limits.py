@@ -1,4 +1,4 @@
-"""Bounds on what people and files ask for: counts, numbers with many digits, and memory.
+"""Bounds on what people and files ask for: counts, numbers with many digits, letters that are shown, and memory.
 
 Each check refuses what is out of bounds before anything is made of it.
 """
@@ -81,6 +81,23 @@ def read_fraction(text: str, most_digits: int = 4000) -> Fraction:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
         raise ValueError(f"the number {shown} has more than {most_digits:,} digits")
     return Fraction(text)
+
+
+def printable(text: str, most: int | None = None) -> str:
+    """The text, at most so many letters of it, with escapes for what a terminal would obey and no reader would see.
+
+    Lines stay lines.
+
+    >>> printable("a\\x1b[2Jb\\u202e\\n"), printable("abcdef", 3)
+    ('a\\\\x1b[2Jb\\\\u202e\\n', 'abc…')
+    """
+    shown = text if most is None or len(text) <= most else f"{text[:most]}…"
+    if shown.isprintable():
+        return shown
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        for letter in shown.replace("\t", "    ")
+    )
 
 
 GIB = 1 << 30

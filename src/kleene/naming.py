@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kleene import kinds
-from kleene.errors import InputError, KleeneError, did_you_mean
+from kleene.errors import InputError, KleeneError, did_you_mean, typed_option
 from kleene.files import MOST_TEXT, check_source
 from kleene.kinds import Kind
 from kleene.notation.console import Entry
@@ -57,7 +57,7 @@ def check_taken(name: str, left: Mapping[str, Any]) -> None:
     """Refuse options that say what makes a program of something that is one already."""
     for option, value in left.items():
         if value is not None:
-            raise InputError(f"--{option.replace('_', '-')} has no meaning for {name!r}; it is for RASP programs")
+            raise InputError(f"{typed_option(option)} has no meaning for {name!r}; it is for RASP programs")
 
 
 def taken(given: Any, options: Mapping[str, Any]) -> tuple[Found, dict[str, Any]]:

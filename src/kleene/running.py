@@ -8,7 +8,7 @@ from typing import Any
 
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
-from kleene.errors import EditError, InputError
+from kleene.errors import EditError, InputError, typed_option
 from kleene.kinds import Kind
 from kleene.limits import peak_memory_mb
 from kleene.notation.console import Entry, Telling
@@ -148,14 +148,15 @@ def _split(
     name: str, found: naming.Found, options: Mapping[str, Any], compiled: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of the run, and those of the compiler; an option that has no meaning here is refused."""
+    check_options(found.kind, options, also=found.kind.run_options, name=name)
     given = {key: value for key, value in options.items() if value is not None}
-    check_options(found.kind, given, also=found.kind.run_options, name=name)
     making = {key: value for key, value in given.items() if key not in found.kind.run_options}
     if making and not found.is_program:
-        first = next(iter(making))
-        raise InputError(f"--{first} says how to compile a program, and {name!r} is a network already; leave it out")
+        first = typed_option(next(iter(making)))
+        raise InputError(f"{first} says how to compile a program, and {name!r} is a network already; leave it out")
     if making and not compiled:
-        raise InputError(f"--{next(iter(making))} says how to compile a program; add --compiled to run the network")
+        first = typed_option(next(iter(making)))
+        raise InputError(f"{first} says how to compile a program; add --compiled to run the network")
     return {key: value for key, value in given.items() if key not in making}, making
 
 
@@ -194,8 +195,8 @@ def compiled(subject: Any, **options: Any) -> Compiled:
     started = time.perf_counter()
     if not found.is_program:
         raise InputError(f"{name!r} is a network already; compile takes a program")
+    check_options(found.kind, options, name=name)
     chosen = {key: value for key, value in options.items() if value is not None}
-    check_options(found.kind, chosen, name=name)
     network = compile(found.subject, **chosen)
     seconds = round(time.perf_counter() - started, 4)
     defaults = {key: found.kind.options[key][0] for key in found.kind.stated}

@@ -58,13 +58,20 @@ def test_a_program_in_a_file_needs_a_vocabulary_and_a_length(run, file):
     assert "up to length 5" in run("certify", f"{file}:make_hist", *how).out
     result = run("run", f"{file}:make_hist", "abca")
     assert result.status == 2
-    assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line --vocab abc" in result.err
+    assert "give vocab and max_length, such as vocab='abc', max_length=9 (on the command line `--vocab" in result.err
 
 
 def test_options_of_rasp_are_refused_for_other_kinds(run):
     assert "--vocab has no meaning for 'dfa:parity'" in run("run", "dfa:parity", "110", "--vocab", "ab").err
     assert "vocab" in run("certify", "addition", "--vocab", "ab").err
     assert "--vocab has no meaning for" in run("check", "dfa:parity", "--vocab", "ab").err
+
+
+def test_values_that_json_lacks_are_printed_as_text(run, tmp_path):
+    halves = "from fractions import Fraction\nfrom kleene.programs import rasp\n"
+    halves += "halves = rasp.RaspProgram(rasp.Map(lambda x: (Fraction(x, 2),), rasp.tokens), [1, 2], 3)\n"
+    (tmp_path / "halves.py").write_text(halves)
+    assert run("run", f"{tmp_path}/halves.py:halves", "1 2", "--json").json["output"] == [["1/2"], ["1"]]
 
 
 def test_bad_input_is_one_line(run):

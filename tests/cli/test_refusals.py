@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import kleene
+from kleene.errors import InputError
 from kleene.programs.alta.library import parity
 from tests.command_line import assert_refused
 
@@ -155,7 +156,57 @@ def test_a_benchmark_that_does_not_exist_is_refused(run, tmp_path, monkeypatch):
     assert_refused(run("bench", "nothing"), "no benchmark 'nothing'; there are alta")
 
 
+@pytest.mark.parametrize(
+    ("words", "lacking", "having"),
+    [
+        (("run", "rasp:hist", "abac", "--construction", "merged"), "--layers", "--dtype"),
+        (("run", "sort", "3", "1", "--steps", "2"), "--attention-scalar", "--max-layers"),
+        (("check", "sort", "--machine", "rnn"), "--attention-scalar", "--depth"),
+        (("watch", "rasp:hist", "abac", "--max-layers", "1"), "--activation", "--dtype"),
+        (("watch", "sort", "3", "--both", "--max-steps", "1"), "--activation", "--max-layers"),
+        (("compile", "tm:bump", "--layers", "shared"), "--rules", "--construction"),
+    ],
+)
+def test_an_error_about_an_option_names_those_that_the_command_has(run, words, lacking, having):
+    result = run(*words)
+    assert_refused(result, f"{words[-2]} has no meaning for", having)
+    assert lacking not in result.err
+
+
+def test_without_a_command_all_options_of_a_kind_are_named():
+    with pytest.raises(InputError, match=r"--steps has no meaning for 'sort'; .*--attention-scalar"):
+        kleene.run("sort", "3 1", steps="2")
+
+
+def test_an_option_is_named_as_it_is_typed(run):
+    assert "--max-length says how to compile a program" in run("run", "sort", "3", "1", "--max-length", "3").err
+
+
 @pytest.mark.parametrize("words", [("--piece", "nonsense"), ("--full",), ("--json", "--minutes", "1")])
 def test_options_of_an_experiment_are_refused_where_none_is_named(run, words):
     option = next(word for word in words if word.startswith("--") and word != "--json")
     assert_refused(run("reproduce", *words), f"{option} is for running an experiment; name one")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "teach NAME.py:lesson --iterations 1",
+        "teach dfa:tomita_1 --hints NAME.py:policy --iterations 1",
+        "explain sort --train NAME --test length<=2",
+        "sweep SWEEP --store NAME",
+        "watch sort 3 -o NAME.html",
+        "watch NAME.py --live",
+        "judge eap --of circuits --taught NAME --words 4 --seeds 0 --hide 0",
+        "bench cold -o y/NAME/z.html",
+    ],
+)
+def test_a_name_that_is_too_long_for_a_file_is_refused(run, tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text('[settings]\ntask = "copy"\n')
+    words = line.replace("NAME", "x" * 5000).replace("SWEEP", "s.toml").split()
+    assert_refused(run(*words), "xxx")
+
+
+def test_inputs_that_are_none_are_refused_before_a_certificate_is_shown(run):
+    assert_refused(run("certify", "sort", "--attack", "--inputs", "nowhere.py:inputs"), "nowhere.py")

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
-from kleene.compiling.alta.attacks import hard_inputs
+from kleene.compiling.alta.attacks import _blocks, hard_inputs
 from kleene.compiling.alta.fuzzing import ATTACKED
 from kleene.errors import CompileError, RunError
 from kleene.programs import alta, rasp
@@ -46,6 +47,15 @@ def test_long_inputs_wait_until_short_ones_have_been_quick():
     program = get("parity_relative").build()
     found = kleene.attack(kleene.compile(program), seconds=1e-9, inputs=50)
     assert found.longest <= 16
+
+
+def test_long_inputs_have_their_turn_after_short_ones_that_took_their_time():
+    chosen = iter([("ties", [0] * 5)] * 12 + [("short", [0] * 67)] * 50)
+    lengths = set()
+    for block in _blocks(chosen, time.perf_counter(), seconds=1.0):
+        lengths |= {len(sequence) for _, sequence in block}
+        time.sleep(0.005 * len(block))
+    assert lengths == {5, 67}
 
 
 def test_a_function_that_answers_otherwise_than_it_did_is_found_by_its_original():

@@ -8,13 +8,15 @@ import kleene
 from kleene import naming
 from kleene.compiling import automata, checking, circuits
 from kleene.compiling.alta import checking as transformers
+from kleene.compiling.alta.attacks import attack
 from kleene.compiling.checking import check, check_all, check_named
 from kleene.compiling.circuits import compile_circuit
 from kleene.errors import InputError
-from kleene.programs import alta
+from kleene.programs import alta, rasp
 from kleene.programs.automata import DFA
 from kleene.programs.circuits import Block, Circuit
 from kleene.programs.circuits.library import get
+from kleene.programs.rasp.program import RaspProgram
 from kleene.tasks.memory import memory_task
 
 ONE_OF_EACH = ("parity_relative", "dfa:tomita_3", "tm:sipser", "increment")
@@ -113,6 +115,19 @@ def test_inputs_on_which_all_runs_end_with_the_same_error_are_counted_apart():
     assert check(program, inputs=[[0]] * 9 + [[1]]).warning is None
 
 
+def test_a_function_that_raises_after_it_was_asked_is_a_disagreement():
+    steps = {"by": 1}
+
+    def add(z):
+        z["digit"] = (z["digit"] + steps["by"]) % 3
+
+    program = alta.program_spec({"digit": alta.input_var(3)}, {}, add, "digit", 3)
+    del steps["by"]
+    report = check(program, samples=2)
+    assert not report
+    assert "the program's function raised KeyError: 'by'" in report.first_disagreement
+
+
 def test_the_whole_shelf_is_checked_with_the_options_that_each_kind_has(monkeypatch):
     seen = []
     report = check(DFA.from_regex("0*"), samples=1)
@@ -142,3 +157,43 @@ def test_memories_of_a_circuit_are_of_all_sizes_that_its_task_has(name):
     assert {len(memory) for memory in drawn} == set(range(smallest, 20))
     assert all(0 <= cell < len(memory) for memory in drawn for cell in memory)
     assert [entry.build().run(memory).output for memory in drawn] == [entry.reference(memory) for memory in drawn]
+
+
+class Anything(int):
+    """A number that is equal to whatever it is compared with."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__
+
+
+class Thing:
+    __eq__ = Anything.__eq__
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple:
+        return Thing, ()
+
+
+@pytest.mark.parametrize("own", [Anything, lambda x: (Anything(x), "a")])
+def test_an_output_that_says_that_it_equals_anything_is_compared_by_what_it_is(own):
+    program = RaspProgram(rasp.Map(lambda token: own(1), rasp.tokens), "ab", 3)
+    assert all(type(value) in (int, tuple) for value in program.evaluate("ab"))
+    report = check(program, reference=lambda tokens: ["x"] * len(tokens), samples=3)
+    assert report.agree == 0 < report.of
+    right = check(program, reference=lambda tokens: [own(1)] * len(tokens), samples=3)
+    assert right.agree == right.of > 0
+
+
+@pytest.mark.parametrize("name", ["parity_relative", "increment"])
+def test_a_reference_that_says_that_it_equals_anything_agrees_with_nothing_else(name):
+    assert not check(name, reference=lambda tokens: [Anything(7)] * len(tokens), samples=3, max_length=4)
+
+
+def test_an_output_of_a_class_of_ones_own_is_refused_where_it_would_be_compared():
+    program = RaspProgram(rasp.Map(lambda token: (Thing(),), rasp.tokens), "ab", 3)
+    with pytest.raises(InputError, match="an answer has a part of type Thing, which cannot be compared"):
+        check(program, samples=3)
+    with pytest.raises(InputError, match="of type Thing"):
+        attack(kleene.compile(program), program=program.lowered, inputs=3)

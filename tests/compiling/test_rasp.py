@@ -1,6 +1,9 @@
 """RASP programs as networks: right on every input of every length, or refused with the reason."""
 
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice, product
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 import kleene
 from kleene.compiling.rasp import judges
 from kleene.compiling.tracr import compile_rasp_to_model
-from kleene.errors import CompileError, InputError, ProgramError, RunError
+from kleene.errors import CompileError, InputError, ModelFileError, ProgramError, RunError
 from kleene.programs import rasp
 from kleene.programs.rasp import RaspError, lib
 from kleene.programs.rasp.program import RaspProgram
@@ -373,6 +376,43 @@ def test_numbers_without_end_have_no_mean_in_a_network():
         kleene.compile(endless, vocab="ab", max_length=3)
 
 
+def test_numbers_whose_sum_overflows_are_not_certified():
+    mean = rasp.Aggregate(EVERYTHING, rasp.tokens)
+    network = kleene.compile(mean, vocab=[8e306, 0], max_length=8, dtype="float64")
+    assert kleene.certify(network).length == 4  # with the start, 5 numbers
+    refused = kleene.certify(network, length=8)
+    assert "the sum of 9 numbers that 'aggregate_mean' may read can overflow" in str(refused.first_failure)
+    unrolled = kleene.compile(mean, vocab=[5e307, 0], max_length=3, dtype="float64", layers="unrolled")
+    assert "can overflow, that of 0 cannot" in str(kleene.certify(unrolled).first_failure)
+    with pytest.raises(CompileError, match=r"'aggregate_mean' reads numbers up to 5e\+307, and float64 ends"):
+        kleene.compile(mean, vocab=[5e307, 0], max_length=3, dtype="float64")
+    with pytest.raises(ProgramError, match=r"means of up to 3 numbers of which one is 1e\+308; a network adds them up"):
+        kleene.compile(mean, vocab=[1e308, 0], max_length=3, dtype="float64")
+
+
+@pytest.mark.parametrize("options", [{}, {"activation": "relu"}, {"layers": "unrolled"}], ids=str)
+@pytest.mark.parametrize("vocab", [[0.0, 1e-310], [0, 0.3, 1e-300, 3], [5e-324, 1e-300, 1]], ids=str)
+def test_numbers_nearer_than_a_step_is_wide_are_refused_or_not_certified(vocab, options):
+    program = RaspProgram(rasp.Aggregate(EVERYTHING, rasp.tokens), vocab, 3)
+    for dtype in ("float32", "float64"):
+        try:
+            network = kleene.compile(program, dtype=dtype, **options)
+        except CompileError:
+            continue  # it cannot tell the declared values apart
+        assert kleene.certify(network).first_failure.name == "averages"
+
+
+def test_numbers_that_no_float_averages_are_an_error_of_the_run():
+    with pytest.raises(RaspError, match=r"the Aggregate .* selects numbers that have no finite mean: 10"):
+        rasp.Aggregate(EVERYTHING, rasp.tokens)([10**400, 1])
+
+
+def test_the_smallest_numbers_beside_others_are_certified():
+    for vocab in ([1e-320, 1.0], [0.1, 0.2], [1e-15, -0.1]):
+        mean = rasp.Aggregate(EVERYTHING, rasp.tokens)
+        assert kleene.certify(kleene.compile(mean, vocab=vocab, max_length=3, dtype="float64")), vocab
+
+
 def test_a_mean_in_a_tuple_is_an_int_or_a_float_as_it_is_outside():
     pair = rasp.Map(lambda x: (x, "a"), rasp.Aggregate(EVERYTHING, rasp.tokens))
     written = rasp.SequenceMap(lambda t, i: str(t[0]) + str(i), pair, rasp.indices)
@@ -465,6 +505,31 @@ def test_tokens_that_are_equal_and_not_the_same_are_tokens_of_their_own(vocab, t
         assert network.run(xs).output == saved.run(xs).output == told(xs) == [f"{x!r} at {i}" for i, x in enumerate(xs)]
     assert kleene.check(told, vocab=vocab, max_length=3)
     assert kleene.certify(network)
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Letter:
+    name: str
+
+
+@pytest.mark.parametrize("vocab", [[Place(1, 2), (1, 2)], [(Place(1, 2),), 3], [(Letter("a"),), "a"]])
+def test_tokens_that_a_file_would_not_give_back_are_refused_when_it_is_written(vocab, tmp_path):
+    network = kleene.compile(rasp.Map(lambda token: type(token).__name__, rasp.tokens), vocab=vocab, max_length=2)
+    assert network.run(vocab).output == [type(token).__name__ for token in vocab]
+    with pytest.raises(InputError, match="cannot be saved"):
+        network.save(tmp_path / "network.safetensors")
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_a_trace_of_tokens_that_no_file_holds_is_refused_when_it_is_saved(ending, tmp_path):
+    trace = RaspProgram(rasp.tokens, [(Fraction(1, 3),), 1], 2).run([1])
+    with pytest.raises(ModelFileError, match=r"the trace cannot be saved, .* Fraction is not"):
+        trace.save(tmp_path / f"trace.{ending}")
 
 
 def test_an_input_means_what_was_typed_and_is_refused_where_an_equal_token_is_another():

@@ -6,10 +6,9 @@ import pytest
 
 import kleene
 from kleene.errors import CompileError, InputError, KleeneError
-from kleene.exercises import Exercise, find, grading
-from kleene.exercises.cases import MOST, cases_of, shrunk
-from kleene.exercises.grade import Grade
-from kleene.exercises.grading import graded
+from kleene.exercises import Exercise, Grade, find, solving
+from kleene.exercises.cases import MOST, shrunk
+from tests.exercises.here import cases_of, graded
 
 ALTA = """
 from kleene.programs import alta
@@ -63,6 +62,15 @@ def test_a_machine_that_never_halts_is_wrong_and_its_first_steps_are_shown(tmp_p
     assert found.steps[0].split() == ["0", "q", "[0]"]
     assert found.steps[-1] == "… and 4,981 steps more"
     assert len(found.steps) < 30
+
+
+def test_an_automaton_that_lacks_a_symbol_is_shown_up_to_it(tmp_path):
+    text = "import kleene\neven_a = kleene.DFA.from_regex('b*')\n"
+    found = wrong(tmp_path, "even_a", text).counterexample
+    assert found is not None
+    assert (found.input, found.expected) == ("a", "reject")
+    assert "'a', which is not in the alphabet" in found.got
+    assert len(found.steps) == 3  # a head of the table, and the start
 
 
 def test_the_tape_counts_where_the_reference_gives_one(tmp_path):
@@ -158,7 +166,7 @@ def test_a_random_counterexample_is_made_as_small_as_it_can_be(tmp_path):
 
 
 def test_a_network_that_differs_from_its_program_does_not_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "compile", lambda program: kleene.compile(program.complement()))
+    monkeypatch.setattr(solving, "compile", lambda program: kleene.compile(program.complement()))
     (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
     grade = graded(str(tmp_path / "own.py"), find("even_a"))
     assert not grade
@@ -170,7 +178,7 @@ def test_a_program_that_cannot_be_compiled_does_not_pass(tmp_path, monkeypatch):
     def refuse(program):
         raise CompileError("too large")
 
-    monkeypatch.setattr(grading, "compile", refuse)
+    monkeypatch.setattr(solving, "compile", refuse)
     (tmp_path / "own.py").write_text("even_a = '(b|ab*a)*'")
     grade = graded(str(tmp_path / "own.py"), find("even_a"))
     assert not grade
@@ -196,7 +204,7 @@ def test_inputs_that_an_exercise_makes_itself_are_not_cut(tmp_path):
     )
     cases = cases_of(own_exercise(tmp_path / "own", reference))
     assert cases.every == ("aa",)
-    assert shrunk(cases, cases.drawn[-1], lambda one: True) == cases.drawn[-1]
+    assert shrunk(cases, cases.drawn[-1], lambda found: 0) == cases.drawn[-1]
 
 
 def test_too_many_small_inputs_are_cut_and_the_report_says_so(tmp_path):

@@ -1,13 +1,13 @@
 """Grading in a process with limits: files that never end, that take all memory, that leave, that start others."""
 
-import os
-import signal
+import sys
 import time
 
 import pytest
 
 from kleene.errors import InputError
-from kleene.exercises import grade
+from kleene.exercises import grade, shelf
+from tests.exercises.here import IN_PROC, is_left
 
 HEAD = "# exercise: even_a\n"
 
@@ -42,50 +42,55 @@ def test_a_file_that_does_not_come_to_an_end_is_stopped(text, told, tmp_path):
     assert told in str(refused.value)
 
 
+@IN_PROC
 def test_a_file_that_ignores_the_alarm_is_killed_with_all_that_it_started(tmp_path):
+    marker = f"600.{time.time_ns()}"
     file = tmp_path / "even.py"
     file.write_text(
         f"{HEAD}import signal, subprocess, time\n"
         f"signal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
-        f"child = subprocess.Popen(['sleep', '600'])\n"
-        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
+        f"child = subprocess.Popen(['sleep', '{marker}'])\n"
         f"while True: time.sleep(1)\n"
     )
     with pytest.raises(InputError, match=r"did not end within 2 seconds; look for a loop"):
         grade(file, seconds=2, grace=0.5)
-    child = int((tmp_path / "child").read_text())
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and _is_running(child):
-        time.sleep(0.05)
-    assert not _is_running(child)
-
-
-def test_nobody_waits_for_a_process_that_the_file_has_sent_away(tmp_path):
-    file = tmp_path / "even.py"
-    file.write_text(
-        f"{HEAD}import subprocess\n"
-        f"child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
-        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\n"
-        f"print('hello')\n"
-        f"even_a = 'b*'\n"
-    )
-    assert grade(file).printed == "hello\n"
-    child = int((tmp_path / "child").read_text())
-    assert _is_running(child)
-    os.kill(child, signal.SIGKILL)
-
-
-def _is_running(number: int) -> bool:
-    """Whether the process is there, and not only waiting to be collected."""
-    try:
-        os.kill(number, 0)
-        with open(f"/proc/{number}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
+    assert not is_left(marker)
 
 
 def test_a_file_named_like_a_module_of_python_does_not_stand_in_for_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "random.py").write_text(f"{HEAD}even_a = '(b|ab*a)*'\n")
     assert grade("random.py")
+
+
+def test_a_folder_that_the_file_names_is_no_way_into_the_graders_process(tmp_path):
+    """The reference file of a folder beside the student's may be the student's own."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "exercise.md").write_text((shelf()["even_a"].folder / "exercise.md").read_text())
+    (folder / "reference.py").write_text("import sys\nsys.modules['owned'] = sys\ndef reference(word): return True\n")
+    (tmp_path / "even.py").write_text("# exercise: own\neven_a = '(a|b)*'\n")
+    assert grade(tmp_path / "even.py")
+    assert "owned" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ("while True: pass", "reference.py' did not end within 2 seconds: time was up while the right answers were"),
+        ("import os\nos._exit(3)", "reference.py' cannot be graded: the process that ran it left with status 3"),
+        (
+            "from kleene.exercises import cases\ncases.Reference.answers = lambda *_: [1]",
+            "own' is wrong, not your solution: what its reference file gives are no answers",
+        ),
+    ],
+)
+def test_a_reference_file_is_held_to_the_same_limits(reference, told, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "exercise.md").write_text((shelf()["even_a"].folder / "exercise.md").read_text())
+    (folder / "reference.py").write_text(f"{reference}\ndef reference(word): return True\n")
+    (tmp_path / "even.py").write_text("# exercise: own\neven_a = '(a|b)*'\n")
+    with pytest.raises(InputError) as refused:
+        grade(tmp_path / "even.py", seconds=2)
+    assert told in str(refused.value)

@@ -1,49 +1,72 @@
-"""Command lines by number: valid ones on hostile files, and hostile ones."""
+"""Cases by number: command lines, right ones and hostile ones, and what can be done with hostile files."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
+from typing import Literal
 
-import typer
-
-from kleene.cli import app
+from tests.fuzzing.lines import drawn
 from tests.fuzzing.mutations import TEXTS, mutated
-from tests.fuzzing.samples import MAKERS, sample
+from tests.fuzzing.parameters import Parameter, commands
+from tests.fuzzing.samples import FOLDERS, INSIDE, NAMES, folder, sample
 from tests.fuzzing.typed import ANYWHERE, LONG, NUMBERS, PLACED, PLACES, RIGHT, SUBJECTS, USES, VALUES, WITHHELD
 
 SEED = 12  # of all cases; a case is drawn from this and its number
+ODD = ("pipe", "folder", "link to itself", "link to nothing", "device")  # what may be in a file's place
+WAITING = ("workers", "live", "watch", "ray")
+Kind = Literal["line", "file"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call of the command line in a folder with these files."""
+    """One call of the command line in a folder with these files, one of which may be none."""
 
     number: int
     words: tuple[str, ...]
     files: dict[str, bytes] = field(default_factory=dict)
+    kind: Kind = "line"
+    odd: tuple[str, str] | None = None  # a file, and what is in its place
+    room: int | None = None  # bytes that a file can have, as on a full disk
 
     def __str__(self) -> str:
         shown = " ".join(
             repr(word if len(word) < 100 else f"{word[:60]}… ({len(word)} characters)") for word in self.words
         )
-        return f"case {self.number}: kleene {shown}"
+        odd = f" (a {self.odd[1]} in the place of {self.odd[0]})" if self.odd else ""
+        return f"{self.kind} {self.number}: kleene {shown}{odd}"
 
 
-def case(number: int) -> Case:
-    """The case of that number, always the same."""
-    random = Random(f"{SEED} {number}")
-    return random.choice((_on_file, _on_file, _on_file, _changed, _changed, _words))(number, random)
+def case(kind: Kind, number: int) -> Case:
+    """The case of that kind and number, always the same."""
+    random = Random(f"{SEED} {kind} {number}")
+    if kind == "file":
+        return _on_file(number, random)
+    (draw,) = random.choices((drawn, _changed, _words), (8, 1, 1))
+    words = draw(random)
+    return Case(number, tuple(words), files_of(words))
+
+
+def files_of(words: Iterable[str]) -> dict[str, bytes]:
+    """The valid files that the words name."""
+    text = " ".join(words)
+    found = {name: sample(name) for name in NAMES if name.partition("/")[0] in text and name not in INSIDE}
+    found |= {path: content for name in FOLDERS if name in text for path, content in folder(name).items()}
+    found |= {"kept/results.json": sample("results.json")} if "kept" in text else {}
+    return found | ({"data/scan/tasks.txt": sample("data/scan/tasks.txt")} if "split" in text else {})
 
 
 def _on_file(number: int, random: Random) -> Case:
     kind = random.choice(list(USES))
-    other = sample(random.choice(list(MAKERS)))
-    name = f"f{kind[kind.index('.') :]}"
+    other = sample(random.choice(NAMES))
     words = random.choice(USES[kind].splitlines()).split()
+    name = kind if "/" in kind else f"f{kind[kind.index('.') :]}"
     typed = tuple(word.replace("F", name).replace("~", " ") for word in words)
-    return Case(number, typed, {name: mutated(random, kind, sample(kind), other)})
+    files = files_of([*typed, kind]) | {name: mutated(random, kind, sample(kind), other)}
+    odd = (name, random.choice(ODD)) if random.random() < 0.05 else None
+    return Case(number, typed, files, "file", odd)
 
 
-def _changed(number: int, random: Random) -> Case:
+def _changed(random: Random) -> list[str]:
     """A command line that is right, but for a word or two."""
     words = [word.replace("~", " ") for word in random.choice(RIGHT.splitlines()).split()]
     for _ in range(random.choice((1, 1, 2))):
@@ -58,7 +81,7 @@ def _changed(number: int, random: Random) -> Case:
             words[place:place] = _option(random, words[0])
     if words[0] == "teach" and "1" not in words:
         words.append("--no-such-option")
-    return Case(number, tuple(words), {"program.py": sample("program.py")})
+    return words
 
 
 def _odd(random: Random, word: str) -> str:
@@ -70,42 +93,37 @@ def _odd(random: Random, word: str) -> str:
 
 
 def _option(random: Random, command: str) -> list[str]:
-    parameters = _commands()[command].params
-    options = [one for one in parameters if one.param_type_name == "option" and one.name not in WITHHELD]
+    options = [one for one in commands()[command] if one.spellings and one.name not in WITHHELD]
     option = random.choice(options)
-    value = [] if option.is_flag else [random.choice(PLACES if option.name in PLACED else VALUES).replace("\0", "")]
-    return [random.choice(option.opts), *value]
+    value = [] if option.takes is bool else [random.choice(PLACES if option.name in PLACED else VALUES)]
+    return [random.choice(option.spellings), *(word.replace("\0", "") for word in value)]
 
 
-def _commands() -> dict:
-    return typer.main.get_command(app).commands  # type: ignore[attr-defined]
-
-
-def _words(number: int, random: Random) -> Case:
+def _words(random: Random) -> list[str]:
     """A command with arguments and options that mean something or do not, in any order."""
-    commands = _commands()
-    name = random.choice([*commands, *commands, "", "dance", "--version", "--help"])
-    words = [name]
-    for parameter in commands[name].params if name in commands else ():
-        words += _given(random, name, parameter)
+    names = list(commands())
+    name = random.choice([*names, *names, "", "dance", "--version", "--help"])
+    words = [name] if name not in commands() else name.split()
+    for parameter in commands().get(name, ()):
+        words += _given(random, parameter)
     if random.random() < 0.3:
         words.insert(random.randrange(1, len(words) + 1), random.choice(ANYWHERE))
     if name in LONG:
         words += random.choice((["--no-such-option"], ["--json", "--no"], ["a", "b", "c"]))
     if name == "check" and ("--all" in words or "--random" in words):
         words.append("--no-such-option")
-    return Case(number, tuple(words), {"program.py": sample("program.py")})
+    return words
 
 
-def _given(random: Random, command: str, parameter) -> list[str]:
+def _given(random: Random, parameter: Parameter) -> list[str]:
     """What a person might type for a parameter, or nothing."""
-    if parameter.param_type_name == "argument":
+    if not parameter.spellings:
         pool = SUBJECTS if parameter.name in ("program", "file", "name", "task", "folder") else (*NUMBERS, *TEXTS[:-1])
-        count = random.choice((0, 1, 1, 1, 3)) if parameter.nargs == -1 or random.random() < 0.2 else 1
+        count = random.choice((0, 1, 1, 1, 3)) if parameter.repeated or random.random() < 0.2 else 1
         return [random.choice(pool).replace("\0", "") for _ in range(count)]
-    if random.random() < 0.8 or parameter.name in ("help", "workers"):
+    if random.random() < 0.8 or parameter.name in WAITING:
         return []
-    option = random.choice(parameter.opts)
-    if parameter.is_flag:
-        return [option]
-    return [option, random.choice(PLACES if parameter.name in PLACED else VALUES).replace("\0", "")]
+    spelling = random.choice(parameter.spellings)
+    if parameter.takes is bool:
+        return [spelling]
+    return [spelling, random.choice(PLACES if parameter.name in PLACED else VALUES).replace("\0", "")]

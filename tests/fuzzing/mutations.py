@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load, save
 
+from kleene.sweeping.store import line_of, row_of
 from tests.sealing import resealed, without_seal
 
 NUMBERS = ("-1", "0", "1e999999999", "1e-999999999", "9" * 20, "9" * 5000, "NaN", "-Infinity", str(2**63), "1.5", "٣")
@@ -119,6 +120,13 @@ def json_value(random: Random, content: bytes, other: bytes) -> bytes:
     return json.dumps(_spoiled(random, json.loads(content))).encode()
 
 
+def key_twice(random: Random, content: bytes, other: bytes) -> bytes:
+    """A key that comes twice in an object, with another value."""
+    found = random.choice(list(re.finditer(rb'"[^"]*":', content)))
+    value = json.dumps(random.choice(VALUES)).encode()
+    return content[: found.start()] + found[0] + value + b"," + content[found.start() :]
+
+
 def _spoiled(random: Random, value: Any) -> Any:
     deeper = isinstance(value, dict | list) and len(value) > 0 and random.random() < 0.8
     if not deeper:
@@ -134,6 +142,15 @@ def _spoiled(random: Random, value: Any) -> Any:
     else:
         value[place] = _spoiled(random, value[place])
     return value
+
+
+def row_value(random: Random, content: bytes, other: bytes) -> bytes:
+    """Another value in a row of a sweep, with a checksum that fits."""
+    lines = content.splitlines(keepends=True)
+    place = random.randrange(len(lines))
+    row = _spoiled(random, row_of(lines[place]))
+    lines[place] = line_of(row if isinstance(row, dict) else {"cell": row})
+    return b"".join(lines)
 
 
 def _parts(content: bytes) -> tuple[dict[str, Any], bytes]:
@@ -221,6 +238,7 @@ def _zeros(random: Random, content: bytes, other: bytes) -> bytes:
 
 STRUCTURED: dict[str, list[Way]] = {
     ".safetensors": [header_value, header_value, header_array, array_values, array_values],
-    ".json": [json_value, json_value, json_value, giant_number, nest],
+    ".json": [json_value, json_value, json_value, key_twice, giant_number, nest],
     ".npz": [archive_part, archive_part],
+    ".jsonl": [row_value, row_value],
 }

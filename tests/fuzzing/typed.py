@@ -30,6 +30,17 @@ run tm:F 11 --compiled --max-steps 20 --trace
 compile tm:F
 compile tm:F --construction merged -o out.safetensors
 view tm:F -o out.svg"""
+SWEPT = """sweep F --dry-run --json
+sweep F --store new --minutes 0.00001
+sweep F --minutes 0.00001 --shard 1/2 --json"""
+STORE = """results store
+results store --json
+results store --by hidden --csv
+results store --pivot hidden,seed --value loss
+sweep sweep.toml --store store --minutes 0.00001"""
+TRUTHS = """groundtruth show rnn.ends_abb.compiled --folder truths
+groundtruth list --folder truths --json
+groundtruth build rnn.ends_abb.compiled --folder truths"""
 USES = {
     "exact.safetensors": NETWORK,
     "float.safetensors": NETWORK,
@@ -55,6 +66,23 @@ USES = {
     "text.txt": "load F",
     "results.json": "results .\nresults . --json\nresults . --csv\nresults . --pivot hints,density --plot out.svg",
     "tally.json": "check --random 1 --resume F\ncheck --random 2 --resume F --json",
+    "program.py": "run F 1 0\ncompile F\nrules F 1\ncheck F --samples 2 --max-length 2\ncertify F --length 4\nwatch F",
+    "own.py": "run F:backwards abc\nrun F:counted aab --compiled --vocab abc --max-length 4\nrun F:expression ab",
+    "sweep.toml": SWEPT,
+    "random.toml": SWEPT,
+    "words.txt": "explain parity_relative --train length<=3 --test F --json\nexplain sort --train F --test F",
+    "split.json": "explain scan --split F --json\nexplain scan --split F",
+    "data/scan/tasks.txt": "explain scan --split split.json\ndata list\ndoctor --json",
+    "lessons/odd_a/exercise.md": "exercise list lessons\nexercise hint lessons/odd_a 1\nexercise start lessons/odd_a",
+    "store/store.json": STORE,
+    "store/rows/a.jsonl": STORE,
+    "store/failures/a.jsonl": STORE,
+    "store/workers/a.json": STORE,
+    "store/packs/a.json": STORE,
+    "older/rows/a.jsonl": STORE.replace("store", "older").replace("--older", "--store"),
+    "truths/rnn.ends_abb.compiled/card.json": TRUTHS,
+    "truths/rnn.ends_abb.compiled/circuit.json": TRUTHS,
+    "truths/rnn.ends_abb.compiled/network.safetensors": TRUTHS,
 }
 
 # Command lines that are right, and quick.
@@ -99,7 +127,7 @@ results . --json
 results . --where hints=none --by seed --csv
 results . --pivot hints,density --value loss --plot out.svg
 reproduce
-teach dfa:ab --iterations 1 --seeds 1 --hidden 2 --batch 2 --json"""
+teach dfa:tomita_1 --iterations 1 --seeds 1 --hidden 2 --batch 2 --json"""
 
 NUMBERS = ("0", "1", "2", "3", "-1", str(-(10**20)), "9" * 20, "9" * 5000, "1e3", "x", "", "0x10", "1.5", "nan", "٣")
 SUBJECTS = r"""parity_relative
@@ -146,6 +174,8 @@ PLACES += ["", "x" * 300, "a\nb.svg", "/proc/self/nothing.svg"]
 VALUES = (*NUMBERS, *NUMBERS, *TEXTS[:-1], "float64", "relu", "last", "compact", "lstar", "paper")
 ANYWHERE = ("--help", "--json", "--trace", "--compiled", "--no-such-option", "--", "-o", "--debugger", "--version")
 
-PLACED = ("output", "plot", "resume", "checkpoint", "results", "model", "heads", "conllu", "folder")
-WITHHELD = ("everything", "full", "workers")  # options that make a command long
-LONG = ("demo", "bench", "reproduce", "teach")  # what they do when all is well takes minutes: they get bad words alone
+PLACED = ("source", "store", "output", "plot", "resume", "checkpoint", "results", "model", "heads", "conllu", "folder")
+# Options that make a command long, or let it wait for somebody.
+WITHHELD = ("everything", "full", "workers", "live", "watch", "ray", "random_programs")
+# What these do when all is well takes minutes: they get bad words alone.
+LONG = ("demo", "bench", "judge", "reproduce", "teach", "sweep", "groundtruth build")

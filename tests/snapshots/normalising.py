@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 DIGITS = 9  # significant ones that are kept of a number with a fraction
-# Keys whose values are times, memory, or depend on them.
-MEASURED = re.compile(r"(.*_)?(seconds|per_second|memory_mb|peak_mb|minutes)|checksum")
+# Keys whose values are times, memory, or sizes of files, which depend on what packs them; or follow from these.
+MEASURED = re.compile(r"(.*_)?(seconds|per_second|memory_mb|peak_mb|minutes|bytes)|checksum")
 IN_TEXT = (
     (re.compile(r"\b\d+(\.\d+)? (ms|s|seconds)\b"), "TIME"),
     (re.compile(r"kleene-sha256:[0-9a-f]+:kleene-sha256"), "CHECKSUM"),
-    (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
+    (re.compile(r"\b\d+\.\d+\.\d+(\.?(a|b|rc|dev|post)\d+)*\b"), "VERSION"),
 )
 
 

@@ -54,10 +54,11 @@ def message(name: str, found: list[str], fault: str | None = None) -> str:
     lines = "\n".join(f"  {line}" for line in found)
     lines += "" if fault is None else f"\n  Its known fault: {fault} If that is mended, remove `fault` from its entry."
     group, _, last = name.partition("/")
+    cells = ", and raise the lesson's version, because finished cells of sweeps are no longer what would be taught"
     return (
         f"snapshot {name!r} differs (old → new):\n{lines}\n"
         f'If this is on purpose: python -m tests.snapshots -k "{group} and {last}", '
-        f"and say why in the commit."
+        f"and say why in the commit{cells if group == 'lessons' else ''}."
     )
 
 

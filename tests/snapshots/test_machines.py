@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import kleene
+from kleene import kinds
 from tests.snapshots import traces
 from tests.snapshots.comparing import EXACT, first_differences
 from tests.snapshots.files import described
@@ -64,6 +65,12 @@ def test_machines(name: str, tmp_path: Path):
 def test_machines_have_no_snapshot_left_over():
     assert left_over("machines", list(INPUTS)) == []
     assert {file.stem for file in FILES.glob("*.safetensors")} == set(INPUTS)
+
+
+def test_every_kind_of_machine_has_a_file():
+    classes = {kind.classes[1] if kind.program else kind.classes[0] for kind in kinds.known()}
+    there = {type(kleene.load(FILES / f"{name}.safetensors")) for name in INPUTS}
+    assert {one.rpartition(":")[2] for one in classes} <= {one.__name__ for one in there}
 
 
 EXAMPLES = examples()

@@ -1,6 +1,7 @@
 """Cells: the same run has one name, and whatever decides its result changes it."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,10 +147,25 @@ def test_the_data_that_a_setting_names_is_part_of_the_name(tmp_path):
     assert before.name != after.name
 
 
-def test_another_version_of_the_code_is_another_cell(monkeypatch):
-    before = name()
-    monkeypatch.setattr(module, "package_code", lambda rooms: "9.9")
+def test_a_version_that_is_raised_makes_another_cell(monkeypatch):
+    taught, measured = name(), experiment_cell({"experiment": "ntm-copy"}).name
+    monkeypatch.setitem(module.VERSIONS, "teach", 2)
+    assert name() != taught
+    assert experiment_cell({"experiment": "ntm-copy"}).name == measured
+    monkeypatch.setitem(module.VERSIONS, "reproduce", 2)
+    assert experiment_cell({"experiment": "ntm-copy"}).name != measured
+
+
+def test_a_lesson_whose_version_is_raised_makes_another_cell(monkeypatch):
+    before, made = name(), module.lesson_of
+    monkeypatch.setattr(module, "lesson_of", lambda settings: replace(made(settings), version=2))
     assert name() != before
+
+
+def test_names_stay_as_they_are_from_one_release_to_the_next():
+    """They name the finished cells of users' stores: if they must change, read the old ones in `name_today`."""
+    assert name() == "3d5ffd593a7e3a1c"
+    assert experiment_cell({"experiment": "ntm-copy"}).name == "414a7af38eaa7310"
 
 
 def test_the_cells_of_a_plan_are_its_runs():

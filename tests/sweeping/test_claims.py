@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from kleene.errors import ModelFileError
 from kleene.sweeping.claims import Heart, _started, living, machine, remove_claims, remove_dead
 from kleene.sweeping.store import CellStore
 
@@ -72,6 +73,24 @@ def test_a_worker_of_another_machine_lives_as_long_as_its_file_is_renewed(folder
         heart.renew()
         os.utime(stranger, (time.time() - 61, time.time() - 61))
         assert heart.claim("a") == "far-1-abc"
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", "{}", '{"facts": 3}', '{"facts": {"done": "all"}}', "[" * 100_000])
+def test_a_file_that_is_no_workers_is_passed_over(folder, text):
+    (folder / "workers" / "odd.json").write_text(text)
+    os.mkfifo(folder / "workers" / "pipe.json")
+    for name, cell in (("odd", "a"), ("pipe", "b")):
+        os.symlink(name, folder / "claims" / f"{cell}.1")
+    with Heart(folder) as heart:
+        assert [*living(folder)] == [heart.name]
+        assert (heart.claim("a"), heart.claim("b")) == ("odd", "pipe")
+    remove_dead(folder)
+
+
+def test_a_claim_that_a_copy_made_a_file_is_named(folder):
+    (folder / "claims" / "a.1").write_text("")
+    with Heart(folder) as heart, pytest.raises(ModelFileError, match=r"a\.1' is no claim .*remove it"):
+        heart.claim("a")
 
 
 def test_a_holder_notices_that_it_was_taken_for_dead(folder):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kleene.sweeping.cells import Cell, cells_of
-from kleene.sweeping.packs import Pack, measurements, packed, progress_of, record, recorded
+from kleene.sweeping.packs import Pack, measurements, packed, progress_of, record, recorded, remove_checkpoints
 from kleene.sweeping.store import CellStore, line_of, row_of
 from kleene.teaching import loop
 from kleene.teaching.reports import TeachingReport
@@ -48,6 +48,16 @@ def test_a_later_run_makes_the_same_packs_and_begins_with_what_has_a_checkpoint(
     fewer, rest = recorded(kept, given[1:])  # a pack with a cell that is not asked for is made anew
     assert {pack.name for pack in fewer} == {pack.name for pack in packs[1:]}
     assert [cell.name for cell in rest] == ["1", "2"]
+
+
+@pytest.mark.parametrize("text", ["{}", "3", '"0"', "[3]", "[[]]", '["0", "0"]', "[" * 100_000, '{"0": 1}'])
+def test_a_file_that_lists_no_cells_is_no_pack(tmp_path, text):
+    given, kept = [Cell(f"{n}", {}, "a") for n in range(2)], CellStore(tmp_path / "s")
+    (kept.path / "packs" / "odd.json").write_text(text)
+    (kept.path / "checkpoints" / "odd.safetensors").write_bytes(b"")
+    assert recorded(kept, given) == ([], given)
+    remove_checkpoints(kept, ["0", "1"])
+    assert (kept.path / "checkpoints" / "odd.safetensors").exists()
 
 
 @pytest.fixture(scope="module")

@@ -316,6 +316,8 @@ BROKEN = {
     TASK + "results = 'x'": ["line 3", "'results'", "in its store"],
     RANDOM + "heads = {choose = ['x']}": ["line 5", "'heads'", "in its store"],
     TASK + "iterations = 0": ["line 3", "iterations is 0", "whole number"],
+    TASK + f"iterations = {10**20}": ["line 3", f"iterations is {10**20}", "at most 1,000,000,000"],
+    TASK + f"width = {10**20}": ["line 3", f"width is {10**20}", "at most 1,000,000,000"],
     TASK + "iterations = true": ["line 3", "iterations is True", "whole number"],
     TASK + "test_every = 1.5": ["line 3", "test_every is 1.5"],
     TASK + "density = 2": ["line 3", "density is 2", "from 0 to 1"],

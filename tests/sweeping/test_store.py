@@ -74,6 +74,34 @@ def test_a_torn_end_that_is_completed_later_counts(tmp_path):
     assert kept.damaged == []
 
 
+def test_results_say_that_the_last_line_of_a_file_is_cut_off(tmp_path, run):
+    kept = CellStore(tmp_path / "s")
+    (kept.path / "rows" / "w.jsonl").write_bytes(line_of({"cell": "a"})[:30])
+    result = run("results", str(kept.path))
+    assert result.status == 0
+    assert "passed over: line 1 of" in result.err
+    assert "is cut short" in result.err
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "link to itself", "device"])
+def test_anything_else_in_the_place_of_a_file_of_rows_is_refused(tmp_path, what):
+    kept = CellStore(tmp_path / "s")
+    file = kept.path / "rows" / "w.jsonl"
+    made = {"folder": file.mkdir, "pipe": lambda: os.mkfifo(file), "device": lambda: file.symlink_to("/dev/zero")}
+    made.get(what, lambda: file.symlink_to(file))()
+    with pytest.raises(ModelFileError, match=r"w\.jsonl' (cannot be read|is a pipe or a device)"):
+        kept.rows()
+
+
+def test_a_row_that_is_nested_too_deeply_is_damaged(tmp_path):
+    rest = b'"cell": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    line = module.BEFORE + module._sha256(rest) + module.AFTER + rest + b"\n"
+    kept = CellStore(tmp_path / "s")
+    (kept.path / "rows" / "w.jsonl").write_bytes(line)
+    assert kept.rows() == {}
+    assert len(kept.damaged) == 1
+
+
 def test_a_full_disk_takes_back_what_was_half_written(tmp_path, monkeypatch):
     kept = CellStore(tmp_path / "s")
     writer = kept.writer()
@@ -115,7 +143,7 @@ def test_many_processes_write_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"format": "kleene.sweep/2", "kleene": "9.1"}', "newer Kleene, 9.1"),
+        ('{"format": "kleene.sweep/3", "kleene": "9.1"}', "newer Kleene, 9.1"),
         ('{"format": "kleene.results/1"}', "does not say that this is the store"),
         ("[]", "does not say that this is the store"),
         ("{", "does not say that this is the store"),

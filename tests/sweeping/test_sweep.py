@@ -6,7 +6,7 @@ import pytest
 import kleene
 from kleene.errors import InputError, KleeneError, MemoryLimitError, UnfinishedError
 from kleene.sweeping import packs, sweep, worker
-from kleene.sweeping.store import CellStore
+from kleene.sweeping.store import CellStore, line_of, row_of
 from kleene.sweeping.sweep import plan_sweep, swept_plans
 from kleene.teaching import loop
 from kleene.teaching.lessons import lesson
@@ -37,6 +37,31 @@ def test_only_what_is_not_there_is_run(tmp_path, taught):
     more = kleene.sweep(TWO | {"grid": {"hints": ["none", "states"], "seeds": 3}}, store=tmp_path / "s")
     assert (more.done, taught) == (6, [4, 2])
     assert sorted(path.name for path in (tmp_path / "s" / "claims").iterdir()) == []
+
+
+def of_the_old_form(store, names):
+    """Turn a store into one of an earlier version, in which the names of cells depended on the source of Kleene."""
+    (file,) = (store / "rows").glob("*.jsonl")
+    rows = [row_of(line) for line in file.read_bytes().splitlines()]
+    file.write_bytes(b"".join(line_of(row | {"cell": name}) for row, name in zip(rows, names)))
+    (store / "store.json").write_text('{"format": "kleene.sweep/1", "kleene": "0.2.0"}\n')
+
+
+def test_the_finished_cells_of_an_old_store_are_not_run_again(tmp_path, taught):
+    kleene.sweep(TWO, store=tmp_path / "s")
+    of_the_old_form(tmp_path / "s", "abcd")
+    more = kleene.sweep(TWO | {"grid": {"hints": ["none", "states"], "seeds": 3}}, store=tmp_path / "s")
+    assert (more.done, taught) == (6, [4, 2])
+    assert len(kleene.results(tmp_path / "s").cells) == 6
+
+
+def test_cells_of_an_old_store_with_a_file_of_the_users_are_run_again(tmp_path, taught):
+    (tmp_path / "own.py").write_text("def mine(trace):\n    return {}\n")
+    given = {"settings": SMALL | {"hints": f"{tmp_path / 'own.py'}:mine", "seed": 0}}
+    kleene.sweep(given, store=tmp_path / "s")
+    of_the_old_form(tmp_path / "s", "a")
+    kleene.sweep(given, store=tmp_path / "s")
+    assert taught == [1, 1]
 
 
 def test_a_sweep_of_a_plan_has_the_report_that_the_loop_gives(tmp_path, taught):

@@ -119,6 +119,19 @@ def test_the_lines_of_addition_are_those_that_ran():
     ]
 
 
+def test_the_lines_of_a_function_that_writes_z_as_a_dict_are_those_that_ran():
+    def flip(z):
+        kept = z.copy()
+        z |= {"bit": 1 - z["bit"]}
+        z["was"] = z["bit"] if z == kept else 0
+
+    variables = {"bit": alta.input_var(2), "was": alta.var(2)}
+    program = kleene.watch(alta.program_spec(variables, {}, flip, "bit", 2), [1, 0]).document["program"]
+    moment = program["moments"][unpacked(program["column"])[1, 0]]
+    first = flip.__code__.co_firstlineno
+    assert moment["writes"] == [["bit", first + 2], ["was", first + 3]]
+
+
 def test_the_residual_stream_is_what_the_trace_is_read_from():
     content, trace = pages("addition", compiled=True), kleene.run("addition", ["789", "456"]).trace
     stream = unpacked(content["network"]["stream"])

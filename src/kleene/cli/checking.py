@@ -228,12 +228,12 @@ def certify(
         raise InputError("--inputs says on what to run an attack; add --attack, or leave it out")
     if attack and kinds.of(found.network) is kinds.UNROLLED:
         raise InputError("--attack is for a network whose layers are shared; leave it out")
+    program_with = found.program if inputs is None else found.program.taking(inputs_in_file(inputs))
     certificate = kleene.certify(found.network, length=length, program=found.program)
     if not as_json:
         typer.echo(f"{certificate}\ncompared: {found.compared}")
     result, network = None, cast(Any, found.network)
     if attack:
-        program_with = found.program if inputs is None else found.program.taking(inputs_in_file(inputs))
         in_jax = network.dtype == "bfloat16"  # which jax runs by default
         result = attack_certificate(network, certificate=certificate, program=program_with, seconds=seconds, jax=in_jax)
     if as_json:

@@ -9,6 +9,7 @@ import typer
 
 from kleene.cli.options import FAILED, JsonOption
 from kleene.cli.printing import new_console, print_json
+from kleene.errors import KleeneError
 
 commands = typer.Typer()
 exercise = typer.Typer(
@@ -133,6 +134,7 @@ def grade(
         return _grade_all(files, name, seconds, as_json)
     from kleene.exercises import find
     from kleene.exercises import grade as graded
+    from kleene.limits import printable
 
     width = shutil.get_terminal_size().columns - 2 if sys.stdout.isatty() else 118
     found = graded(files[0], name, seconds=seconds, width=width)
@@ -143,22 +145,20 @@ def grade(
             typer.echo(f"your file printed:\n{found.printed.rstrip()}\n")
         typer.echo(str(found))
         if not found and find(found.exercise).hints:
-            typer.echo(f"\na hint: kleene exercise hint {shlex.quote(found.exercise)}")
+            typer.echo(printable(f"\na hint: kleene exercise hint {shlex.quote(found.exercise)}"))
     if not found:
         raise typer.Exit(FAILED)
 
 
 def _grade_all(files: list[str], name: str | None, seconds: float | None, as_json: bool) -> None:
     """Print a row for each file, also for one that cannot be graded."""
-    from kleene.errors import KleeneError
-    from kleene.exercises import grade as graded
+    from kleene.exercises import Grade, grade_each
+    from kleene.limits import printable
 
-    rows = []
-    for file in files:
-        try:
-            rows.append(graded(file, name, seconds=seconds).as_json())
-        except KleeneError as error:
-            rows.append({"exercise": name, "file": file, "passed": False, "error": str(error)})
+    rows = [
+        found.as_json() if isinstance(found, Grade) else _not_graded(file, name, found)
+        for file, found in zip(files, grade_each(files, name, seconds=seconds))
+    ]
     if as_json:
         print_json(rows)
     else:
@@ -166,11 +166,16 @@ def _grade_all(files: list[str], name: str | None, seconds: float | None, as_jso
 
         table = Table("file", "exercise", "grade", "why not", box=None, header_style="bold")
         for row in rows:
-            table.add_row(row["file"], row["exercise"] or "", *_summary(row))
+            table.add_row(*map(printable, (row["file"], row["exercise"] or "", *_summary(row))))
         new_console().print(table, markup=False)
         typer.echo(f"{sum(row['passed'] for row in rows)} of {len(rows)} passed")
     if not all(row["passed"] for row in rows):
         raise typer.Exit(FAILED)
+
+
+def _not_graded(file: str, name: str | None, error: Exception) -> dict[str, Any]:
+    told = str(error) if isinstance(error, KleeneError) else f"an error of Kleene's own, please report it ({error!r})"
+    return {"exercise": name, "file": file, "passed": False, "error": told}
 
 
 def _summary(row: dict[str, Any]) -> tuple[str, str]:

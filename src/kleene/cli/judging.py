@@ -89,9 +89,16 @@ def judge(
     from kleene.stopping import stoppable
 
     with stoppable("stopped before anything was judged"):
-        from kleene.experiments.all_verdicts import check_page, save_page
-        from kleene.experiments.judge import FULL, FULL_CIRCUITS, QUICK, QUICK_CIRCUITS, meant_methods, wanted_families
-        from kleene.experiments.judge import judge as judged
+        from kleene.groundtruth.judging.all_verdicts import check_page, save_page
+        from kleene.groundtruth.judging.judge import (
+            FULL,
+            FULL_CIRCUITS,
+            QUICK,
+            QUICK_CIRCUITS,
+            meant_methods,
+            wanted_families,
+        )
+        from kleene.groundtruth.judging.judge import judge as judged
         from kleene.teaching.loop import use_all_cores
 
         chosen = meant_methods(methods or (), of)

@@ -331,16 +331,14 @@ def reproduce(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run an experiment of the papers, our numbers beside theirs.
+    """Run an experiment of the papers, our numbers beside theirs: those of the package kleene-papers.
 
     Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why, the
     paper's numbers beside ours where a result is stored, and times on a CPU and a GPU. A verdict is holds, weaker,
     fails, untestable, or open: what shows it is here, but was not run at a size that says anything.
     The exit status is 3 if --piece or --minutes left runs for later.
     """
-    from kleene.experiments.catalog import catalog_table, listed
-    from kleene.experiments.claims import claims, claims_table
-    from kleene.experiments.reproduce import experiments, reproduce
+    from kleene.reproducing import papers, reproduce
     from kleene.stopping import stoppable
     from kleene.teaching.loop import use_all_cores
 
@@ -349,9 +347,8 @@ def reproduce(
         asked |= {"piece": piece, "minutes": minutes, "full": full or None, "first-seed": first_seed or None}
         _refuse_without_a_name(asked)
         if as_json:
-            return print_json([claim.as_json() for claim in claims().values()])
-        console = new_console()
-        console.print(claims_table(), catalog_table([listed(known) for known in experiments()]), sep="\n\n")
+            return print_json(papers().records())
+        new_console().print(*papers().tables(), sep="\n\n")
         return None
     try:
         with stoppable("stopped before anything was taught"):

@@ -6,6 +6,7 @@ A stream may be closed, full, or no longer read; `guarded_streams` makes each of
 import io
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,8 @@ import typer
 from kleene.errors import InputError, KleeneError, KleeneWarning
 from kleene.users_code import users_code_runs
 
+ODD = re.compile(r"[^\n -~]")
+
 
 def new_console() -> Any:
     """A rich console as wide as the terminal, or 120 columns where the output goes to a file or pipe."""
@@ -26,8 +29,10 @@ def new_console() -> Any:
 
 
 def print_json(content: Any) -> None:
-    """Print a dict as JSON on one line, and a list on several."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1))
+    """Print a dict as JSON on one line, and a list on several. What JSON lacks, such as a Fraction, is its text;
+    what no reader would see is written as \\uXXXX."""
+    text = json.dumps(content, ensure_ascii=False, indent=None if isinstance(content, dict) else 1, default=str)
+    typer.echo(ODD.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
 
 @contextmanager

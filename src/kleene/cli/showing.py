@@ -42,8 +42,8 @@ def bench(
     go on; Ctrl-C leaves what was measured. Only benchmarks of Kleene's own checkout are run, from any folder.
     """
     from kleene import benchmarking
-    from kleene.experiments.benched import bench as run_benchmarks
-    from kleene.experiments.benched import check_table_file
+    from kleene.benched import bench as run_benchmarks
+    from kleene.benched import check_table_file
     from kleene.pictures.figures import check_picture
 
     if plot is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kleene import kinds
-from kleene.errors import CompileError, InputError
+from kleene.errors import CompileError, InputError, typed_option
 from kleene.kinds import Kind
 
 
@@ -43,10 +43,14 @@ def compile(program: Any, **options: Any) -> Any:
     return kind.compiler(program, **options)
 
 
-def check_options(kind: Kind, given: Mapping[str, Any], *, name: str, also: Sequence[str] = ()) -> None:
-    """Refuse an option that the kind of `name` does not have."""
+def check_options(kind: Kind, options: Mapping[str, Any], *, name: str, also: Sequence[str] = ()) -> None:
+    """Refuse an option that the kind of `name` does not have.
+
+    One that is None was not given, as a command passes all of its own: the error then names only options among them.
+    """
     known = (*also, *kind.options)
-    for key in given:
-        if key not in known:
-            there = ", ".join(f"--{option.replace('_', '-')}" for option in known)
-            raise InputError(f"--{key.replace('_', '-')} has no meaning for {name!r}; there are {there}")
+    unfit = next((key for key, value in options.items() if value is not None and key not in known), None)
+    if unfit is not None:
+        all_its_own = None in options.values()
+        there = ", ".join(typed_option(key) for key in known if key in options or not all_its_own)
+        raise InputError(f"{typed_option(unfit)} has no meaning for {name!r}; there are {there or 'none'}")

@@ -8,12 +8,13 @@ from typing import Any
 
 from kleene import kinds, naming
 from kleene.compiling import check_options, compile
-from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError
+from kleene.errors import HaltError, InputError, OutgrownError, RunError, UndefinedAttentionError, typed_option
 from kleene.kinds import RASP, TRANSFORMERS
 from kleene.programs.alta.inputs import declared, some_inputs
 from kleene.programs.alta.program import Program
 from kleene.traces import Trace
 from kleene.traces.markup import html_facts
+from kleene.traces.values import exact, is_same
 
 REFERENCE = "reference"
 MANY = 0.1  # the share of inputs that do not run from which a report warns
@@ -175,8 +176,8 @@ def check_named(
         raise InputError(f"{name!r} is a network, and there is no program to check it against; name a program")
     if reference is not None and kind not in (TRANSFORMERS, RASP):
         raise InputError(f"--reference is for one transformer program; {name!r} is of another kind")
+    check_options(kind, options or {}, also=kind.adoption, name=name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
-    check_options(kind, given, also=kind.adoption, name=name)
     own = None if reference is None else naming.function_in_file(reference, "--reference")
     in_a_file = name.partition(":")[0].endswith(".py")
     shown = naming.name_of(subject) if in_a_file else name
@@ -196,7 +197,8 @@ def check_all(
     shelved = [(name, entry, kind) for name, entry, kind in naming.shelves() if kind.inputs is not None]
     for key in given:
         if not all(key in kind.options for _, _, kind in shelved if kind.options):
-            raise InputError(f"--{key} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
+            option = typed_option(key)
+            raise InputError(f"{option} has no meaning for some kinds of programs; give it with a PROGRAM, not --all")
     reports = []
     for name, entry, kind in shelved:
         if on_program is not None:
@@ -242,6 +244,19 @@ def _outcome(run_batch: Callable[[Sequence[Any]], Iterable[Trace]], entered: Any
         return next(iter(run_batch([entered])))
     except RunError as error:
         return error
+
+
+def output_difference(
+    found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same
+) -> str | None:
+    """How an output differs from the one that somebody else computed, floats up to rounding.
+
+    Both are made of Python's own types first, so that no class of a user's own says what it is equal to; an InputError
+    for an output that cannot be.
+    """
+    found, expected = exact(found), exact(expected)
+    agree = len(found) == len(expected) and all(map(same, found, expected))
+    return None if agree else f"the output is {found}, but {source} says {expected}"
 
 
 def difference(a: Ended, b: Ended) -> str | None:

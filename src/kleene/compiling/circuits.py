@@ -16,13 +16,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from kleene.compiling.checking import REFERENCE
+from kleene.compiling.checking import REFERENCE, output_difference
 from kleene.machines.nram import NRAM
 from kleene.notation.console import Entry
 from kleene.programs.circuits import Circuit
 from kleene.programs.circuits.blocks import SYMBOLS
 from kleene.programs.circuits.circuit import reference_run
 from kleene.traces import Trace
+from kleene.traces.values import is_answer
 
 CERTAIN = 256.0  # exp(-CERTAIN) is 0 in float32, whose smallest number is about exp(-103)
 
@@ -82,8 +83,6 @@ def judges(circuit: Circuit, entry: Entry | None, reference: Callable[[Any], Any
 
     def expected(memory: list[int], mine: Trace) -> str | None:
         assert reference is not None
-        answer = list(reference(memory))
-        same = answer == mine.output
-        return None if same else f"the memory ends as {mine.output}, but the plain reference says {answer}"
+        return output_difference(mine.output, list(reference(memory)), "the plain reference", is_answer)
 
     return {"independent interpreter": interpreter} | ({} if reference is None else {REFERENCE: expected})

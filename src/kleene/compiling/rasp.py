@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kleene.compiling.alta.compiler import compile_program
-from kleene.compiling.checking import REFERENCE
+from kleene.compiling.checking import REFERENCE, output_difference
 from kleene.errors import InputError
 from kleene.machines.transformer import UniversalTransformer
 from kleene.machines.transformer.unrolled import UnrolledTransformer
 from kleene.notation.console import Entry
 from kleene.programs.rasp.program import RaspProgram
 from kleene.traces import Trace
-from kleene.traces.values import is_same
+from kleene.traces.values import is_answer
 
 
 def compile_rasp(program: RaspProgram, **options: Any) -> UniversalTransformer | UnrolledTransformer:
@@ -53,19 +53,6 @@ def judges(program: RaspProgram, entry: Entry | None, reference: Callable[[Any],
         except Exception as error:
             called = getattr(reference, "__name__", "the reference")
             raise InputError(f"the reference {called}({tokens}) raised {type(error).__name__}: {error}") from error
-        return output_difference(mine.output, answer, "the plain reference", _same_or_equal)
+        return output_difference(mine.output, answer, "the plain reference", is_answer)
 
     return {"RASP": evaluation} | ({} if reference is None else {REFERENCE: plain})
-
-
-def _same_or_equal(found: Any, expected: Any) -> bool:
-    """What a plain reference may say: True is 1 there."""
-    return is_same(found, expected) or found == expected
-
-
-def output_difference(
-    found: list, expected: list, source: str, same: Callable[[Any, Any], bool] = is_same
-) -> str | None:
-    """How an output differs from the expected one, floats up to rounding."""
-    agree = len(found) == len(expected) and all(map(same, found, expected))
-    return None if agree else f"the output is {found}, but {source} says {expected}"

@@ -1,6 +1,7 @@
 """What of the published data sets is on this machine: each file compared with its published size and checksum."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,7 @@ def file_state(folder: Path, file: DataFile) -> FileState:
 
 def located(folder: Path, name: str) -> Path:
     """The file in the folder itself, or in one of the folders that it is published in."""
-    return next((p for p in sorted(folder.glob(f"*/{name}")) if not (folder / name).exists()), folder / name)
+    return next((p for p in sorted(folder.glob(f"*/{name}")) if not os.path.exists(folder / name)), folder / name)
 
 
 def digest_of(path: Path, kind: str) -> str:

@@ -4,8 +4,9 @@ An exercise is a folder with a text file and a reference function, on the shelf 
 
     exercise.md + reference.py ─ find ─▶ Exercise      exercise.py, finding.py
     Exercise ─ start ─▶ a file for the student         finding.py
-    file ─ grade ─▶ Grade                              grade.py starts worker.py, a process with limits, where
-                                                       loading.py, cases.py, marking.py and grading.py do the work
+    file ─ grade ─▶ Grade                              grading.py starts a process with limits for the file, in which
+                                                       solving.py runs it, and one for the reference (cases.py);
+                                                       deciding.py compares their answers
 """
 
 from kleene.exercises.exercise import Exercise as Exercise
@@ -14,4 +15,5 @@ from kleene.exercises.finding import find as find
 from kleene.exercises.finding import shelf as shelf
 from kleene.exercises.finding import start as start
 from kleene.exercises.grade import Grade as Grade
-from kleene.exercises.grade import grade as grade
+from kleene.exercises.grading import grade as grade
+from kleene.exercises.grading import grade_each as grade_each

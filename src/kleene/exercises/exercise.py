@@ -28,7 +28,7 @@ student who passed how large the solution of whoever wrote the exercise is.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from kleene.errors import InputError, did_you_mean
@@ -48,24 +48,40 @@ NUMBERS = {"longest": 8, "exhaustive": 4, "samples": 100, "seconds": 60}
 OPTIONAL = ("define", "alphabet", "causal", "ours", *NUMBERS)
 
 
-@dataclass(frozen=True)
-class Exercise:
+@dataclass(frozen=True, kw_only=True)
+class Requirement:
+    """What a solution has to be: all of an exercise that the process which runs the solution is told."""
+
+    kind: str
+    define: str = ""  # the name that a Python file has to define
+    alphabet: tuple = ()
+    causal: bool = False
+    longest: int = NUMBERS["longest"]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether inputs are words of symbols rather than lists of tokens."""
+        return self.kind in WORDS
+
+    @property
+    def required(self) -> dict:
+        """These facts alone."""
+        return {one.name: getattr(self, one.name) for one in fields(Requirement)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise(Requirement):
     """What is asked, the student's stub, the hints, and how large the inputs are that a solution is tried on."""
 
     name: str
     folder: Path
     title: str
-    kind: str
     level: str
     learns: str
     statement: str
     stub: str
     ending: str  # of the stub's file
     hints: tuple[str, ...]
-    define: str = ""  # the name that a Python file has to define
-    alphabet: tuple = ()
-    causal: bool = False
-    longest: int = NUMBERS["longest"]
     exhaustive: int = NUMBERS["exhaustive"]
     samples: int = NUMBERS["samples"]
     seconds: int = NUMBERS["seconds"]  # that grading may take
@@ -75,11 +91,6 @@ class Exercise:
     def reference(self) -> Path:
         """The file with the reference function."""
         return self.folder / REFERENCE
-
-    @property
-    def has_words(self) -> bool:
-        """Whether inputs are words of symbols rather than lists of tokens."""
-        return self.kind in WORDS
 
     def as_json(self) -> dict:
         """The row of a list."""

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from kleene.errors import InputError, did_you_mean
 from kleene.exercises.exercise import COMMENTS, KINDS, LEVELS, TEXT, Exercise
-from kleene.files import MOST_TEXT, read_bytes, write_atomically
+from kleene.files import write_atomically
 
 SHELF = Path(__file__).parent / "shelf"
 NAMED = re.compile(r"\bexercise:\s*(\S.*?)\s*(?:\"\"\"|'''|-->)?\s*$")
-TOP = 5  # lines of a student's file in which the exercise may be named
+TOP, MOST = 5, 10_000  # lines and bytes of a student's file in which the exercise may be named
 
 
 @cache
@@ -58,7 +58,11 @@ def exercise_of(file: str | os.PathLike) -> Exercise:
     given = os.fspath(file)
     if not os.path.isfile(given):
         raise InputError(f"there is no file {given!r}; `kleene exercise start NAME` writes one to begin with")
-    lines = read_bytes(given, MOST_TEXT).decode("utf-8", "replace").splitlines()[:TOP]
+    try:
+        with open(given, "rb") as text:
+            lines = text.read(MOST).decode("utf-8", "replace").splitlines()[:TOP]
+    except OSError as error:
+        raise InputError(f"{given!r} cannot be read: {error.strerror}") from None
     found = next((match[1] for line in lines if (match := NAMED.search(line))), None)
     if found is None:
         mark = COMMENTS.get(Path(given).suffix, "#")

@@ -1,129 +1,80 @@
-"""Grade a solution: right as a program on all inputs, and its network equal to it; or the smallest counterexample."""
+"""Grade files: each is run in a process of its own, and so is the reference file of its exercise."""
 
-import shlex
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from kleene import kinds
-from kleene.compiling import compile
-from kleene.compiling.checking import Ended, difference
-from kleene.errors import CompileError, InputError, ProgramError, RunError
-from kleene.exercises.cases import Cases, cases_of, shown, shrunk
-from kleene.exercises.exercise import Exercise
-from kleene.exercises.grade import Grade, WrongRun
-from kleene.exercises.loading import Solution, solution_in
-from kleene.exercises.marking import MARKINGS, Marking, same
-from kleene.exercises.stepping import step_lines
-from kleene.kinds import Kind
+from kleene.confining.process import GRACE, Confined
+from kleene.errors import InputError
+from kleene.exercises.cases import Cases, Reference, cases_from
+from kleene.exercises.deciding import Ask, Decision, asked_here
+from kleene.exercises.finding import SHELF, exercise_of, find
+from kleene.exercises.grade import Grade
 
-FIGURES = ("heads", "hidden_units", "residual_dims", "registers", "modules", "parameters")
-Run = Ended | InputError  # how the run on one input ended
+Known = dict[str, Cases]  # of the exercises whose reference file was run already, by their folders
 
 
-def graded(
-    file: str, exercise: Exercise, *, width: int = 100, on_phase: Callable[[str], None] = lambda phase: None
+def grade(
+    file: str | os.PathLike,
+    exercise: str | os.PathLike | None = None,
+    *,
+    seconds: float | None = None,
+    memory_gib: float = 4.0,
+    grace: float = GRACE,
+    width: int = 100,
 ) -> Grade:
-    """The grade of the program in a file, which is run in this process. `on_phase` is told what is done next."""
-    started = time.perf_counter()
-    on_phase("the reference file of the exercise was read")
-    cases = cases_of(exercise)
-    on_phase("your file was read")
-    solution = solution_in(file, exercise)
-    program = solution.program
-    kind, marking = kinds.of(program), MARKINGS[exercise.kind]
-    on_phase("the right answers were computed")
-    tried = cases.all
-    expected = [_expected(cases, marking, entered) for entered in tried]
-    on_phase("your program ran")
-    runs = _runs(program, marking, tried)
-    wrong = [at for at, run in enumerate(runs) if not _is_right(run, expected[at], marking)]
-    found = partial(_grade, file, exercise, cases, started)
-    if wrong:
-        fails = lambda one: not _is_right(*_one(program, marking, cases, one), marking)  # noqa: E731
-        smallest = shrunk(cases, tried[wrong[0]], fails)
-        shown_run = _shown_run(solution, kind, marking, cases, smallest, width)
-        return found(wrong=len(wrong) if len(runs) == len(tried) else None, counterexample=shown_run)
-    on_phase("your program was compiled, and its network ran")
-    try:
-        network = compile(program)
-        by_network = _runs(network, marking, tried)
-    except (CompileError, ProgramError) as error:
-        return found(problem=f"the program is right, and cannot be compiled: {error}")
-    apart = next((at for at, run in enumerate(by_network) if _apart(runs[at], run)), None)
-    if apart is not None:
-        why = _apart(runs[apart], by_network[apart])
-        return found(problem=f"the program is right, and its network differs on {shown(tried[apart])}: {why}")
-    sizes = {key: value for key, value in kind.sizes(network).items() if key in FIGURES}
-    return found(figures=marking.figures(program, runs) | sizes, ours=dict(exercise.ours))
+    """The grade of a student's file: for the exercise that it names, or for the one that is given.
 
-
-def _grade(file: str, exercise: Exercise, cases: Cases, started: float, **outcome: Any) -> Grade:
-    passed = not (outcome.get("counterexample") or outcome.get("problem"))
-    seconds = round(time.perf_counter() - started, 2)
-    return Grade(exercise.name, file, passed, len(cases.all), str(cases), seconds=seconds, **outcome)
-
-
-def _expected(cases: Cases, marking: Marking, entered: Any) -> Any:
-    answer = cases.answer(entered)
-    try:
-        return marking.expected(answer)
-    except TypeError:
-        raise InputError(
-            f"the exercise {cases.exercise.name!r} is wrong, not your solution: its reference function returned "
-            f"{answer!r} on {shown(entered)}, which is no answer of a {cases.exercise.kind}"
-        ) from None
-
-
-def _runs(runner: Any, marking: Marking, inputs: Sequence[Any]) -> list[Run]:
-    """How the run on each input ended: all at once, or if that fails one by one up to the first error.
-
-    Runs that do not halt take long, so those after the first are not tried.
+    The file is run as Python, in a process that ends after `seconds`, is killed `grace` seconds later, and holds at
+    most `memory_gib`. A file that cannot be graded is an InputError.
     """
-    given = [list(entered) if isinstance(entered, tuple) else entered for entered in inputs]
-    try:
-        return list(runner.run_batch(given, **marking.limits))
-    except (RunError, InputError):
-        found: list[Run] = []
-        for entered in given:
-            try:
-                found += runner.run_batch([entered], **marking.limits)
-            except (RunError, InputError) as error:
-                return [*found, error]
-        return found
+    limits = {"memory_gib": memory_gib, "grace": grace}
+    return _graded(os.fspath(file), exercise, {}, seconds=seconds, width=width, limits=limits)
 
 
-def _one(program: Any, marking: Marking, cases: Cases, entered: Any) -> tuple[Run, Any]:
-    return _runs(program, marking, [entered])[0], _expected(cases, marking, entered)
+def grade_each(
+    files: Iterable[str | os.PathLike], exercise: str | os.PathLike | None = None, *, seconds: float | None = None
+) -> Iterator[Grade | Exception]:
+    """The grade of each file, or the error because of which it has none."""
+    known: Known = {}
+    for file in files:
+        try:
+            yield _graded(os.fspath(file), exercise, known, seconds=seconds)
+        except Exception as error:
+            yield error
 
 
-def _is_right(run: Run, expected: Any, marking: Marking) -> bool:
-    return not isinstance(run, (RunError, InputError)) and same(marking.answer(run, expected), expected)
+def _graded(
+    file: str,
+    exercise: str | os.PathLike | None,
+    known: Known,
+    *,
+    seconds: float | None,
+    width: int = 100,
+    limits: dict[str, Any] | None = None,
+) -> Grade:
+    if not os.path.isfile(file):
+        raise InputError(f"there is no file {file!r}; `kleene exercise start NAME` writes one to begin with")
+    meant = exercise_of(file) if exercise is None else find(exercise)
+    limits = {"seconds": float(meant.seconds if seconds is None else seconds)} | (limits or {})
+    with ExitStack() as stack:
 
+        @cache
+        def reference() -> Ask:
+            """A reference file of the shelf is run in this process; one of somebody's own, whoever that is, is not."""
+            if meant.folder.parent == SHELF:
+                return asked_here(Reference(meant))
+            given = {"folder": folder, "name": meant.name}
+            made = Confined("kleene.exercises.cases:Reference.of", given, str(meant.reference), **limits)
+            return stack.enter_context(made).ask
 
-def _apart(mine: Run, theirs: Run) -> str | None:
-    if isinstance(mine, InputError) or isinstance(theirs, InputError):
-        return str(theirs)
-    return difference(mine, theirs)
-
-
-def _shown_run(solution: Solution, kind: Kind, marking: Marking, cases: Cases, entered: Any, width: int) -> WrongRun:
-    run, expected = _one(solution.program, marking, cases, entered)
-    stopped = isinstance(run, (RunError, InputError))
-    got = f"an error: {run}" if stopped else marking.told(marking.answer(run, expected))
-    lines = tuple(step_lines(solution.program, kind, marking, entered, width))
-    again = "" if stopped else _command(cases.exercise, solution, entered)
-    return WrongRun(shown(entered), marking.told(expected), got, lines, again)
-
-
-def _command(exercise: Exercise, solution: Solution, entered: Any) -> str:
-    """The command that shows the same run as a page; none where a regular expression lacks a letter of the word."""
-    if solution.name.startswith("dfa:") and not {*entered} <= {*solution.name[4:]}:
-        return ""
-    words = [entered] if isinstance(entered, str) else [" ".join(map(str, entered))]
-    own = []
-    if exercise.kind == "RASP program":
-        own = ["--vocab", ",".join(map(str, exercise.alphabet)), "--max-length", str(exercise.longest)]
-        own += ["--causal"] if exercise.causal else []
-    return shlex.join(["kleene", "watch", solution.name, *words, *own])
+        folder, given = os.path.abspath(meant.folder), {"file": os.path.abspath(file), "required": meant.required}
+        solution = stack.enter_context(Confined("kleene.exercises.solving:Solver.of", given, file, **limits))
+        if folder not in known:
+            known[folder] = cases_from(reference()("cases", doing="the right answers were computed"), meant)
+        ask = lambda *asked, doing: reference()(*asked, doing=doing)  # noqa: E731
+        found = Decision(file, meant, known[folder], ask, solution.ask, width).grade()
+    return replace(found, printed=solution.printed)

@@ -7,40 +7,38 @@ from typing import Any, NamedTuple
 
 from kleene import kinds, naming
 from kleene.errors import InputError, KleeneError, ProgramError
-from kleene.exercises.exercise import Exercise
+from kleene.exercises.exercise import Requirement
 from kleene.exercises.marking import MARKINGS, Marking
 from kleene.programs.automata import DFA
 
 
 class Solution(NamedTuple):
-    """A student's program, and what the command line calls it."""
+    """A student's program, and the regular expression that the student gave in its place, if so."""
 
     program: Any
-    name: str
+    regex: str | None
 
 
-def solution_in(file: str, exercise: Exercise) -> Solution:
+def solution_in(file: str, exercise: Requirement) -> Solution:
     """The program that the file holds, of the exercise's kind. A Python file is run."""
     marking = MARKINGS[exercise.kind]
     ending = Path(file).suffix
     if ending in marking.endings:
-        name = marking.endings[ending] + file
-        found = naming.find(name).subject
+        found = naming.find(marking.endings[ending] + file).subject
     elif ending == ".py":
         found = _defined(file, exercise, marking)
-        name = f"dfa:{found}" if _is_regex(found, exercise) else f"{file}:{exercise.define or 'program'}"
     else:
         endings = " or ".join([".py", *marking.endings])
         raise InputError(f"{file!r} ends in {ending or 'nothing'!r}; the exercise takes a file that ends in {endings}")
-    return Solution(_of_kind(found, file, exercise, marking), name)
+    return Solution(_of_kind(found, file, exercise, marking), found if _is_regex(found, exercise) else None)
 
 
-def _is_regex(found: Any, exercise: Exercise) -> bool:
+def _is_regex(found: Any, exercise: Requirement) -> bool:
     letters = all(len(symbol) == 1 for symbol in exercise.alphabet if exercise.has_words)
     return exercise.kind == "automaton" and isinstance(found, str) and letters
 
 
-def _defined(file: str, exercise: Exercise, marking: Marking) -> Any:
+def _defined(file: str, exercise: Requirement, marking: Marking) -> Any:
     """What a Python file has under the name that is asked for, called where it is a function."""
     name = exercise.define or "program"
     try:
@@ -74,7 +72,7 @@ def _place(error: BaseException, file: str) -> str:
     return f" (line {lines[-1]} of {file})" if lines else ""
 
 
-def _of_kind(found: Any, file: str, exercise: Exercise, marking: Marking) -> Any:
+def _of_kind(found: Any, file: str, exercise: Requirement, marking: Marking) -> Any:
     """What was found as a program of the exercise's kind, or an error that names both kinds."""
     if _is_regex(found, exercise):
         try:

@@ -1,37 +1,36 @@
 """How each kind of program is marked: what a file has to define, what counts as its answer, which figures it gets."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kleene.exercises.cases import shown
+
+def shown(entered: Iterable) -> str:
+    """An input or an answer as a person types it.
+
+    >>> shown("aba"), shown((1, 0)), shown("")
+    ('aba', '1 0', '(the empty word)')
+    """
+    told = entered if isinstance(entered, str) else " ".join(map(str, entered))
+    return told or "(the empty word)"
 
 
 @dataclass(frozen=True)
 class Marking:
-    """What grading needs to know of a kind of program. The defaults are those of programs that map lists to lists."""
+    """What grading needs to know of a kind of program. The defaults are those of programs that map lists to lists.
+
+    An answer is what the process that runs a solution sends: plain data, as JSON holds it, with tuples for lists.
+    """
 
     asked: str  # what the student's file has to define
     endings: Mapping[str, str] = field(default_factory=dict)  # of files that are programs, with the prefix of a name
     limits: Mapping[str, Any] = field(default_factory=dict)  # options that end every run
     expected: Callable[[Any], Any] = lambda answer: list(answer)  # what a reference returned -> the right answer
-    answer: Callable[[Any, Any], Any] = lambda trace, expected: list(trace.output)
+    answer: Callable[[Any], Any] = lambda trace: list(trace.output)
+    fits: Callable[[Any], bool] = lambda answer: isinstance(answer, tuple)
+    counted: Callable[[Any, Any], Any] = lambda answer, expected: answer  # the part of an answer that counts
     told: Callable[[Any], str] = shown  # an answer, for a person
     figures: Callable[[Any, Sequence[Any]], dict[str, int]] = lambda program, traces: {}
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two answers are equal, floats up to rounding; as in Python, True is 1.
-
-    >>> same([0.1 + 0.2, "a"], [0.3, "a"]), same([1, 2], [1])
-    (True, False)
-    """
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
-    return one == other
 
 
 def _most_steps(traces: Sequence[Any]) -> int:
@@ -62,10 +61,16 @@ def _verdict(accepted: Any) -> tuple[str, Any]:
     return ("accept" if accepted else "reject"), None
 
 
+def _is_verdict(answer: Any) -> bool:
+    """Whether this is a verdict with a tape, or with none."""
+    is_pair = isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], str)
+    return is_pair and (answer[1] is None or isinstance(answer[1], (str, tuple)))
+
+
 def _told_verdict(answer: tuple[str, Any]) -> str:
     verdict, tape = answer
     verdict = f"still running after {MOST_STEPS:,} steps" if verdict == "running" else verdict
-    left = tape if tape is None or isinstance(tape, str) else " ".join(tape)
+    left = tape if tape is None or isinstance(tape, str) else " ".join(map(str, tape))
     return verdict if left is None else f"{verdict}, with the tape {left or '(blank)'}"
 
 
@@ -80,7 +85,8 @@ MARKINGS = {
         "a regular expression as a string, a kleene.DFA or a kleene.NFA",
         AUTOMATA_FILES,
         expected=bool,
-        answer=lambda trace, expected: bool(trace.output),
+        answer=lambda trace: bool(trace.output),
+        fits=lambda answer: isinstance(answer, bool),
         told=lambda accepted: "accept" if accepted else "reject",
         figures=_states,
     ),
@@ -89,7 +95,9 @@ MARKINGS = {
         {".tm": "tm:", ".jff": "tm:"},
         limits={"max_steps": MOST_STEPS},
         expected=_verdict,
-        answer=lambda trace, expected: (trace.verdict, trace.tape if expected[1] is not None else None),
+        answer=lambda trace: (trace.verdict, trace.tape),
+        fits=_is_verdict,
+        counted=lambda answer, expected: answer if expected[1] is not None else (answer[0], None),
         told=_told_verdict,
         figures=_machine,
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from kleene.errors import HaltError, InputError, RunError
 from kleene.exercises.marking import Marking
-from kleene.kinds import RASP, TRANSFORMERS, Kind
+from kleene.kinds import AUTOMATA, RASP, TRANSFORMERS, Kind
 from kleene.programs.rasp.graph import RaspError, RASPExpr
 from kleene.programs.rasp.selectors import Selector
 from kleene.programs.rasp.wording import bare, bracketed
@@ -59,6 +59,8 @@ def _first_steps(program: Any, kind: Kind) -> Callable[[Any, int], Trace]:
     """A function that runs the program for so many steps, whether it halts or not."""
     if kind is TRANSFORMERS:
         return lambda entered, layers: program.run(entered, max_layers=layers)
+    if kind is AUTOMATA:  # one step for each symbol
+        return lambda entered, steps: program.run(entered[:steps])
     return program.run
 
 

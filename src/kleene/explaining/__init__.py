@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kleene.explaining.words.pairwise import interdependence_batch as interdependence_batch
     from kleene.explaining.words.sharing import Sharing as Sharing
 
-# Each name is imported on first use: words need jax, programs need the tracer, and neither needs the other.
+# Each name is imported on first use: words need jax, programs need the ALTA language, and neither needs the other.
 _LATE = {
     "anatomy": "kleene.explaining.programs",
     "compare_with_program": "kleene.explaining.networks.compared",

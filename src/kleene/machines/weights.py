@@ -286,15 +286,31 @@ def _named_statics(cls: type) -> Callable[[Header, Axes], Mapping[str, Any]]:
 def plain(value: Any) -> Any:
     """The value as plain JSON data: dataclasses as objects, tuples as lists; refuses what JSON cannot hold.
 
-    A field that says it is `sparse` is left out where it has its default, so that files stay as they were before it.
+    A field that says it is `sparse` is left out where it has its default, so that files stay as they were before it. A
+    named tuple or a token of a user's own class is refused, because it would come back as something else.
     """
+    found = _plain(value)
+    if is_dataclass(value) and not _comes_back(value, found):
+        kind = type(value).__name__
+        raise InputError(f"the {kind} cannot be saved: a value in it, such as a token of an own class, would be lost")
+    return found
+
+
+def _comes_back(value: Any, found: Any) -> bool:
+    try:
+        return typed(type(value), found, type(value).__name__) == value
+    except ValueError:
+        return False
+
+
+def _plain(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
-    if isinstance(value, tuple):
-        return [plain(item) for item in value]
+    if type(value) is tuple:
+        return [_plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
         kept = [f for f in fields(value) if not (f.metadata.get("sparse") and getattr(value, f.name) == f.default)]
-        return {f.name: plain(getattr(value, f.name)) for f in kept}
+        return {f.name: _plain(getattr(value, f.name)) for f in kept}
     raise InputError(f"{value!r} cannot be saved: only numbers, strings, tuples and dataclasses of them can")
 
 

@@ -1,21 +1,22 @@
 """Cells: one setting with one seed each, named by a digest of everything that decides the result.
 
-The digest covers the lesson as it will be taught (its facts: a default that is written out makes no difference), the
-code of the lesson (a user's own file with the modules beside it, and the rooms of Kleene that teaching runs through)
-and the data that a setting names. It leaves out where and with which other cells it is run.
+The digest covers the lesson as it will be taught (its facts: a default that is written out makes no difference), its
+version, a user's own file with the modules beside it, and the data that a setting names. It leaves out where and with
+which other cells it is run, and the source of Kleene: a version is raised by hand when the same settings come to mean
+something else.
 """
 
 import ast
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kleene import __version__
-from kleene.errors import InputError
+from kleene.errors import InputError, KleeneError
 from kleene.files import MOST_TEXT, read_bytes
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import hint_kinds, lesson, with_policies
@@ -23,8 +24,9 @@ from kleene.teaching.plan import Plan
 
 # Settings that are not options of a lesson.
 RUN = ("task", "machine", "hints", "density", "strength", "seed", "iterations", "test_every")
-DECIDING = ("machines", "notation", "programs", "tasks", "teaching", "traces")  # rooms whose code decides a result
-EXPERIMENTS = (*DECIDING, "compiling", "experiments", "explaining")
+# Raise one when the same settings teach, or an experiment measures, something else; `Lesson.version` where one lesson
+# changes. Finished cells of the version before are then run anew.
+VERSIONS = {"teach": 1, "reproduce": 1}
 DIGITS = 16
 
 
@@ -73,16 +75,16 @@ def teaching_cell(settings: Mapping[str, Any]) -> Cell:
         "test_every": plan.test_every,
         "seed": plan.seeds[0],
     }
-    program = _digest([_lesson_identity(complete, facts["lesson"]), plan.iterations, plan.test_every])
+    version = [VERSIONS["teach"], getattr(taught, "version", 1)]
+    program = _digest([_lesson_identity(complete, facts["lesson"]), version, plan.iterations, plan.test_every])
     return Cell(_digest([program, kind, _hint_code(complete["hints"]), chosen, plan.seeds[0]]), complete, program)
 
 
 def cells_of(verb: str, settings: Iterable[Mapping[str, Any]]) -> list[Cell]:
     """The cells of all these settings in their order, each once. Files that were read before are read anew."""
-    for cached in (_lesson, _file_code, package_code):
+    for cached in (_lesson, _file_code):
         cached.cache_clear()
-    make = {"teach": teaching_cell, "reproduce": experiment_cell}[verb]
-    return list({cell.name: cell for cell in map(make, settings)}.values())
+    return list({cell.name: cell for cell in map(MAKE[verb], settings)}.values())
 
 
 def cells_of_plan(plan: Plan) -> list[Cell]:
@@ -100,9 +102,31 @@ def cells_of_plan(plan: Plan) -> list[Cell]:
 def experiment_cell(settings: Mapping[str, Any]) -> Cell:
     """The cell of one experiment of `kleene reproduce`."""
     model = settings.get("model")
-    identity = [dict(sorted(settings.items())), _file_digest(model) if model else "", package_code(EXPERIMENTS)]
+    identity = [dict(sorted(settings.items())), _file_digest(model) if model else "", VERSIONS["reproduce"]]
     name = _digest(["reproduce", identity])
     return Cell(name, dict(settings), name, verb="reproduce")
+
+
+MAKE = {"teach": teaching_cell, "reproduce": experiment_cell}
+
+
+def name_today(row: Mapping[str, Any]) -> str:
+    """The name of a finished cell whose row has the name that earlier versions of Kleene gave it.
+
+    They made the source of Kleene part of a name. A cell with files of the user's keeps its old name, because the row
+    does not say what was in them; so does one that cannot be made any more.
+    """
+    settings = row.get("settings")
+    if not isinstance(settings, Mapping) or any(map(_names_a_file, settings.values())):
+        return row["cell"]
+    try:
+        return MAKE["reproduce" if "experiment" in settings else "teach"](settings).name
+    except (KleeneError, KeyError, TypeError, ValueError):
+        return row["cell"]
+
+
+def _names_a_file(value: Any) -> bool:
+    return isinstance(value, str) and (_own_file(value) is not None or os.path.isfile(value.partition(":")[2] or value))
 
 
 def lesson_of(settings: Mapping[str, Any], kinds: tuple[str, ...] = ()) -> Lesson:
@@ -150,13 +174,12 @@ def _lesson_identity(settings: Mapping[str, Any], facts: Mapping[str, Any]) -> d
         "options": options if own or task.partition(":")[1] else {},
         "subject": [task.rpartition(":")[2], _file_code(own)] if own else _subject(task),
         "machine": settings.get("machine") or "",
-        "code": package_code(DECIDING),
     }
 
 
 def _subject(task: str) -> list[str]:
     prefix, colon, rest = task.partition(":")
-    return [prefix, _file_digest(rest)] if colon and Path(rest).is_file() else [task]
+    return [prefix, _file_digest(rest)] if colon and os.path.isfile(rest) else [task]
 
 
 def _own_file(text: Any) -> str | None:
@@ -212,14 +235,6 @@ def _files_of(folder: Path, name: str) -> set[Path]:
 
 def _file_digest(path: Any) -> str:
     return hashlib.sha256(read_bytes(path)).hexdigest()
-
-
-@functools.cache
-def package_code(rooms: tuple[str, ...]) -> str:
-    """The version of Kleene with the digest of the source of these rooms, so that a changed checkout is another."""
-    root = Path(__file__).parents[1]
-    files = [file for room in rooms for file in sorted((root / room).rglob("*.py"))]
-    return f"{__version__} {_digest([[str(f.relative_to(root)), _file_digest(f)] for f in files])}"
 
 
 def _digest(content: Any) -> str:

@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from kleene.errors import ModelFileError
+from kleene.files import parsed_json
 from kleene.sweeping.store import not_written
 
 BEAT = 3.0  # seconds between renewals of a worker's file
@@ -119,7 +121,7 @@ class Heart:
         file = self.store / "workers" / f"{name}.json"
         try:
             age = self.file.stat().st_mtime - file.stat().st_mtime
-            said = json.loads(file.read_bytes())
+            said = _said(file)
         except (OSError, ValueError):
             return name == self.name
         return age <= self.expires and _may_live(said)
@@ -135,6 +137,9 @@ class Heart:
                 holder = os.readlink(self._link(cell, number + 1))
             except FileNotFoundError:
                 return number, holder
+            except OSError as error:  # a copy of the store that has no links
+                link = str(self._link(cell, number + 1))
+                raise ModelFileError(f"{link!r} is no claim ({error.strerror}); remove it if no sweep runs") from None
             number += 1
 
 
@@ -150,7 +155,7 @@ def remove_dead(store: Path) -> None:
     """Remove the files of workers that were killed on this machine, and what they left half written."""
     for file in (store / "workers").glob("*.json"):
         with suppress(OSError, ValueError):
-            if not _may_live(json.loads(file.read_bytes())):
+            if not _may_live(_said(file)):
                 file.unlink()
                 file.with_suffix(".part").unlink(missing_ok=True)
 
@@ -168,10 +173,21 @@ def living(store: Path, expires: float = EXPIRES) -> dict[str, dict[str, Any]]:
     found = {}
     for file in sorted((store / "workers").glob("*.json")):
         with suppress(OSError, ValueError):
-            said = json.loads(file.read_bytes())
+            said = _said(file)
             if time.time() - file.stat().st_mtime <= expires and _may_live(said):
                 found[file.stem] = said["facts"]
     return found
+
+
+def _said(file: Path) -> dict[str, Any]:
+    """What a worker's file says; an OSError or a ValueError where nothing of a worker can be read."""
+    if not file.is_file():  # a pipe would be waited for
+        raise ValueError("it is no file")
+    said = parsed_json(file.read_bytes())
+    facts = said.get("facts") if isinstance(said, dict) else None
+    if not isinstance(facts, dict) or not all(isinstance(facts.get(n, 0), int | float) for n in ("cells", "done")):
+        raise ValueError("it is not a worker's")
+    return said
 
 
 def _may_live(said: dict[str, Any]) -> bool:

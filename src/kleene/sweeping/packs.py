@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import KleeneError
-from kleene.files import MOST_TEXT, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, parsed_json, read_bytes, write_atomically
 from kleene.sweeping.cells import DIGITS, Cell, kind_of, lesson_of
 from kleene.sweeping.store import CellStore
 from kleene.teaching.plan import Plan, Progress
@@ -100,7 +100,7 @@ def recorded(store: CellStore, cells: Sequence[Cell]) -> tuple[list[Pack], list[
     open_cells, found = {cell.name: cell for cell in cells}, []
     for file in sorted((store.path / "packs").glob("*.json"), key=lambda file: _begun(store, file)):
         try:
-            names = json.loads(read_bytes(file, MOST_TEXT))
+            names = _names(file)
         except ValueError:
             continue
         if names and all(name in open_cells for name in names):
@@ -108,11 +108,19 @@ def recorded(store: CellStore, cells: Sequence[Cell]) -> tuple[list[Pack], list[
     return found, list(open_cells.values())
 
 
+def _names(file: Path) -> list[str]:
+    """The cells of a pack as its file lists them; a ValueError where it lists none."""
+    names = parsed_json(read_bytes(file, MOST_TEXT))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        raise ValueError("it does not list cells")
+    return names
+
+
 def remove_checkpoints(store: CellStore, done: Collection[str]) -> None:
     """Remove the checkpoints of packs whose cells are all done: what a worker left that was killed as it finished."""
     for file in (store.path / "checkpoints").glob("*.safetensors"):
         with suppress(KleeneError, ValueError):
-            names = json.loads(read_bytes(store.path / "packs" / f"{file.stem}.json", MOST_TEXT))
+            names = _names(store.path / "packs" / f"{file.stem}.json")
             if all(name in done for name in names):
                 file.unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ import math
 import os
 import secrets
 import socket
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,10 +20,11 @@ from typing import Any
 
 from kleene import __version__
 from kleene.errors import ModelFileError
-from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, read_bytes, write_atomically
+from kleene.files import MOST_TEXT, TEMPORARY, encoded, make_folder, parsed_json, read_bytes, write_atomically
 
 FORMAT = "kleene.sweep/"
-VERSION = 1
+VERSION = 2
+OLD_NAMES = 1  # the last version in which the source of Kleene was part of a cell's name
 FOLDERS = ("rows", "failures", "claims", "workers", "packs", "checkpoints")
 BEFORE, AFTER = b'{"checksum": "', b'", '  # around the 64 digits at the beginning of a line
 WRITTEN = 0.05  # seconds within which a line that is being written is whole
@@ -45,7 +47,10 @@ def row_of(line: bytes) -> Row | None:
     rest = line[start + len(AFTER) :].rstrip(b"\n")
     if line[:start] + AFTER != line[: start + len(AFTER)] or not line.startswith(BEFORE + _sha256(rest)):
         return None
-    return json.loads(b"{" + rest)
+    try:
+        return parsed_json(b"{" + rest)
+    except ValueError:
+        return None
 
 
 def _sha256(data: bytes) -> bytes:
@@ -77,9 +82,7 @@ class Lines:
         """All whole rows, after reading what was appended since the last time."""
         for path in sorted(self.folder.glob("*.jsonl")):
             offset, number = self._read.get(path.name, (0, 0))
-            with open(path, "rb") as file:
-                file.seek(offset)
-                whole = file.read().rpartition(b"\n")
+            whole = _read_from(path, offset).rpartition(b"\n")
             for line in whole[0].split(b"\n") if whole[1] else ():
                 number += 1
                 self._take(path, number, line)
@@ -97,13 +100,26 @@ class Lines:
             self.rows.append(row)
 
 
+def _read_from(path: Path, offset: int) -> bytes:
+    """What a file holds from there on. Anything else in its place is refused: its cells would be run again."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                file.seek(offset)
+                return file.read()
+    except OSError as error:
+        raise ModelFileError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    raise ModelFileError(f"{str(path)!r} is a pipe or a device, and no file with rows")
+
+
 class CellStore:
     """The folder of a sweep. It is made where there is none; `must_exist` refuses that, and writes nothing."""
 
     def __init__(self, path: Any, *, must_exist: bool = False) -> None:
         self.path = Path(path).resolve()
+        self.version = VERSION
         if is_store(self.path):
-            _check_version(self.path)
+            self.version = _checked_version(self.path)
             for name in () if must_exist else FOLDERS:  # a store that is only read may be one that cannot be written
                 make_folder(self.path / name)
         elif must_exist:
@@ -111,6 +127,7 @@ class CellStore:
         else:
             _make(self.path)
         self._rows, self._failures = Lines(self.path / "rows"), Lines(self.path / "failures")
+        self._names: dict[str, str] = {}  # today's names of cells, in a store of an older version
 
     def __repr__(self) -> str:
         return f"<CellStore {str(self.path)!r}: {len(self.rows())} cells>"
@@ -122,8 +139,17 @@ class CellStore:
         """The row of every finished cell by its name; the first, should a cell have two."""
         found: dict[str, Row] = {}
         for row in self._rows.refresh():
-            found.setdefault(row["cell"], row)
+            found.setdefault(self._name(row), row)
         return found
+
+    def _name(self, row: Row) -> str:
+        if self.version > OLD_NAMES:
+            return row["cell"]
+        if row["cell"] not in self._names:
+            from kleene.sweeping.cells import name_today
+
+            self._names[row["cell"]] = name_today(row)
+        return self._names[row["cell"]]
 
     def failures(self) -> dict[str, list[Row]]:
         """The failed attempts at every cell that has some, oldest first."""
@@ -198,7 +224,7 @@ def is_store(path: Any) -> bool:
 
 
 def _make(path: Path) -> None:
-    if path.is_dir() and not all(_is_of_a_store(entry) for entry in path.iterdir()):
+    if os.path.isdir(path) and not all(_is_of_a_store(entry) for entry in path.iterdir()):
         raise ModelFileError(
             f"{str(path)!r} is a folder with other files in it, and a sweep needs a store of its own; name another"
         )
@@ -214,9 +240,9 @@ def _is_of_a_store(entry: Path) -> bool:
     return entry.name in (*FOLDERS, "store.json") or TEMPORARY.fullmatch(entry.name) is not None
 
 
-def _check_version(path: Path) -> None:
+def _checked_version(path: Path) -> int:
     try:
-        content = json.loads(read_bytes(path / "store.json", MOST_TEXT))
+        content = parsed_json(read_bytes(path / "store.json", MOST_TEXT))
         name, version = content["format"], int(content["format"].removeprefix(FORMAT))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise ModelFileError(f"{str(path / 'store.json')!r} does not say that this is the store of a sweep") from None
@@ -227,3 +253,4 @@ def _check_version(path: Path) -> None:
             f"{str(path)!r} was written by a newer Kleene, {content.get('kleene', 'unknown')}: its format is {name!r}, "
             f"and this version reads up to {FORMAT}{VERSION}. Upgrade Kleene, or name another store"
         )
+    return version

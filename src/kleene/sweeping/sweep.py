@@ -14,6 +14,7 @@ from typing import Any
 from kleene import stopping
 from kleene.errors import InputError, KleeneError, UnfinishedError
 from kleene.limits import read_count
+from kleene.reproducing import papers
 from kleene.sweeping import packs as packing
 from kleene.sweeping.cells import Cell, cells_of, cells_of_plan
 from kleene.sweeping.claims import living, remove_claims, remove_dead
@@ -286,6 +287,8 @@ def _planned(
         raise InputError(f"workers is {workers}; give 1 or more")
     if ray and workers > 1:
         raise InputError("--workers is for processes of this machine; with --ray, [resources] say how many packs run")
+    if file.verb == "reproduce":
+        papers()  # refuses before any cell fails where they are not installed
     cells = _part(cells_of(file.verb, file.settings), *_shard(shard))
     if ray:
         workers = ray_slots(_address(ray), file.cpus, file.gpus)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from kleene import stopping
 from kleene.errors import KleeneError, MemoryLimitError, ModelFileError
-from kleene.kinds import late
+from kleene.reproducing import reproduce
 from kleene.sweeping.cells import Cell
 from kleene.sweeping.claims import EXPIRES, Heart
 from kleene.sweeping.packs import Pack, checkpoint_of, measurements, record
@@ -184,7 +184,6 @@ class Worker:
                 raise stopping.Stopped
 
         self.heart.facts = {"pack": cell.name, "cells": 1, "done": 0}
-        reproduce = late("kleene.experiments.reproduce:reproduce")
         found = reproduce(settings.pop("experiment"), folder=folder, watch=watch, **settings)
         return [{"cell": cell.name, "settings": dict(cell.settings), "content": found.content, "runs": 1}]
 

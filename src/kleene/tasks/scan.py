@@ -39,7 +39,7 @@ def load(split: Split = "all", part: Literal["train", "test"] = "train") -> list
 def _file(name: str) -> Path:
     """The file in the data folder itself, or in one of the folders that it is published in."""
     folder = data_folder("scan")
-    return next((p for p in sorted(folder.glob(f"*/{name}")) if not (folder / name).exists()), folder / name)
+    return next((p for p in sorted(folder.glob(f"*/{name}")) if not os.path.exists(folder / name)), folder / name)
 
 
 def read_pairs(path: str | os.PathLike) -> list[Pair]:

@@ -309,7 +309,8 @@ class Lesson:
     """A task, a machine, policies for hints by name, and a criterion; and how the machine is trained.
 
     `iterations`, `seeds` and `strength` (λ) are the defaults of a plan. `config` holds as plain values everything
-    besides settings and seeds that decides the result; a checkpoint must match it.
+    besides settings and seeds that decides the result; a checkpoint must match it. `version` is raised by hand when the
+    same facts come to mean something else: runs of a sweep are then run anew.
     """
 
     task: Task
@@ -330,6 +331,7 @@ class Lesson:
     config: Mapping[str, Any] | None = None
     recipe: Mapping[str, Any] | None = None  # the settings that make this lesson, where it was made by name
     usual_hints: str | None = None  # the kind of hints where nobody says which; by default the first kind
+    version: int = 1
 
     def __post_init__(self) -> None:
         for what in ("batch", "tests", "iterations", "seeds"):

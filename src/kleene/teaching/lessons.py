@@ -4,6 +4,7 @@ The `Maker` that is registered for the subject's class makes the lesson, so a ne
 """
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, singledispatch
@@ -200,7 +201,7 @@ def _in_file(place: str, options: dict[str, Any]) -> Any:
 
 def object_in_file(path: str, name: str) -> Any:
     """The object of that name in a Python file, which is run."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise InputError(f"there is no file {path!r}; give FILE.py:NAME, NAME being a lesson, a task or a circuit")
     found = getattr(naming.module_in(Path(path)), name, None)
     if found is None:

@@ -5,6 +5,7 @@ Opening one never runs code.
 """
 
 import math
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -161,9 +162,9 @@ def stored(path: Any, plan: Plan, progress: Progress, learners: Learner) -> Path
 
 def restored(path: Any, plan: Plan, learners: Learner) -> tuple[Progress, Learner]:
     """The progress and learners in the file; those of the beginning where there is no file yet."""
-    if not Path(path).exists():
+    if not os.path.exists(path):
         return Progress(), learners
-    if not Path(path).is_file():  # reading a device may never end
+    if not os.path.isfile(path):  # reading a device may never end
         raise ModelFileError(f"the checkpoint {str(path)!r} is not a file; name a file, which need not exist yet")
     header, arrays = read_tensors(path, KIND)
     _refuse_other_plan(path, header.get("plan"), plan.facts())

@@ -25,13 +25,19 @@ MOST_TRACE = 1 << 30  # bytes of a file
 def save(trace: RecordedRun, path: Any) -> Path:
     """Save the trace with a checksum and return the path, whose ending chooses between `.json` and `.npz`."""
     path = Path(path)
-    if path.suffix == ".json":
-        return write_atomically(path, sealed_json(as_json(trace)))
-    if path.suffix == ".npz":
-        header = np.frombuffer(json.dumps(_header(trace)).encode(), dtype=np.uint8)
-        arrays = [header, *(trace.data[c.name].astype(c.dtype) for c in trace.channels)]
-        return write_atomically(path, pack(arrays))
+    if path.suffix in (".json", ".npz"):
+        try:
+            return write_atomically(path, sealed_json(as_json(trace)) if path.suffix == ".json" else _packed(trace))
+        except TypeError as error:
+            raise ModelFileError(
+                f"the trace cannot be saved, because a file holds numbers, texts and tuples of them: {error}"
+            ) from None
     raise ModelFileError(f"a trace is saved as .json or .npz, and {path.name!r} is neither")
+
+
+def _packed(trace: RecordedRun) -> bytes:
+    header = np.frombuffer(json.dumps(_header(trace)).encode(), dtype=np.uint8)
+    return pack([header, *(trace.data[c.name].astype(c.dtype) for c in trace.channels)])
 
 
 def load(path: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class WatchPage:
     def save(self, path: Any, *, force: bool = False) -> Path:
         """Write the page and return the path. A file that is no such page is replaced only if you `force` it."""
         target = Path(path)
-        if target.is_file() and not force and not is_page(target):
+        if os.path.isfile(target) and not force and not is_page(target):
             raise InputError(f"{str(target)!r} exists and is no page of kleene watch; give another name with -o")
         return write_atomically(target, self.html)
 

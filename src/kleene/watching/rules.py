@@ -1,7 +1,7 @@
 """Which rules of a program fired at each layer and position, and which lines of its source ran.
 
 The lines come from running the program's own function again on the values of the trace, once for every assignment
-that differs, as building the program does to check its rules.
+that differs.
 """
 
 import inspect
@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from kleene.explaining.programs.anatomy import action_text, condition_text
+from kleene.programs.alta.asking.assignment import LocatedAssignment, lines_of
 from kleene.programs.alta.cases import View
 from kleene.programs.alta.program import Program
+from kleene.programs.alta.source import code_of, is_users_file
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.traces import Trace
 from kleene.users_code import users_code
@@ -94,30 +96,14 @@ def _fired(program: Program, codes: Mapping[str, np.ndarray]) -> list[tuple[int,
     return [tuple(np.flatnonzero(row).tolist()) for row in table]
 
 
-class _Noted(dict):
-    """The `z` of a replay: reads give the values from before, and of every write the line in one file is noted."""
-
-    __slots__ = ("file", "lines")
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename != self.file:
-            frame = frame.f_back
-        self.lines[name] = 0 if frame is None else frame.f_lineno
-
-    def update(self, *given: Any, **named: Any) -> None:
-        for name, value in dict(*given, **named).items():
-            self[name] = value
-
-
 class Replayed:
     """Runs a program's function on single assignments and notes the lines that ran in its file."""
 
     def __init__(self, program: Program):
         self.program = program
-        code = getattr(program.mlp, "__code__", None)
-        self.function: Callable[[Any], Any] | None = program.mlp if code is not None and callable(program.mlp) else None
-        self.file = "" if code is None else code.co_filename
+        code = code_of(program.mlp) if callable(program.mlp) else None
+        self.file = code.co_filename if code is not None and is_users_file(code.co_filename) else ""
+        self.function: Callable[[Any], Any] | None = program.mlp if self.file and callable(program.mlp) else None
         self._codes: set[CodeType] = set()
 
     def of(self, codes: Mapping[str, int]) -> tuple[tuple[int, ...], tuple[tuple[str, int], ...]]:
@@ -125,8 +111,8 @@ class Replayed:
         if self.function is None or not linecache.getlines(self.file):
             return (), ()
         # A head that read nothing has any value: the run has shown that the function does not look at it.
-        z = _Noted({n: v.domain[max(codes[n], 0)] for n, v in self.program.domains.items()})
-        z.file, z.lines = self.file, {}
+        domains = {name: variable.domain for name, variable in self.program.domains.items()}
+        z = LocatedAssignment(domains, {name: domains[name][max(codes[name], 0)] for name in domains}, self.file)
         ran: set[int] = set()
 
         def note(frame: FrameType, event: str, _: Any) -> Any:
@@ -145,7 +131,7 @@ class Replayed:
                 self.function(z)
             finally:
                 sys.settrace(before)
-        return tuple(sorted(ran)), tuple(z.lines.items())
+        return tuple(sorted(ran)), tuple(lines_of(z).items())
 
     def blocks(self) -> list[dict[str, Any]]:
         """The source of every function that ran, in the order of the file: the first line's number, and the lines."""

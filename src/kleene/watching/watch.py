@@ -78,9 +78,11 @@ def watch_found(
     input = _some_input(found, name, inputs) if _is_empty(input) else input
     read = read_edits(edits, name, found, found.subject, running)
     given |= {"edits": read} if read else {}
-    outcomes = [] if compiled else [_ran(found, name, input, **(running | {"edits": read} if both else given))]
+    there = dict.fromkeys(options)  # None for what was not given, so that errors know which options there are
+    own = running | {"edits": read} if both else given
+    outcomes = [] if compiled else [_ran(found, name, input, **there | own)]
     if compiled or both:
-        outcomes.append(_ran(found, name, input, compiled=True, **given))
+        outcomes.append(_ran(found, name, input, compiled=True, **there | given))
     program = found.subject if found.is_program else None
     return page_of(outcomes, cut, _typed(input) or _typed(outcomes[0].input), program, running if read else None)
 

@@ -179,7 +179,7 @@ def test_explanations_of_a_word_past_the_longest_are_refused(explain):
         explain(network, [tuple("10" * 13)])
 
 
-@pytest.mark.parametrize("dtype", ["int32", "complex64", "longdouble", jnp.bfloat16])
+@pytest.mark.parametrize("dtype", ["int32", "complex64", "longdouble", jnp.bfloat16, "exact", None])
 def test_other_types_than_those_whose_rounding_is_known_are_refused(dtype):
     with pytest.raises(CompileError, match="float16, float32 or float64, not"):
         library.majority_relu().to_float(dtype)

@@ -1,4 +1,4 @@
-"""Programs of a few variables to test the tracer with, and what their functions write."""
+"""Programs of a few variables whose functions are asked, and what the functions write."""
 
 import inspect
 import itertools
@@ -50,7 +50,7 @@ def refusal(mlp, *, line: int | None = None, kind=ProgramError) -> str:
 
 
 def written(program: alta.Program, name: str, **codes: int) -> int:
-    """The code of a variable after the traced MLP, other variables being 0."""
+    """The code of a variable after the program's MLP, other variables being 0."""
     arrays = {n: np.array([codes.get(n, 0)]) for n in program.domains}
     for c in program.updates.get(name, ()):
         if View(arrays).holds(c)[0]:
@@ -59,7 +59,7 @@ def written(program: alta.Program, name: str, **codes: int) -> int:
 
 
 def agrees(mlp) -> bool:
-    """Whether the traced function writes what the function itself writes, wherever it is asked."""
+    """Whether the program writes what the function itself writes, for every assignment."""
     program = build(mlp)
     for codes in itertools.product(*map(range, program.sizes.values())):
         row = dict(zip(program.sizes, codes))

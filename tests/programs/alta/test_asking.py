@@ -33,7 +33,7 @@ def columns(rows: list[dict[str, int]]) -> dict[str, np.ndarray]:
 
 @settings(max_examples=200, deadline=None)
 @given(seeds)
-def test_the_traced_cases_write_what_the_function_writes_and_never_overlap(seed):
+def test_the_cases_write_what_the_function_writes_and_never_overlap(seed):
     generated = generate(seed)
     program, rows = generated.program, assignments(generated)
     expected = columns([by_the_function(program, row) for row in rows])
@@ -151,7 +151,7 @@ def test_a_bad_initial_value_is_refused_naming_the_variable():
         alta.program_spec(variables, {}, lambda z: None, "a", 2)
 
 
-def test_pattern_matching_and_numpy_tables_are_traced():
+def test_pattern_matching_and_numpy_tables_mean_what_they_do():
     table = np.array([3, 2, 1, 0])
 
     def mlp(z):

@@ -1,10 +1,13 @@
-"""Ordinary Python in MLP functions: each is traced to what the function itself does on plain values."""
+"""Ordinary Python in MLP functions: the program does what the function itself does on plain values."""
 
 import copy
 import dataclasses
 import enum
+import json
 import math
 import sys
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +22,11 @@ class Digit(enum.IntEnum):
     ZERO = 0
     ONE = 1
     TWO = 2
+
+
+class Names(enum.Enum):
+    FIRST = "a"
+    SECOND = "b"
 
 
 class Mode(enum.Enum):
@@ -193,15 +201,44 @@ def adds_truth_values(z):
     z["a"] = int(z["a"] > 2) + bool(z["b"]) + (z["h"] == z["a"])
 
 
+def merges(z):
+    z |= {"a": (z | {"b": 3})["b"] - ({"b": 0} | z)["b"]}
+
+
+def copies_and_writes_the_copy(z):
+    other = z.copy()
+    other["b"] = 3
+    z["a"] = other["b"] - copy.copy(z)["b"]
+
+
+def writes_z_as_json(z):
+    z["a"] = len(json.dumps(z, default=sorted)) % 4
+
+
+def writes_fractions_and_decimals(z):
+    z["n"] = Fraction(z["b"] % 2, 3) if z["a"] == 1 else Decimal(z["b"] % 2)
+
+
+def asks_for_items(z):
+    z["a"] = len(z.items() & {("a", 1), ("b", 2)}) + (z.values() is not z)
+
+
+def names_variables_by_an_enumeration(z):
+    z[Names.FIRST] = 0
+    z["a"] = 1
+    z[Names.FIRST] = z[Names.SECOND]
+
+
 def copies(z):
     z["a"] = copy.deepcopy(z["b"])
     z["b"] = dict(z)["a"]
 
 
-FUNCTIONS = [f for name, f in list(globals().items()) if getattr(f, "__module__", "") == __name__ and callable(f)]
+KNOWN = [f for name, f in list(globals().items()) if getattr(f, "__module__", "") == __name__ and callable(f)]
+FUNCTIONS = pytest.mark.parametrize("mlp", [f for f in KNOWN if not isinstance(f, type)], ids=lambda f: f.__name__)
 
 
-@pytest.mark.parametrize("mlp", [f for f in FUNCTIONS if not isinstance(f, type)], ids=lambda f: f.__name__)
+@FUNCTIONS
 def test_everyday_python_means_what_it_does(mlp, capsys):
     assert agrees(mlp)
 
@@ -211,6 +248,13 @@ def test_what_a_function_prints_is_printed_in_every_run(capsys):
     program = build(prints)
     assert len(capsys.readouterr().out.splitlines()) >= 2 * program.enumeration.combinations
     assert sys.stdout is before
+
+
+@FUNCTIONS
+def test_the_reference_runs_everyday_python(mlp, capsys):
+    program = build(mlp)
+    for sequence in ([1, 2, 3], [0, 3], [2]):
+        assert outcome(lambda s: reference_run(program, s), sequence) == outcome(program.run, sequence)
 
 
 @pytest.mark.parametrize("mlp", [asks_for_its_class, has_an_attribute, counts_bits], ids=lambda f: f.__name__)
@@ -268,7 +312,7 @@ def used_where_everything_is_caught(z):
 
 def outcome(run, sequence):
     try:
-        return run(sequence)
+        return run(sequence).output
     except UndefinedAttentionError as error:
         return (error.layer, error.position, error.head)
 
@@ -290,6 +334,32 @@ def test_an_undefined_head_is_an_error_where_it_is_used_and_nowhere_else(mlp, us
     assert isinstance(by_reference, tuple) is used
 
 
-def test_a_head_that_is_told_apart_without_being_used_counts_as_used():
-    program = build(told_apart_by_its_very_type)
-    assert outcome(program.run, [1, 2, 3]) == (1, 2, "h")
+def told_apart_where_it_can_be_called(z):
+    z["a"] = int(callable(z["h"]))
+
+
+def given_to_what_raises_without_asking_it(z):
+    z["a"] = int(Decimal(z["h"]))
+
+
+def given_to_what_raises_without_asking_it_and_caught(z):
+    try:
+        z["a"] = pow(2, z["h"], 4)
+    except TypeError:
+        z["a"] = 3
+
+
+@pytest.mark.parametrize(
+    "mlp",
+    [
+        told_apart_by_its_very_type,
+        told_apart_where_it_can_be_called,
+        given_to_what_raises_without_asking_it,
+        given_to_what_raises_without_asking_it_and_caught,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_head_that_is_told_apart_without_being_used_counts_as_used(mlp):
+    program = build(mlp)
+    by_reference = outcome(lambda s: reference_run(program, s), [1, 2, 3])
+    assert by_reference == outcome(program.run, [1, 2, 3]) == (1, 2, "h")

@@ -1,4 +1,4 @@
-"""Programs of rules that are given, not traced."""
+"""Programs of rules that are given, without a function."""
 
 import itertools
 

@@ -1,6 +1,7 @@
-"""Random Python functions, written out as source: the program does what Python does, for every assignment."""
+"""Random Python functions, written out as source: program and network do what Python does, for every assignment."""
 
 import itertools
+import math
 import random
 import textwrap
 
@@ -9,11 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kleene
+from kleene.compiling.checking import difference
+from kleene.errors import UndefinedAttentionError
 from kleene.programs import alta
 from kleene.programs.alta.cases import View, act
+from kleene.programs.alta.reference import reference_run
+from tests.programs.alta.small_programs import Looked, by_the_function
 
+MOST = 3000  # assignments of a random function
 SIZES = {"a": 3, "b": 4, "c": 2, "o": 5, "p": 3}
-VARIABLES = {name: alta.input_var(size, init_fn=lambda t, s=size: t % s) for name, size in SIZES.items()}
+NUMBERS = (0.0, 0.5, 2.0)
+SETS = ({0}, {1, 3}, {0, 1, 2, 3})
+VARIABLES = {name: alta.input_var(size, init_fn=lambda t, s=size: t % s) for name, size in SIZES.items()} | {
+    "n": alta.numeric_var(NUMBERS, input_init_fn=lambda t: NUMBERS[t % 3]),
+    "s": alta.set_var(4, SETS, input_init_fn=lambda t: SETS[t // 2 % 3]),
+}
+HEADS = {
+    "h": alta.v_relative("a", 1),  # undefined at the last position
+    "g": alta.qkv("b", "a", "c"),  # undefined where the query meets no key, or several
+    "m": alta.qkv("c", "c", "n", output_spec=alta.numeric_var((0.0, 1.0))),  # undefined between the two numbers
+}
 OPENING = """
 class Point:
     def __init__(self, x, y):
@@ -45,6 +61,14 @@ class Writer:
 
     def __init__(self, seed: int):
         self.rng, self.lines = random.Random(seed), ["def f(z):", "    u, v, found = 0, 1, []"]
+        self.heads = {name: HEADS[name] for name in self.rng.sample(list(HEADS), self.rng.choice((0, 0, 1, 1, 2)))}
+        names = ["o", *self.rng.sample(["a", "b", "c", "p", "n", "s"], 3), *self.heads]
+        self.reads = [f'z["{name}"]' for name in names if name in SIZES or name in ("h", "g")]
+        self.reads += ['round(z["n"] * 2)', 'int(z["n"] > 0.4)'] if "n" in names else []
+        self.reads += ['len(z["s"])', 'sum(z["s"])', 'int(1 in z["s"])', 'max(z["s"])'] if "s" in names else []
+        self.reads += ['int(z["m"] * 2)', 'int(z["m"] == 1)'] if "m" in names else []
+        self.reads += [f'[z["{head}"], 1][u == 0]' for head in self.heads if head != "m"]
+        self.reads += [f'({{"kept": z["{head}"]}} and 2)' for head in self.heads]
         self.block(1, 3)
 
     @property
@@ -56,7 +80,7 @@ class Writer:
 
     def value(self, depth: int = 2) -> str:
         if not depth or self.rng.random() < 0.3:
-            return self.rng.choice([f'z["{self.rng.choice(list(SIZES))}"]', *LOCAL, str(self.rng.randrange(4))])
+            return self.rng.choice([self.rng.choice(self.reads), *LOCAL, str(self.rng.randrange(4))])
         x, y = self.value(depth - 1), self.value(depth - 1)
         return self.rng.choice([
             f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} // ({y} + 1) if {y} >= 0 else {x})",
@@ -81,8 +105,10 @@ class Writer:
     def statement(self, depth: int, budget: int) -> None:
         kind = self.rng.choice(["write", "write", "write", "local", "if", "for", "while", "try", "match"])
         if kind == "write" or not budget:
-            target = self.rng.choice(["o", "p", "a"])
-            self.say(depth, f'z["{target}"] = int({self.value()}) % {SIZES[target]}')
+            target = self.rng.choice(["o", "o", "p", "a", "n", "s"])
+            code = f"int({self.value()}) % {SIZES.get(target, 3)}"
+            written = {"n": f"{NUMBERS}[{code}]", "s": f"{SETS}[{code}]"}.get(target, code)
+            self.say(depth, f'z["{target}"] = {written}')
         elif kind == "local":
             self.say(depth, f"{self.rng.choice(LOCAL)} = int({self.value()}) % 7")
         elif kind == "if":
@@ -106,8 +132,11 @@ class Writer:
             self.block(depth + 1, budget - 1)
             self.say(depth, "except Stop as stop:")
             self.say(depth + 1, "u = int(stop.args[0]) % 5")
-            self.say(depth, "except (ZeroDivisionError, TypeError):")
+            self.say(depth, self.rng.choice(["except (ZeroDivisionError, TypeError):", "except Exception:", "except:"]))
             self.block(depth + 1, 0)
+            if self.rng.random() < 0.3:
+                self.say(depth, "finally:")
+                self.block(depth + 1, 0)
         else:
             self.say(depth, f"match {self.value(1)}:")
             self.say(depth + 1, "case 0 | 2:")
@@ -122,48 +151,70 @@ def function_of(source: str):
     return names["f"]
 
 
-def by_python(function, values: dict[str, int]) -> dict[str, int]:
-    """The variables after the function, called on an ordinary dict that keeps writes apart."""
+def built(seed: int) -> tuple[alta.Program, str]:
+    writer = Writer(seed)
+    function = function_of(writer.source)
+    program = alta.program_spec(VARIABLES, writer.heads, function, "o", 60, name="random")
+    return program, textwrap.dedent(writer.source)
 
-    class Apart(dict):
-        def __setitem__(self, name, value):
-            written[name] = value
 
-    written: dict[str, int] = {}
-    function(Apart(values))
-    return values | written
+def assignments(program: alta.Program, seed: int) -> list[dict[str, int]]:
+    """All assignments of what the program looks at, -1 for an undefined head; the others are drawn."""
+    rng, chosen = random.Random(seed), {}
+    cases = [c for group in (program.updates, program.reads) for cases in group.values() for c in cases]
+    read = {*program.updates, *(name for c in cases for name in c.variables)}
+    least = {name: -1 if name in program.heads else 0 for name in program.sizes}
+    for name in sorted(program.sizes, key=lambda name: (name not in read, rng.random())):
+        every = range(least[name], program.sizes[name])
+        room = MOST // math.prod(map(len, chosen.values()))
+        chosen[name] = every if len(every) <= room else [rng.choice(every)]
+    return [dict(zip(chosen, codes)) for codes in itertools.product(*chosen.values())]
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_program_does_what_python_does_for_every_assignment(seed):
-    source = Writer(seed).source
-    function = function_of(source)
-    program = alta.program_spec(VARIABLES, {}, function, "o", 100, name="random")
-    rows = [dict(zip(SIZES, codes)) for codes in itertools.product(*map(range, SIZES.values()))]
-    expected = [by_python(function, row) for row in rows]
-    codes = {name: np.array([row[name] for row in rows]) for name in SIZES}
-    for target in SIZES:
+    program, source = built(seed)
+    rows = assignments(program, seed)
+    codes = {name: np.array([row[name] for row in rows]) for name in program.sizes}
+    view = View(codes, {head: codes[head] < 0 for head in program.heads})
+    looked = [view.holds(c) & (codes[head] < 0) for head, cases in program.reads.items() for c in cases]
+    ends = np.any(looked, axis=0) if looked else np.zeros(len(rows), bool)
+    expected = [after(program, row) for row in rows]
+    wrong = [r for r, values in enumerate(expected) if ends[r] != (values is None)]
+    assert not wrong, f"undefined heads at {rows[wrong[0]]}\n{source}"
+    for target in program.variables:
         found, times = codes[target].copy(), np.zeros(len(rows), dtype=int)
         for c in program.updates.get(target, ()):
-            holds = View(codes).holds(c)
+            holds = view.holds(c)
             np.copyto(found, act(c, codes), where=holds)
             times += holds
-        wrong = [r for r, (a, b) in enumerate(zip(found.tolist(), expected)) if a != b[target]]
-        assert not wrong, f"{target!r} at {rows[wrong[0]]}\n{textwrap.dedent(source)}"
-        assert times.max(initial=0) <= 1
+        wrong = [r for r, values in enumerate(expected) if values is not None and found[r] != values[target]]
+        assert not wrong, f"{target!r} at {rows[wrong[0]]}\n{source}"
+        assert times[~ends].max(initial=0) <= 1
 
 
-@settings(max_examples=25, deadline=None)
+def after(program: alta.Program, row: dict[str, int]) -> dict[str, int] | None:
+    """The codes after the function was called; None where it used an undefined head."""
+    try:
+        return by_the_function(program, row, [head for head in program.heads if row[head] < 0])
+    except Looked:
+        return None
+
+
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_network_does_what_python_does(seed):
-    source = Writer(seed).source
-    function = function_of(source)
-    program = alta.program_spec(VARIABLES, {}, function, "o", 100, name="random")
+    program, source = built(seed)
     network = kleene.compile(program)
-    tokens = list(range(60))
-    values = [{name: token % size for name, size in SIZES.items()} for token in tokens]
-    expected = [by_python(function, row) for row in values]
-    run = network.run(tokens)
-    for name in SIZES:
-        assert run[name][-1].tolist() == [row[name] for row in expected], f"{name}\n{source}"
+    rng = random.Random(seed)
+    for tokens in (list(range(60)), *([rng.randrange(60) for _ in range(n)] for n in (1, 2, 3, 5, 9))):
+        expected, found = (outcome(run, tokens) for run in (lambda t: reference_run(program, t), network.run))
+        assert difference(expected, found) is None, f"{difference(expected, found)} on {tokens}\n{source}"
+
+
+def outcome(run, tokens):
+    try:
+        return run(tokens)
+    except UndefinedAttentionError as error:
+        return error

@@ -1,14 +1,12 @@
-"""Functions whose rare branches tracing could lose: each is traced to what it does, or refused; never another function.
+"""Functions with a rare branch: the program does what its function does there, too.
 
-Of 3,600 combinations of `p` and `q` one is special, so that a random sample does not find it. `fan` has so many paths
-that branches are joined.
+Of 3,600 combinations of `p` and `q` one is special, so that a random sample does not find it.
 """
 
 import functools
 
 import pytest
 
-from kleene.errors import ProgramError
 from kleene.programs import alta
 from kleene.programs.alta.reference import reference_run
 
@@ -23,13 +21,6 @@ VARIABLES = {
     "o": alta.var(6),
 }
 scratch: list[int] = []
-fan = """
-    for i in range(8):
-        if z[f"x{i}"] == 1:
-            z[f"y{i}"] = 2
-        elif z[f"x{i}"] == 2:
-            z[f"y{i}"] = 4
-"""
 BODIES = {
     "identity": 'z["o"] = 5 if z["p"] is RARE and z["q"] == OTHER else 2',
     "an applied function that gives None": """
@@ -157,11 +148,8 @@ def made(body: str):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_rare_branch_is_found_or_the_function_refused(name):
-    try:
-        program = alta.program_spec(VARIABLES, {}, made(BODIES[name]), "o", TOKENS, 8)
-    except ProgramError:
-        return
+def test_a_rare_branch_is_found(name):
+    program = alta.program_spec(VARIABLES, {}, made(BODIES[name]), "o", TOKENS, 8)
     plain = made(BODIES[name])  # without what asking has left in caches
     for token in (RARE, RARE - 1, 0, 50, 54):
         expected = {"o": 0}

@@ -1,7 +1,10 @@
 """What is refused of a function, and what must not be."""
 
+import functools
+import gc
 import inspect
 
+import numpy as np
 import pytest
 
 from kleene.errors import FunctionError
@@ -48,7 +51,19 @@ def test_an_out_of_range_value_is_refused_with_its_line_and_an_example():
     assert "np.int64" not in message
 
 
-@pytest.mark.parametrize(("name", "value"), [("n", 0.5), ("s", {3}), ("a", 1.0), ("a", None), ("a", "1"), ("n", "0")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n", 0.5),
+        ("s", {3}),
+        ("a", 1.0),
+        ("a", None),
+        ("a", "1"),
+        ("n", "0"),
+        ("n", np.complex128(1 + 2j)),
+        ("n", 10**400),
+    ],
+)
 def test_a_value_of_another_kind_or_not_declared_is_refused(name, value):
     def mlp(z):
         z[name] = value
@@ -112,8 +127,23 @@ def test_too_much_read_at_once_is_refused_naming_what_is_read_and_the_way_out():
     message = str(raised.value)
     assert "reads too much at once" in message
     assert "2 of bit0 · 2 of bit1" in message
-    assert "a list of functions that write different variables" in message
+    assert "bit7 and 22 more" in message
+    assert "All that it writes depends on all of these" in message
     assert f"line {inspect.getsourcelines(mlp)[1]}" in message
+
+
+def test_too_much_read_at_once_is_refused_with_the_split_that_would_help():
+    def mlp(z):
+        z["a"] = (z["a"] * z["b"] + z["c"]) % 40
+        z["d"] = (z["d"] * z["e"] + z["f"]) % 40
+        z["b"] = 0 if z["a"] == z["c"] else 1
+
+    with pytest.raises(FunctionError) as raised:
+        ask(mlp, {name: alta.var(40) for name in "abcdef"}, {}, most=1000)
+    assert str(raised.value).endswith(
+        "so that what they read is added up and not multiplied: one each for a, b from a, b, c (64,000 combinations); "
+        "d from d, e, f (64,000 combinations)."
+    )
 
 
 def test_two_functions_that_write_one_variable_are_refused_naming_both():
@@ -127,8 +157,9 @@ def test_two_functions_that_write_one_variable_are_refused_naming_both():
     assert "'a' is written by this function and by the one at" in message
 
 
-def test_a_list_without_functions_is_refused():
-    refusal([])
+@pytest.mark.parametrize("given", [[], None, 3, "abc", [None]])
+def test_what_is_no_function_is_refused(given):
+    assert f"and is {given!r}" in refusal(given)
 
 
 def test_an_exception_on_a_path_that_is_reached_is_refused_with_its_line():
@@ -211,7 +242,36 @@ def test_a_generator_is_refused():
         z["a"] = 1
         yield
 
-    assert "returns a value (generator)" in refusal(mlp, line=0)
+    assert "returns a generator" in refusal(mlp, line=0)
+
+
+def test_an_async_function_is_refused_without_a_warning(recwarn):
+    async def mlp(z):
+        z["a"] = 1
+
+    assert "returns a coroutine" in refusal(mlp, line=0)
+    gc.collect()
+    assert not recwarn.list
+
+
+def test_a_function_of_no_arguments_is_refused_with_its_line():
+    def mlp():
+        pass
+
+    assert "takes 0 positional arguments" in refusal(mlp, line=0)
+
+
+def test_an_object_that_is_called_and_a_partial_are_refused_with_the_line_that_writes():
+    class Adds:
+        def __call__(self, z):
+            z["a"] = z["a"] + 1
+
+    def adds(by, z):
+        z["a"] = z["a"] + by
+
+    for given, code in ((Adds(), Adds.__call__), (functools.partial(adds, 1), adds)):
+        line = inspect.getsourcelines(code)[1] + 1
+        assert f"test_refusals.py line {line}: the value written to 'a' is 4" in refusal(given)
 
 
 def test_returning_z_is_accepted():
@@ -232,6 +292,28 @@ def test_a_loop_that_waits_for_a_write_ends_in_a_refusal_that_says_what_a_read_g
     message = str(raised.value)
     assert "has not ended after 0.3 seconds where a = 0" in message
     assert "the value from before the layer" in message
+
+
+def test_a_loop_that_catches_everything_is_ended():
+    def mlp(z):
+        while True:
+            try:
+                sum(range(100 + z["a"]))
+            except BaseException:
+                continue
+
+    with pytest.raises(FunctionError, match=r"has not ended after 0\.3 seconds"):
+        ask(mlp, VARIABLES, {}, seconds=0.3)
+
+
+def test_one_branch_that_reads_much_is_not_taken_for_the_others():
+    names = {"way": alta.var(40), **{f"x{i}": alta.var(12) for i in range(5)}, "o": alta.var(2)}
+
+    def mlp(z):
+        if z["way"] == 0:
+            z["o"] = sum(z[f"x{i}"] for i in range(5)) % 2
+
+    assert ask(mlp, names, {}, most=300_000).leaves == 12**5 + 39
 
 
 @pytest.mark.parametrize("caught", [Exception, BaseException])

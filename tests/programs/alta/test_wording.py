@@ -72,8 +72,8 @@ def test_the_words_for_the_rules_of_the_library_s_programs_are_true(name):
 @settings(max_examples=60)
 @given(st.integers(0, 10**9))
 def test_the_words_for_the_rules_of_a_random_function_are_true(seed):
-    program = alta.program_spec(VARIABLES, {}, function_of(Writer(seed).source), "o", max(SIZES.values()))
-    check(program)
+    writer = Writer(seed)
+    check(alta.program_spec(VARIABLES, writer.heads, function_of(writer.source), "o", max(SIZES.values())))
 
 
 A_AND_B = {"a": alta.input_var(12), "b": alta.position_var(12), "c": alta.var(2), "out": alta.var(200)}

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from kleene.compiling.alta.certificates import Certificate, certify, program_of
-from kleene.compiling.checking import Ended, difference, outcomes
-from kleene.compiling.rasp import output_difference
+from kleene.compiling.checking import Ended, difference, outcomes, output_difference
 from kleene.errors import RunError
 from kleene.machines.transformer.universal_transformer import UniversalTransformer
 from kleene.programs.alta.inputs import Inputs
@@ -30,6 +29,7 @@ from kleene.traces.markup import html_text
 from kleene.users_code import users_code
 
 ORIGINAL, WORK = "original", 200_000  # pairs of positions, in all heads and layers, up to which the original runs
+FEW, MORE = 8, 5  # originals up to which more work is done, and how much more
 SEEN = 32  # inputs from which it is read which tokens the declared ones have
 LONGEST = 512  # positions: softmax compares all pairs of them
 BATCH, FIRST, WAITING = 8, 16, 200  # inputs in a block, tokens in the first blocks, most inputs that wait
@@ -119,7 +119,8 @@ def attack(
         for kind, sequence in block:
             result.tried[kind] = result.tried.get(kind, 0) + 1
             result.longest = max(result.longest, len(sequence))
-        originals, result.first_difference = _compared(runs, found, [sequence for _, sequence in block])
+        work = WORK if result.originals >= FEW else MORE * WORK
+        originals, result.first_difference = _compared(runs, found, [sequence for _, sequence in block], work)
         result.originals += originals
         if not result:
             break
@@ -131,23 +132,25 @@ def _blocks(chosen: Iterator[Kinded], started: float, seconds: float) -> Iterato
     """The inputs in blocks while there is time; long ones wait until shorter ones have turned out to be quick."""
     allowed, waiting, rate = FIRST, list[Kinded](), 0.0  # seconds per cubed token, because layers grow with the tokens
     while (left := seconds - (time.perf_counter() - started)) > 0:
-        ready = [item for item in waiting if len(item[1]) <= allowed][:BATCH]
-        waiting = [item for item in waiting if item not in ready]
-        for item in chosen:
-            (ready if len(item[1]) <= allowed else waiting).append(item)
-            if len(ready) >= BATCH or len(waiting) >= WAITING:
-                break
-        if not ready and not waiting:
+        waiting += itertools.islice(chosen, WAITING - len(waiting))
+        if not waiting:
             return
-        ready = [item for item in ready if rate * len(item[1]) ** 3 * len(ready) <= left]
-        before = time.perf_counter()
-        if ready:
-            yield ready
-            rate = (time.perf_counter() - before) / sum(max(len(sequence), FIRST) ** 3 for _, sequence in ready)
-        if time.perf_counter() - before < seconds / 40:
-            allowed *= 2
-        elif len(waiting) >= WAITING:
+        fit = [item for item in waiting if rate * len(item[1]) ** 3 <= left]
+        if not fit:
             waiting = []  # too long for the time that is left
+            continue
+        allowed = max(allowed, min(len(sequence) for _, sequence in fit))
+        ready = [item for item in fit if len(item[1]) <= allowed][:BATCH]
+        # A run that does not halt takes much longer than a rate tells, so that a block is a small part of what is left.
+        while len(ready) > 1 and rate * sum(len(sequence) ** 3 for _, sequence in ready) > left / 8:
+            ready.pop()
+        waiting = [item for item in waiting if not any(item is other for other in ready)]
+        before = time.perf_counter()
+        yield ready
+        taken = time.perf_counter() - before
+        rate = taken / sum(max(len(sequence), FIRST) ** 3 for _, sequence in ready)
+        if taken < seconds / 40:
+            allowed *= 2
 
 
 def _executions(network: UniversalTransformer, program: Program, jax: bool) -> dict[str, Callable]:
@@ -163,7 +166,7 @@ def _executions(network: UniversalTransformer, program: Program, jax: bool) -> d
 
 
 def _compared(
-    runs: dict[str, Callable], program: Program, sequences: list[list[int]]
+    runs: dict[str, Callable], program: Program, sequences: list[list[int]], work: int
 ) -> tuple[int, dict[str, Any] | None]:
     """On how many inputs the original ran, and the first difference."""
     shown = {name: outcomes(run, sequences) for name, run in runs.items()}
@@ -172,7 +175,7 @@ def _compared(
         expected = shown["program"][index]
         given = {name: found[index] for name, found in shown.items()}
         what = {name: difference(expected, given[name]) for name in list(runs)[1:]}
-        if _work(program, sequence, expected) <= WORK:
+        if _work(program, sequence, expected) <= work:
             given[ORIGINAL], what[ORIGINAL] = _original(program, sequence, expected)
             originals += given[ORIGINAL] is not None
         for name, differs in what.items():
@@ -183,7 +186,7 @@ def _compared(
 
 
 def _work(program: Program, sequence: Sequence[Any], ended: Ended) -> int:
-    layers = ended.steps if isinstance(ended, Trace) else program.max_layers
+    layers = ended.steps if isinstance(ended, Trace) else getattr(ended, "layer", program.max_layers)
     return len(sequence) ** 2 * (layers + 1) * (len(program.heads) + 1)
 
 

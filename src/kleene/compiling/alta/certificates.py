@@ -16,7 +16,7 @@ import numpy as np
 
 from kleene import kinds
 from kleene.compiling.alta.conditions import Condition
-from kleene.compiling.alta.conditions.means import averages, means_of
+from kleene.compiling.alta.conditions.means import averages, means_of, summable
 from kleene.compiling.alta.conditions.undefined import undefined
 from kleene.compiling.alta.conditions.units import SeenUnits, assignments
 from kleene.compiling.alta.conditions.updates import MOST_ASSIGNMENTS, updates
@@ -129,7 +129,7 @@ def longest(network: UniversalTransformer, program: Program) -> int:
     room = min(_margins(network, program).values(), default=math.inf) - hard_margin(network, 1)
     length = length if room > math.log(length) else math.ceil(math.exp(max(room, 0))) - 1
     for head in program.heads:
-        means = means_of(network, program, head)
+        means, length = means_of(network, program, head), min(length, summable(network, program, head))
         length = length if means is None else means.longest(length)
     return max(length, 1)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kleene import naming
 from kleene.compiling import compile
 from kleene.compiling.alta.unrolled_certificates import options_of
-from kleene.compiling.checking import REFERENCE, Ended, difference
+from kleene.compiling.checking import REFERENCE, Ended, difference, output_difference
 from kleene.errors import CompileError, InputError, RunError
 from kleene.kinds import RASP, TRANSFORMERS, UNROLLED
 from kleene.machines.transformer import UniversalTransformer
@@ -21,6 +21,7 @@ from kleene.notation.console import Entry
 from kleene.programs.alta.inputs import some_inputs
 from kleene.programs.alta.program import Program
 from kleene.programs.alta.reference import reference_run
+from kleene.traces.values import is_answer
 
 Network = UniversalTransformer | UnrolledTransformer
 Judge = Callable[[list[int], Ended], str | None]
@@ -35,15 +36,16 @@ def judges(program: Program, entry: Entry | None, reference: Callable[[Any], Any
     reference = reference or (None if entry is None else entry.reference)
 
     def interpreter(tokens: list[int], mine: Ended) -> str | None:
-        return difference(_by_reference(program, tokens), mine)
+        try:
+            return difference(_by_reference(program, tokens), mine)
+        except Exception as error:  # of the user's function, which did not raise when it was asked
+            return f"the program's function raised {type(error).__name__}: {error}"
 
     def plain(tokens: list[int], mine: Ended) -> str | None:
         if isinstance(mine, RunError):
             return None
         assert reference is not None
-        answer = _answer(reference, tokens)
-        same = answer == mine.output
-        return None if same else f"the output is {mine.output}, but the plain reference says {answer}"
+        return output_difference(mine.output, _answer(reference, tokens), "the plain reference", is_answer)
 
     return {"independent interpreter": interpreter} | ({} if reference is None else {REFERENCE: plain})
 

@@ -13,7 +13,7 @@ from kleene.programs.alta.compat.lowering import layers_each
 
 @dataclass
 class Config:
-    """ALTA's scalars, which Kleene ignores, because it chooses each slope from its own gap so that it is exact."""
+    """ALTA's scalars: λ, which is Kleene's too, and two slopes, which Kleene chooses so that the network is exact."""
 
     expansion_scalar_1: float = 100.0
     expansion_scalar_2: float = 100.0
@@ -37,7 +37,7 @@ def compile_transformer(
     """The network of a program: `kleene.compile` under ALTA's name."""
     if not compile_ffn:
         raise InputError("compile_ffn=False asks for a network without an MLP, which Kleene does not make")
-    network = kleene.compile(program_spec)
+    network = kleene.compile(program_spec, attention_scalar=(config or Config()).attention_scalar)
     if verbose:
         print(network.size)
     return CompatNetwork(network, layers_each(program_spec))

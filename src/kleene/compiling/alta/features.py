@@ -187,8 +187,8 @@ def _saturates(variable: Numeric, index: int, slopes, biases, dtype: np.dtype, r
         pre = x * slopes.astype(wide) + biases.astype(wide)
         if relu:
             lower = x * slopes.astype(wide) + (biases.astype(wide) - wide(1))
-            if (np.abs(np.maximum(pre, 0) - np.maximum(lower, 0) - expected) > RELU_NOISE / 2).any():
-                return False
+            if not (np.abs(np.maximum(pre, 0) - np.maximum(lower, 0) - expected) <= RELU_NOISE / 2).all():
+                return False  # or they are nan
         elif not (np.clip(pre, 0, 1) == expected).all():
             return False
     return True

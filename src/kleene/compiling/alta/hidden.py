@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kleene.compiling.alta.features import Features, changes_of
-from kleene.compiling.alta.stream import Stream
+from kleene.compiling.alta.stream import Stream, wider
 from kleene.compiling.alta.units import PaperUnits, Unit, Units
+from kleene.errors import CompileError
 from kleene.machines.transformer.parameters import Probe
 from kleene.programs.alta.cases import Case, Feature
 from kleene.programs.alta.program import Program
@@ -106,6 +107,7 @@ def clearing_mlp(stream: Stream, features: Features) -> MLP:
             value = program.heads[name].value
             # An intervention may set the output to any of its own declared values.
             reach = max(abs(x) for x in (*program.starts[value][1], *stream.numbers[value], *variable.values))
+            _refuse_vast(name, reach, stream.dtype)
             scale = 2.0 ** np.ceil(np.log2(max(reach, 1.0)))
             pairs += [(segment.start, 1 / scale), (segment.start, -1 / scale)]
         else:
@@ -114,6 +116,16 @@ def clearing_mlp(stream: Stream, features: Features) -> MLP:
     for u, (dim, weight) in enumerate(pairs):
         mlp.inputs[dim, u], mlp.outputs[u, dim] = weight, -1 / weight
     return mlp
+
+
+def _refuse_vast(head: str, reach: float, dtype: np.dtype) -> None:
+    """Refuse numbers that the type holds, but not the weights that empty the head, or sums of a few of them."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.asarray(8 * reach).astype(dtype).astype(np.float64)):
+            raise CompileError(
+                f"the head {head!r} reads numbers up to {reach:.4g}, and {dtype.name} ends before a few of them are "
+                f"added up. Declare smaller numbers{wider(dtype)}."
+            )
 
 
 def with_room(mlp: MLP) -> MLP:

@@ -5,6 +5,7 @@ Length counts what a person types: a START token in front is not counted, and fo
 
 import itertools
 import operator
+import os
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -279,7 +280,7 @@ def _with_every_count(
 
 def _from_file(source: InputSource, name: str) -> list[list[Any]]:
     path = Path(name)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{name!r} is neither a condition nor a file of inputs; {SHOWN}")
     found: list[list[Any]] = []
     for number, line in enumerate(_lines(path), start=1):

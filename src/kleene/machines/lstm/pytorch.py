@@ -1,5 +1,6 @@
 """LSTM language models from and to PyTorch, by the names and shapes of their weights. Nothing is ever unpickled."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -113,7 +114,7 @@ def _read(path: Path) -> Arrays:
     try:
         return read_arrays(path)
     except ModelFileError:
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise
         raise ModelFileError(
             f"{str(path)!r} is not a whole safetensors file. Only these are read: a file of torch.save may run code "

@@ -188,8 +188,12 @@ class SimpleRNN(Shown, eqx.Module):
         """
         if not self.is_exact:
             raise CompileError("this network's weights are floats already; to_float takes one with exact weights")
-        if np.dtype(dtype) not in FLOATS:
-            raise CompileError(f"a network's floats are float16, float32 or float64, not {np.dtype(dtype)}")
+        try:
+            known = dtype is not None and np.dtype(dtype) in FLOATS
+        except TypeError:  # no type of numpy
+            known = False
+        if not known:
+            raise CompileError(f"a network's floats are float16, float32 or float64, not {dtype}")
         fields: dict[str, Any] = {**self.description(), "unrounded": not round}
         for name, matrix in self.weights().items():
             dense = matrix.to_float(dtype, round=round, name=name)

@@ -92,12 +92,12 @@ def program_spec(
     size that returns tokens, an automaton, a regular expression over the symbols (or token numbers), or an object with
     `sample` and `every`. Checks, attacks, lessons and pages draw their inputs from it; a run takes any tokens.
     """
+    function = ffn_fn if callable(ffn_fn) else Functions(ffn_fn)
     spec = Specification(
-        name=name or _name_of(ffn_fn), variables=dict(variables), heads=dict(heads),
+        name=name or _name_of(function), variables=dict(variables), heads=dict(heads),
         output_name=output_name, input_range=input_range, position_range=position_range,
         halt=halt, max_layers=default_layers(max_layers, halt),
     )  # fmt: skip
-    function = ffn_fn if callable(ffn_fn) else Functions(ffn_fn)
     try:
         answers = answers_of(function, spec.variables, spec.outputs)
     except ProgramError as error:
@@ -160,8 +160,8 @@ def program_of(
     return program
 
 
-def _name_of(function: Callable | Sequence[Callable]) -> str:
-    first = function if callable(function) else next(iter(function), None)
+def _name_of(function: Callable) -> str:
+    first = function.functions[0] if isinstance(function, Functions) else function
     return getattr(first, "__qualname__", "program").replace(".<locals>", "")
 
 

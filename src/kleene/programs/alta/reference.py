@@ -4,8 +4,9 @@ It is what the cases and the vectorised interpreter are checked against, so it s
 calls the MLP function itself, or goes through the rules as they were given.
 """
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -147,26 +148,45 @@ def run_mlp(program: Definition, values: Values, undefined: Mapping[str, Complai
         seen[name] = variable.values[int(variable.bucket(value))] if isinstance(variable, Numeric) else value
     mlp = program.mlp
     function = mlp if callable(mlp) else lambda z: z.update(apply_rules(program.domains, mlp, z.seen))
-    written = called(function, seen, undefined)
+    written = called(function, seen, undefined, program.domains)
     return {name: _declared(program.variables[name], value) for name, value in written.items()}
 
 
-def called(function: Callable, seen: Values, undefined: Mapping[str, Complaint]) -> Values:
-    """What the function writes; raises if it used an undefined reading, even where it caught the error."""
+def called(
+    function: Callable, seen: Values, undefined: Mapping[str, Complaint], domains: Mapping[str, Variable] = {}
+) -> Values:
+    """What the function writes; raises if it used an undefined reading, even where it caught the error.
+
+    A reading counts as used, too, if the function raised after it was read, or told it apart from one of the values in
+    `domains`: `type(reading)` asks the reading nothing.
+    """
     used: list[Exception] = []
-    z = ReferenceAssignment(
-        seen | {name: Undefined(lambda error=error: used.append(error())) for name, error in undefined.items()}
-    )
+    nothing = {name: Undefined(lambda error=error: used.append(error())) for name, error in undefined.items()}
+    z = ReferenceAssignment(seen | nothing)
     try:
         function(z)
     except Used:
         pass
     except Exception:
+        used += [undefined[name]() for name in z.read & nothing.keys()]
         if not used:
             raise
+    for name in () if used else sorted(z.read & nothing.keys() & domains.keys()):
+        if any(_differs(function, z, {name: value}) for value in domains[name].domain):
+            raise undefined[name]()
     if used:
         raise used[0]
     return z.written
+
+
+def _differs(function: Callable, z: "ReferenceAssignment", defined: Values) -> bool:
+    """Whether the function does something else where a reading is defined."""
+    other = ReferenceAssignment(z.seen | defined)
+    try:
+        function(other)
+    except (Used, Exception):  # of another reading that is used only then
+        return False
+    return other.after != z.after
 
 
 def apply_rules(domains: Mapping[str, Variable], rules: Sequence[Rule], seen: Values) -> Values:
@@ -193,37 +213,72 @@ def _declared(variable: Variable, value: Any) -> Any:
     return variable.domain[code]
 
 
-class ReferenceAssignment(MutableMapping):
-    """The dict-like `z`: reads give the values from before the MLP, writes are kept aside."""
+class ReferenceAssignment(dict):
+    """The `z`: a dict of all values; writes are kept aside, and the names that are read are noted."""
 
     def __init__(self, seen: Values):
-        self.seen = seen
+        super().__init__(seen)
+        self.seen, self.read = seen, set[str]()
         self.written: Values = {}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: Any) -> Any:
+        name = self._named(name)
         if name not in self.seen:
             raise ProgramError(unknown(name, self.seen))
+        self.read.add(name)
         return self.seen[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.seen
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.seen.get(name, default)
-
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: Any, value: Any) -> None:
         if type(value) is Undefined:
             use(value)
-        self.written[name] = value
+        self.written[self._named(name)] = value
 
-    def __delitem__(self, name: str) -> None:
-        raise TypeError(f"{name!r} cannot be deleted from z")
+    @property
+    def after(self) -> Values:
+        """What was written and is not as before."""
+        return {name: value for name, value in self.written.items() if value != self.seen.get(name)}
 
-    def __iter__(self) -> Iterator[str]:
+    def _named(self, name: Any) -> Any:
+        return name.value if isinstance(name, Enum) and name not in self.seen else name
+
+    def __iter__(self) -> Iterator[str]:  # with this, `dict(z)` and `{**z}` read by `__getitem__`
         return iter(self.seen)
 
-    def __len__(self) -> int:
-        return len(self.seen)
+    def __contains__(self, name: object) -> bool:
+        return self._named(name) in self.seen
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401  # dict.get would not note the read
+
+    def setdefault(self, name: Any, default: Any = None) -> Any:
+        return self[name]
+
+    def values(self) -> Any:
+        return dict(self).values()
+
+    def items(self) -> Any:
+        return dict(self).items()
+
+    def update(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+    def __ior__(self, other: Any) -> "ReferenceAssignment":  # type: ignore[override, misc]
+        self.update(other)
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Values:
+        return dict(self)
+
+    __copy__ = copy = lambda self: dict(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return dict, (list(self.items()),)
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise TypeError("a variable cannot be deleted from z")
+
+    __delitem__ = pop = popitem = clear = _refuse
 
 
 def _column(channel: Channel, steps: list[list[Values]]) -> np.ndarray:

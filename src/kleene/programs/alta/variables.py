@@ -8,7 +8,9 @@ variable at the positions that it selects, by equality of key and query or by di
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -20,6 +22,15 @@ from kleene.traces.channels import BLUR as BLUR
 from kleene.traces.channels import blurred, nearest
 
 InitFn = Callable[[int], Any]
+NUMBERS = (
+    int,
+    float,
+    Fraction,
+    Decimal,
+    np.integer,
+    np.floating,
+    np.bool_,
+)  # real ones, which a number may be written as
 
 
 @dataclass(frozen=True)
@@ -102,9 +113,15 @@ class Numeric(Variable):
 
     def code(self, value: Any) -> int | None:
         value = unwrapped(value)
-        if isinstance(value, (int, float, np.number)) and math.isfinite(value):
-            index = int(self.bucket(value))
-            if math.isclose(self.values[index], value, rel_tol=1e-9, abs_tol=1e-12):
+        if not isinstance(value, NUMBERS):
+            return None
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):  # of a huge integer, and of a signalling NaN
+            return None
+        if math.isfinite(number):
+            index = int(self.bucket(number))
+            if math.isclose(self.values[index], number, rel_tol=1e-9, abs_tol=1e-12):
                 return index
         return None
 

@@ -24,6 +24,7 @@ MOST_VALUES = 4_000  # of one s-op
 FUSED, LARGEST = 1 << 12, 1 << 18  # combinations in a table of several maps; in any table
 SAME = 1e-12  # numbers whose difference is a smaller part of the greatest of them are one number for a head
 MOST_ALIKE = 256  # lists of arguments that a network cannot tell apart
+QUESTIONS = 16  # that are asked again, at least: chance may well answer a few alike
 MOST_RANKED = 1_024  # values among which every pair is compared
 NO_VALUE = type("NoValue", (), {"__repr__": lambda self: "no value"})()
 Twins = Mapping[int, tuple[Any, ...]]  # see `ValueTable`
@@ -157,8 +158,9 @@ def combined(
         joint = joint * len(table.values) + part[known]
     asked, places = np.unique(joint, return_inverse=True)
     answers = [_result(expr, function, tables, _places(tables, index)) for index in asked.tolist()]
-    for index, answer in zip(asked[::-1].tolist(), answers[::-1]):
-        _refuse_impure(expr, function, tables, _places(tables, index), answer)
+    for _ in rounds(len(asked)):
+        for index, answer in zip(asked[::-1].tolist(), answers[::-1]):
+            _refuse_impure(expr, function, tables, _places(tables, index), answer)
     results, values = np.empty(len(asked), dtype=np.int64), Interned(expr)
     twins: dict[int, dict[Any, Any]] = {}
     for at, answer in enumerate(answers):
@@ -197,6 +199,11 @@ def _result(
         used = used or arguments
         found.setdefault(value_key(new), new)
     return list(found.values())
+
+
+def rounds(questions: int) -> range:
+    """How often so many questions are asked again: once, or more often where they are few."""
+    return range(max(1, QUESTIONS // max(1, questions)))
 
 
 def _refuse_impure(

@@ -43,6 +43,7 @@ from kleene.programs.rasp.domains import (
     ValueTable,
     combinations,
     combined,
+    refuse_answers,
 )
 from kleene.programs.rasp.expressions import (
     ConstantSOp,
@@ -166,9 +167,12 @@ class Lowering:
             alike: dict[str, list[int]] = {}
             for place, word in enumerate(self.vocabulary):
                 try:
-                    alike.setdefault(repr(part.apply(word)), []).append(place)
+                    found, again = part.apply(word), part.apply(word)
                 except RaspError:
                     continue
+                if value_key(found) != value_key(again):  # as with a function that knows what it has seen
+                    refuse_answers(part, (word,), found, again)
+                alike.setdefault(repr(found), []).append(place)
             named |= {place for some in alike.values() if len(some) <= rare for place in some}
         return sorted(named)
 

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from kleene.errors import ProgramError
-from kleene.programs.rasp.domains import FAULT, NO_VALUE, DomainError, ValueTable, refuse_answers, why_alike
+from kleene.programs.rasp.domains import (
+    FAULT,
+    NO_VALUE,
+    DomainError,
+    ValueTable,
+    refuse_answers,
+    rounds,
+    why_alike,
+)
 from kleene.programs.rasp.graph import RaspError
 from kleene.programs.rasp.selectors import Comparison, Select
 from kleene.traces.values import renewed
@@ -50,18 +58,19 @@ def chosen_pairs(selector: Select, keys: ValueTable, queries: ValueTable) -> np.
 
 
 def answers(selector: Select, keys: Sequence[Any], queries: Sequence[Any]) -> Answers:
-    """The predicate of every pair, asked twice. Comparisons of numbers or texts are made all at once."""
+    """The predicate of every pair, asked twice or more often. Comparisons of numbers or texts are made all at once."""
     together = _compared(selector.predicate, keys, queries) if isinstance(selector.predicate, Comparison) else None
     if together is not None:
         return together
     chosen, raised = _asked(selector, keys, queries)
-    again = [
-        answer[::-1, ::-1]
-        for answer in _asked(selector, *([*map(renewed, values[::-1])] for values in (keys, queries)))
-    ]
-    for q, k in np.argwhere((chosen != again[0]) | (raised != again[1]))[:1]:
-        told = (NO_VALUE if no[q, k] else bool(yes[q, k]) for yes, no in ((chosen, raised), again))
-        refuse_answers(selector, (keys[k], queries[q]), *told)
+    for _ in rounds(chosen.size):
+        again = [
+            answer[::-1, ::-1]
+            for answer in _asked(selector, *([*map(renewed, values[::-1])] for values in (keys, queries)))
+        ]
+        for q, k in np.argwhere((chosen != again[0]) | (raised != again[1]))[:1]:
+            told = (NO_VALUE if no[q, k] else bool(yes[q, k]) for yes, no in ((chosen, raised), again))
+            refuse_answers(selector, (keys[k], queries[q]), *told)
     return chosen, raised
 
 

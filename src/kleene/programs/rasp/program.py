@@ -78,6 +78,6 @@ def as_program(
     if missing:
         raise InputError(
             f"the RASP expression {subject.name!r} does not say which inputs it is for; give {' and '.join(missing)}, "
-            f"such as vocab='abc', max_length=9 (on the command line --vocab abc --max-length 9)"
+            f"such as vocab='abc', max_length=9 (on the command line `--vocab abc --max-length 9`), or a RaspProgram"
         )
     return RaspProgram(subject, **given)

@@ -74,17 +74,19 @@ def _averaging(part: Aggregate, selection: Selection, values: ValueTable, guarde
     """A reading that averages numbers."""
     if selects_equal(selection.keys, selection.chosen, values):
         return _equal(part, selection, values, guarded)
-    endless = next((value for value in values.values if _is_number(value) and not _is_finite(value)), None)
+    own, largest = _own(values), max(selection.possible_counts(most))
+    endless = next((value for value in own if not _is_finite(value * largest)), None)
     if endless is not None:
-        raise DomainError(f"{part.described} may take means of numbers of which one is {endless!r}; a network cannot")
-    own = _own(values)
+        raise DomainError(
+            f"{part.described} may take means of up to {largest} numbers of which one is {endless!r}; a network adds "
+            f"them up, and the sum is no finite float"
+        )
     others = sum(not _is_number(value) for value in values.values)
     if own and others and max(map(abs, own)) + others >= EXACT:  # see `numbers_of`
         raise DomainError(
             f"{part.described} may select {max(own, key=abs):g} or what is no number; a network reads both as numbers, "
             f"of which floats hold all only below {EXACT:,}. Use smaller numbers, or map them to texts first"
         )
-    largest = max(selection.possible_counts(most))
     groups = means(part, own, largest) if own else []
     _refuse_truths_as_numbers(part, values, largest)
     return _numbers(selection, values, guarded, groups)

@@ -274,12 +274,12 @@ class Aggregate(SOp):
             return first
         if not all(isinstance(value, (int, float)) for value in values):
             raise RaspError(f"{self.described} selects several values that have no mean: {_listed(values)}")
-        if all(isinstance(value, int) for value in values):
-            return sum(values) / len(values)
         try:
+            if all(isinstance(value, int) for value in values):
+                return sum(values) / len(values)
             return float(sum(map(Fraction, values)) / len(values))
         except (ValueError, OverflowError):
-            raise RaspError(f"{self.described} selects a number that is not finite: {_listed(values)}") from None
+            raise RaspError(f"{self.described} selects numbers that have no finite mean: {_listed(values)}") from None
 
     def compute(self, xs: list, of: Mapping[RASPExpr, list], causal: bool) -> list:
         """The mean of what each row selects."""

@@ -22,6 +22,7 @@ from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import BY_PROGRAM, Maker, hint_kinds, lesson, maker_of, object_in_file
 
 MOST_SEED = 2**32 - 1
+MOST_COUNT = 10**9  # as on the command line
 
 SUBJECTS = {"dfa": DFA, "tm": TuringMachine, "circuit": Circuit, "text": Corpus}  # by the prefix of a task
 
@@ -46,7 +47,8 @@ SEEDS = {
     "seeds": Wanted("how many seeds each setting has, a whole number above 0", _whole(1, MOST_SEED + 1)),
     "first_seed": Wanted(f"the first of the seeds, a whole number from 0 to {MOST_SEED}", _whole(0, MOST_SEED)),
 }
-UPDATES = Wanted("a whole number of updates above 0", _whole(1))
+MOST_WORDS = f"a whole number above 0, at most {MOST_COUNT:,}"
+UPDATES = Wanted(f"how many updates, {MOST_WORDS}", _whole(1, MOST_COUNT))
 SETTINGS: dict[str, dict[str, Wanted]] = {
     "teach": {
         "task": Wanted('the name of a task as `kleene teach` takes it, such as "copy"', _text),
@@ -67,8 +69,8 @@ SETTINGS: dict[str, dict[str, Wanted]] = {
         "full": Wanted("true or false", lambda value: isinstance(value, bool)),
         "iterations": UPDATES,
         "model": Wanted("a file with a language model", _text),
-        "networks": Wanted("how many networks, a whole number above 0", _whole(1)),
-        "corpora": Wanted("how many corpora, a whole number above 0", _whole(1)),
+        "networks": Wanted(f"how many networks, {MOST_WORDS}", _whole(1, MOST_COUNT)),
+        "corpora": Wanted(f"how many corpora, {MOST_WORDS}", _whole(1, MOST_COUNT)),
     },
 }
 SUBJECT = {"teach": "task", "reproduce": "experiment"}  # the setting that every cell must have
@@ -236,7 +238,7 @@ def _annotations(function: Callable[..., Any], names: Any) -> dict[str, Any]:
 REAL = Wanted("a number", is_number)
 PLAIN = {
     bool: Wanted("true or false", lambda value: isinstance(value, bool)),
-    int: Wanted("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    int: Wanted(f"a whole number of at most {MOST_COUNT:,}", _whole(-MOST_COUNT, MOST_COUNT)),
     float: REAL,
     str: Wanted("a text", lambda value: isinstance(value, str)),
 }

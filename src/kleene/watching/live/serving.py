@@ -1,5 +1,6 @@
 """`kleene watch --live`: a page that follows a file and takes typed inputs, until Ctrl-C."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ def live_run(
     file = file_of(target)
     if file is None:
         naming.find(target)  # a name that is not known is refused here, and a file that has faults by the page
-    elif not file.is_file():
+    elif not os.path.isfile(file):
         raise InputError(f"there is no file {str(file)!r}; give FILE.py:NAME, or a program of the library")
     run = FollowedRun(target, words, given)
 

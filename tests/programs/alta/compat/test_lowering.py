@@ -234,6 +234,12 @@ def test_a_run_that_does_not_halt_gives_what_it_has():
     assert pb.run_transformer(parameters, None, [1, 1, 1, 1], max_layers=2) == [1, 0, 1, 1]
 
 
+def test_a_configuration_says_how_sharply_the_network_attends():
+    soft = pb.compile_transformer(parity.relative(), pb.Config(attention_scalar=3)).network
+    assert "compile with attention_scalar from λ = 7.3 on" in str(kleene.certify(soft).first_failure)
+    assert kleene.certify(pb.compile_transformer(parity.relative(), pb.Config(attention_scalar=8)).network)
+
+
 def test_what_a_network_of_ours_cannot_be_is_refused():
     with pytest.raises(InputError, match="compile_ffn=False"):
         pb.compile_transformer(parity.relative(), pb.Config(), compile_ffn=False)

@@ -15,6 +15,7 @@ The bound w is made of these errors, with u half a unit in the last place (2⁻�
 - *The division*, the rounding to the number type, and the step `slope·x + bias` are off by u relative to what they
   make, and slope and bias are rounded themselves: the network's own edge, (0 - bias)/slope or (1 - bias)/slope, is
   computed exactly, and w is counted from both edges.
+- No sum overflows: even `length` times the greatest number is at most a quarter of the greatest float.
 - The program adds in float64, to which the same bounds apply with u = 2⁻⁵³.
 
 Which means can be read? If the numbers are v = a + g·k with integers k, then Σ cₖ·k is an integer. Near an edge E (in
@@ -169,7 +170,7 @@ def _first_whole(means: Means, scale: _Scale, first: int, most: int) -> Near | N
         low, high = (edge.low - scale.start) / scale.unit, (edge.high - scale.start) / scale.unit
         last = most if best is None else best.n - 1
         widest = float(edge.width(np.array(last), means.exactly_summed))
-        apart = 2 * last * (widest + scale.off) / float(scale.unit) * low.denominator
+        apart = 2 * last * (Fraction(widest) + Fraction(scale.off)) / scale.unit * low.denominator
         away = float(max(low - int(scale.steps[-1]), -high))  # how far an edge lies beyond all means
         if (edge.exact and last <= means.exactly_summed and apart < 0.9) or widest / float(scale.unit) < away:
             continue  # harmless even for the largest n: means that are not on the edge are further away
@@ -210,7 +211,7 @@ def _counted(values: Sequence[float], steps: np.ndarray, n: int, total: float) -
         if index == 0:
             return [n]
         share = float(steps[index] - steps[0])
-        most = min(n, int((total - n * float(steps[0])) / share + 1e-9))
+        most = min(n, int((total - n * float(steps[0])) / share + 1e-9)) if share else n  # 0: nearly the same number
         for count in range(most, -1, -1):
             rest = solve(index - 1, n - count, total - count * steps[index])
             if rest is not None:
@@ -302,8 +303,20 @@ def _passes_unrounded(network: UniversalTransformer, ideal: Fraction, slope: flo
     return Fraction(held) == ideal and Fraction(float(wide_type(network)(float(product)))) == product
 
 
+def summable(network: UniversalTransformer, program: Program, head: str) -> int:
+    """At how many positions no sum of what a head reads overflows: of all numbers there, whatever it selects."""
+    if not isinstance(program.outputs[head], Numeric):
+        return 1 << 53
+    _, held = held_numbers(network, program, program.heads[head].value)
+    return min(1 << 53, int(np.finfo(wide_type(network)).max / 4 / max(1.0, *map(abs, held))))
+
+
 def averages(network: UniversalTransformer, program: Program, length: int) -> Condition:
-    """No mean that can be read is so near an edge that rounding could push it over."""
+    """No mean that can be read is so near an edge that rounding could push it over, and no sum overflows."""
+    for head in program.heads:
+        if (most := summable(network, program, head)) < length:
+            how = f"the sum of {length:,} numbers that {head!r} may read can overflow, that of {most:,} cannot"
+            return Condition("averages", False, how)
     shown = []
     for head in program.heads:
         means = means_of(network, program, head)

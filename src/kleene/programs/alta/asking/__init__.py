@@ -8,7 +8,7 @@ The function runs on ordinary Python values, so that it may do whatever Python c
 so that there is nothing to check afterwards.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
@@ -18,7 +18,7 @@ from kleene.programs.alta.asking.meanings import Meaning, meaning_of
 from kleene.programs.alta.asking.runs import Tree, ask
 from kleene.programs.alta.asking.splitting import cases_of
 from kleene.programs.alta.cases import Case
-from kleene.programs.alta.source import first_place
+from kleene.programs.alta.source import code_of, first_place
 from kleene.programs.alta.sums import Sum
 from kleene.programs.alta.variables import Variable
 
@@ -48,10 +48,10 @@ class Functions:
     """Functions that write different variables, called one after the other as one function."""
 
     def __init__(self, functions: Sequence[Callable[[Any], Any]]):
-        self.functions = tuple(functions)
+        self.functions: tuple[Callable[[Any], Any], ...] = tuple(functions) if isinstance(functions, Iterable) else ()
         if not self.functions or not all(map(callable, self.functions)):
-            raise ProgramError("ffn_fn is a function of z, or a list of at least one of them")
-        self.__code__ = getattr(self.functions[0], "__code__", None)
+            raise ProgramError(f"ffn_fn must be a function of z, or a list of at least one, and is {functions!r}")
+        self.__code__ = code_of(self.functions[0])
         self.__name__ = self.__qualname__ = " and ".join(getattr(f, "__name__", "function") for f in self.functions)
 
     def __call__(self, z: Any) -> None:

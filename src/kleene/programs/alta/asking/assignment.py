@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 from kleene.errors import FunctionError, ProgramError
@@ -16,7 +17,7 @@ from kleene.programs.alta.asking.undefined import Undefined, use
 from kleene.programs.alta.source import place_of
 from kleene.programs.alta.variables import unwrapped
 
-Fork = tuple[str, list[int]]  # what was read, and the nodes of the values that were run
+FILLED = object()
 
 
 class Refusal(BaseException):
@@ -34,26 +35,32 @@ class Assignment(dict):
 
     def __init__(self, domains: Mapping[str, Sequence[Any]], values: Mapping[str, Any] | None = None):
         super().__init__(values or {})
+        dict.__setitem__(self, FILLED, None)  # json.dumps takes a dict that is empty inside for {}
         for name, value in (("_domains", domains), ("_path", []), ("_writes", {}), ("_refused", None)):
             object.__setattr__(self, name, value)
 
     def __missing__(self, name: Any) -> Any:
         if name not in self._domains:
-            if isinstance(name, Enum) and name.value in self._domains:
-                return self[name.value]
-            self._refuse(ProgramError(f"{place_of()}: {unknown(name, self._domains)}"))
+            known = self._named(name)
+            if known in self._domains:
+                return self[known]
+            self._refuse(ProgramError(f"{place_of() or 'the function'}: {unknown(name, self._domains)}"))
         value = self._domains[name][0]
         self._path.append((name, []))
         dict.__setitem__(self, name, value)
         return value
 
     def __setitem__(self, name: Any, value: Any) -> None:
+        name = name if type(name) is str else self._named(name)
         self._writes[name] = value if type(value) is int or type(value) is bool else plain(value)
 
     # What else a dict does, so that nothing is read or written without notice.
 
     def __contains__(self, name: object) -> bool:
-        return (name.value if isinstance(name, Enum) and not isinstance(name, str) else name) in self._domains
+        return self._named(name) in self._domains
+
+    def _named(self, name: Any) -> Any:
+        return name.value if isinstance(name, Enum) and name not in self._domains else name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._domains)
@@ -85,13 +92,13 @@ class Assignment(dict):
         return self._domains.keys()
 
     def values(self) -> Any:
-        return [self[name] for name in self._domains]
+        return self.copy().values()
 
     def items(self) -> Any:
-        return [(name, self[name]) for name in self._domains]
+        return self.copy().items()
 
     def copy(self) -> dict[str, Any]:
-        return dict(self.items())
+        return {name: self[name] for name in self._domains}
 
     __copy__ = copy
 
@@ -99,7 +106,7 @@ class Assignment(dict):
         return self.copy()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return dict, (self.items(),)
+        return dict, (self.copy(),)
 
     def __or__(self, other: Any) -> Any:
         return self.copy() | other
@@ -139,7 +146,7 @@ class Assignment(dict):
         self._cannot(f'sets z.{name}, which has no effect; a variable is written as z["{name}"] = …')
 
     def _cannot(self, what: str) -> None:
-        self._refuse(FunctionError(f"{place_of()}: the function {what}."))
+        self._refuse(FunctionError(f"{place_of() or 'z'}: the function {what}."))
 
     def _refuse(self, error: ProgramError) -> None:
         object.__setattr__(self, "_refused", error)  # kept, because a bare `except:` may swallow what is raised
@@ -158,7 +165,12 @@ class LocatedAssignment(Assignment):
 
     def __setitem__(self, name: Any, value: Any) -> None:
         super().__setitem__(name, value)
-        self._lines[name] = _frame_in(self._file, _getframe(1)).f_lineno
+        self._lines[self._named(name)] = _line_in(self._file, _getframe(1))
+
+
+def lines_of(z: LocatedAssignment) -> dict[Any, int]:
+    """The line of the file that wrote each variable."""
+    return z._lines
 
 
 Assignment.__name__ = Assignment.__qualname__ = "z"  # what Python's own messages call it
@@ -186,11 +198,8 @@ def unknown(name: Any, known: Iterable[str]) -> str:
     return f"there is no variable {name!r}{hint} The program has {', '.join(known)}."
 
 
-def _frame_in(file: str, frame: Any) -> Any:
-    """The nearest caller in the file; the frame itself where there is none."""
-    found = frame
-    while found is not None:
-        if found.f_code.co_filename == file:
-            return found
-        found = found.f_back
-    return frame
+def _line_in(file: str, frame: FrameType | None) -> int:
+    """The line of the nearest caller in the file; 0 where there is none."""
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno

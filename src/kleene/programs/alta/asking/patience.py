@@ -4,11 +4,13 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from types import CodeType
 from typing import Any
 
 SHOWN_AFTER = 2.0  # seconds
 INTERVAL = 0.1
+AGAIN = 0.01  # seconds after which a run that has caught `Lost` is ended again
 
 
 class Lost(BaseException):
@@ -19,11 +21,19 @@ class Patience:
     """A context in which each run may take some seconds. `runs` says how many have ended, `share` which part of all.
 
     Nothing of the process changes: no signal handler, no trace function. A run that is inside a C function, such as a
-    power of huge numbers, is ended when that function returns.
+    power of huge numbers, is ended when that function returns. Only what is called by a function with one of the
+    `callers`' codes is ended. A handler of the user's may catch that, so it is done again until the run has ended.
     """
 
-    def __init__(self, seconds: float, runs: Callable[[], int], share: Callable[[], float], what: str):
-        self._seconds, self._runs, self._share, self._what = seconds, runs, share, what
+    def __init__(
+        self,
+        seconds: float,
+        runs: Callable[[], int],
+        share: Callable[[], float],
+        what: str,
+        callers: Collection[CodeType],
+    ):
+        self._seconds, self._runs, self._share, self._what, self._callers = seconds, runs, share, what, callers
         self._closed, self._lock = threading.Event(), threading.Lock()
 
     def __enter__(self) -> "Patience":
@@ -37,23 +47,32 @@ class Patience:
 
     def _watch(self) -> None:
         started = since = time.monotonic()
-        runs, bar = self._runs(), None
-        while not self._closed.wait(INTERVAL):
+        runs, bar, interval = self._runs(), None, INTERVAL
+        while not self._closed.wait(interval):
             now, before, runs = time.monotonic(), runs, self._runs()
             since = since if runs == before else now
-            if now - since > self._seconds:
-                with self._lock:
-                    if not self._closed.is_set():
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                            ctypes.c_ulong(self._watched), ctypes.py_object(Lost)
-                        )
-                since = now
+            interval = AGAIN if now - since > self._seconds else INTERVAL
+            if interval == AGAIN:
+                self._end_run()
             if bar is None and now - started > SHOWN_AFTER and sys.stderr.isatty():
                 bar = _bar(self._what)
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=self._share(), runs=f"{runs:,}")
         if bar is not None:
             bar.stop()
+
+    def _end_run(self) -> None:
+        with self._lock:
+            if not self._closed.is_set() and self._is_running():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._watched), ctypes.py_object(Lost))
+
+    def _is_running(self) -> bool:
+        """Whether the watched thread is in the user's function, and not on its way out of it."""
+        frame = sys._current_frames().get(self._watched)
+        while frame is not None and (frame := frame.f_back) is not None:
+            if frame.f_code in self._callers:
+                return True
+        return False
 
 
 def _bar(what: str) -> Any:

@@ -6,27 +6,29 @@ the leaves are never stored. All runs are done again in the opposite order: a fu
 refused.
 """
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass, field
-from sys import _getframe
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from kleene.errors import FunctionError, ProgramError
-from kleene.programs.alta.asking.assignment import Assignment, LocatedAssignment, Refusal, unknown
+from kleene.programs.alta.asking.advice import advice, listed
+from kleene.programs.alta.asking.assignment import Assignment, LocatedAssignment, Refusal, lines_of, unknown
 from kleene.programs.alta.asking.patience import Lost, Patience
+from kleene.programs.alta.asking.remembered import Remembered
 from kleene.programs.alta.asking.undefined import Undefined, Used
-from kleene.programs.alta.source import first_place, line_of, place, place_of
+from kleene.programs.alta.source import code_of, first_place, line_of, place, place_of
 from kleene.programs.alta.variables import Variable
 from kleene.users_code import users_code
 
 MOST_LEAVES = 2_000_000
-HOPELESS = 4  # a function is given up early where so many times too many combinations are in sight
+HOPELESS = 1000  # a function is given up early where so many times too many combinations are in sight: a rough guess
 SECONDS = 5.0  # for one run
+SAMPLED = 64  # assignments that are run once more
 FEW, MANY_TIMES = 64, 7  # a function with so few combinations is run again more than once
 FAULT = -1  # the code of a value that a variable cannot take, where that is left to the caller
-MOST_SHOWN = 8  # variables in an error
 
 
 @dataclass(frozen=True)
@@ -81,23 +83,27 @@ def ask(
     """The runs of the function. Unless `strict`, a run that raises or writes out of range has faults instead; unless
     `undefined`, heads always have a value."""
     asking = _Asking(function, variables, heads, strict, undefined, most)
-    watch = Patience(seconds, lambda: asking.runs, asking.share, f"asking {place_of_function(function)}")
+    callers = _Asking.explore.__code__, _Asking._run_on.__code__
+    watch = Patience(seconds, lambda: asking.runs, asking.share, f"asking {name_of(function)}", callers)
+    before = Remembered(function)
     try:
         with users_code(), np.errstate(all="ignore"), watch:
-            root = asking.explore(backwards=False)
+            root = asking.tree.root = asking.explore(backwards=False)
+            before.put_back()
             for again in range(MANY_TIMES if asking.runs <= FEW else 1):
                 other = asking.explore(backwards=again % 2 == 0)
                 if other != root:
                     asking.refuse_difference(root, other)
+            asking.sample()
     except Refusal as refusal:
         raise refusal.error from refusal.error.__cause__
     except Lost as lost:
         raise asking.endless(lost, seconds) from None
-    asking.tree.root, asking.tree.lines = root, asking.lines
+    asking.tree.lines = asking.lines
     return asking.tree
 
 
-def place_of_function(function: Callable) -> str:
+def name_of(function: Callable) -> str:
     return getattr(function, "__name__", "function")
 
 
@@ -181,24 +187,23 @@ class _Asking:
         codes = {}
         for given, value in writes.items():
             name = self._written_name(given)
-            codes[name] = self._code(name, value, given)
+            codes[name] = self._code(name, value)
         found = self._leaf_of[tuple(writes.items())] = self._kept(tuple(sorted(codes.items())), Leaf(codes))
         return found
 
-    def _written_name(self, given: Any) -> str:
-        name = getattr(given, "value", given) if given not in self.variables else given
+    def _written_name(self, name: Any) -> str:
         if name in self.heads:
             raise Refusal(
                 ProgramError(
-                    f"{self._at(given)}: writes to {name!r}, which is the output of a head; only attention sets it. "
+                    f"{self._at(name)}: writes to {name!r}, which is the output of a head; only attention sets it. "
                     f"Keep the value in a variable of its own."
                 )
             )
         if name not in self.variables:
-            raise Refusal(ProgramError(f"{self._at(given)}: {unknown(name, self.variables)}"))
+            raise Refusal(ProgramError(f"{self._at(name)}: {unknown(name, self.variables)}"))
         return name
 
-    def _code(self, name: str, value: Any, given: Any) -> int:
+    def _code(self, name: str, value: Any) -> int:
         value = value[1] if type(value) is tuple else value
         variable = self.variables[name]
         code = variable.code(value)
@@ -207,34 +212,44 @@ class _Asking:
             where = f" where {situation}" if situation else ""
             raise Refusal(
                 ProgramError(
-                    f"{self._at(given)}: the value written to {name!r} is {value!r}{where}, but {name!r} takes "
+                    f"{self._at(name)}: the value written to {name!r} is {value!r}{where}, but {name!r} takes "
                     f"{variable.expected}. Widen its range, or clip or guard the value."
                 )
             )
         return FAULT if code is None else code
 
     def _raised(self, error: BaseException) -> int:
-        """The leaf of a run that raised."""
+        """The leaf of a run that raised. With an undefined reading, that is a use of it: `Decimal(reading)` asks it
+        nothing and raises, and what raises with defined readings is found where they are."""
         if self._used or self._z._refused is not None:
             return self._leaf({})
+        if any(type(dict.__getitem__(self._z, name)) is Undefined for name, _ in self._z._path):
+            return self._kept("used", Leaf(used=True))
         if not self.strict:  # as if it wrote every variable out of range
             return self._kept("raised", Leaf(dict.fromkeys(self.variables, FAULT)))
         situation = self.situation()
         where = f" (where {situation})" if situation else ""
-        raise Refusal(self._error(error, f"raises {type(error).__name__}: {error}{where}")) from error
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise Refusal(self._error(error, f"raises {what}{where}")) from error
 
     def _error(self, error: BaseException, what: str) -> FunctionError:
+        where = place_of(error) or first_place(self.function)
         made = FunctionError(
-            f"{place_of(error)}: the function {what}. It must give a result for every assignment of its variables."
+            f"{where}: the function {what}. It must give a result for every assignment of its variables."
         )
         made.__cause__ = error
         return made
 
     def _returned(self, returned: Any) -> FunctionError:
-        return FunctionError(
-            f"{first_place(self.function)}: the function returns a value ({type(returned).__name__}), which has no "
-            f"effect: write to z, and return nothing."
-        )
+        kind = type(returned).__name__
+        where, what = first_place(self.function), f"returns a value ({kind}), which has no effect"
+        if isinstance(returned, Coroutine | Generator):
+            returned.close()  # Python warns of a coroutine that was never awaited
+            return FunctionError(
+                f"{where}: the function returns a {kind}, so that its lines are never run: write it with `def`, and "
+                f"without `await` and `yield`."
+            )
+        return FunctionError(f"{where}: the function {what}: write to z, and return nothing.")
 
     # --- bounds and errors ----------------------------------------------------------------------------------------
 
@@ -253,16 +268,18 @@ class _Asking:
         return min(2 * at, self.most)
 
     def _too_many(self, share: float) -> FunctionError:
-        together = [(n, len(self._domains[n]) - (n in self.heads)) for n, _ in self._z._path]
-        sizes = " · ".join(f"{size} of {name}" for name, size in together)
-        targets = list(dict.fromkeys(n for node in self.tree.nodes if isinstance(node, Leaf) for n in node.writes))
-        advice = f"It writes {', '.join(targets[:MOST_SHOWN])}. " if targets else ""
+        sizes = {n: len(self._domains[n]) - (n in self.heads) for n, _ in self._z._path}
+        together, runs = listed([f"{size} of {name}" for name, size in sizes.items()], " · "), self.runs
         return FunctionError(
-            f"{first_place(self.function)}: the function reads too much at once: after {self.runs:,} combinations of "
-            f"values about {_rounded(share)} of all are run. One run reads {sizes}. {advice}Give ffn_fn a list of "
-            f"functions that write different variables, each of which reads little: what they read is then added up "
-            f"and not multiplied. Or read a variable only where it matters, or give the rules with MLPBuilder."
+            f"{first_place(self.function)}: the function reads too much at once: after {runs:,} combinations of "
+            f"values about {_rounded(share)} of all are run. One run reads {together}. {advice(self._writes, sizes)}"
         )
+
+    def _writes(self, codes: Mapping[str, int]) -> Mapping[str, int]:
+        """What a run on some codes writes; all that is not given has its first value."""
+        leaf = self.tree.nodes[self._run_on({**dict.fromkeys(self._domains, 0), **codes})]
+        assert isinstance(leaf, Leaf)
+        return leaf.writes
 
     def endless(self, lost: BaseException, seconds: float) -> FunctionError:
         situation = self.situation()
@@ -275,8 +292,7 @@ class _Asking:
 
     def situation(self) -> str:
         """What the run has read, in the user's names and values."""
-        shown = [f"{name} = {self._shown(name)}" for name, _ in self._z._path]
-        return ", ".join(shown[:MOST_SHOWN]) + (f" and {len(shown) - MOST_SHOWN} more" * (len(shown) > MOST_SHOWN))
+        return listed([f"{name} = {self._shown(name)}" for name, _ in self._z._path])
 
     def _shown(self, name: str) -> str:
         value = dict.__getitem__(self._z, name)
@@ -285,7 +301,7 @@ class _Asking:
     def _at(self, name: Any) -> str:
         """The place that wrote to `name` in this run, for an error message."""
         values = {read: dict.__getitem__(self._z, read) for read, _ in self._z._path}
-        return place(getattr(self.function, "__code__", None), self._lines_on(values).get(name, 0))
+        return place(code_of(self.function), self._lines_on(values).get(name, 0))
 
     def lines(self, codes: Mapping[str, int]) -> Mapping[Any, int]:
         """The lines that write where the variables have these codes."""
@@ -294,21 +310,52 @@ class _Asking:
 
     def _lines_on(self, values: Mapping[str, Any]) -> Mapping[Any, int]:
         """The function is run once more: to note lines in every run would take longer than the runs."""
-        z = LocatedAssignment(self._domains, values, getattr(self.function, "__code__", _getframe().f_code).co_filename)
+        z = LocatedAssignment(self._domains, values, getattr(code_of(self.function), "co_filename", ""))
         try:
             self.function(z)
         except (Used, Refusal):
             pass
         except (Exception, SystemExit) as error:
             return dict.fromkeys(self.variables, line_of(self.function, error))
-        return z._lines
+        return lines_of(z)
 
     def refuse_difference(self, first: int, second: int) -> None:
         """Refuse a function that answered differently when it was run again; reading in another order is no fault."""
         found = self._difference(first, second, {})
-        if found is None:
-            return
-        situation, one, other = found
+        if found is not None:
+            self._refuse(*found)
+
+    def sample(self) -> None:
+        """Run the function on some assignments in no order, with all values in `z` from the start: it must not matter
+        how, and after what, a value is read."""
+        chance, nodes = random.Random(0), self.tree.nodes
+        for _ in range(min(SAMPLED, 4 * self.tree.leaves)):
+            codes = {name: chance.randrange(len(domain)) for name, domain in self._domains.items()}
+            read, node = dict[str, int](), nodes[self.tree.root]
+            while isinstance(node, Asked):
+                read[node.name] = codes[node.name]
+                node = nodes[node.children[codes[node.name]]]
+            found = nodes[self._run_on(codes)]
+            if found != node:
+                assert isinstance(found, Leaf)
+                self._refuse(read, node, found)
+
+    def _run_on(self, codes: Mapping[str, int]) -> int:
+        """The leaf of a run on one assignment."""
+        values = {name: self._domains[name][code] for name, code in codes.items()}
+        self._z = Assignment(self._domains, values)
+        self._z._path.extend((name, []) for name in codes)
+        self._used.clear()
+        self.runs += 1
+        try:
+            self.function(self._z)
+        except Used:
+            pass
+        except (Exception, SystemExit) as error:
+            return self._raised(error)
+        return self._leaf(self._z._writes)
+
+    def _refuse(self, situation: Mapping[str, int], one: Leaf, other: Leaf) -> NoReturn:
         where = ", ".join(f"{n} = {self._value(n, code)}" for n, code in situation.items()) or "nothing is read"
         raise Refusal(
             FunctionError(

@@ -1,1 +1,0 @@
-"""The tables and figures of the papers, by name, each with the paper's own numbers beside ours."""

@@ -1,0 +1,1 @@
+"""`kleene.judge`: measures of interaction and methods for circuits, judged on networks whose algorithm is known."""

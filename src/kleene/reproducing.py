@@ -1,0 +1,89 @@
+"""`kleene.reproduce`: run an experiment of a paper. They are those of kleene-papers, a package of its own.
+
+The entry point `papers` in the group `kleene.reproductions` is how Kleene finds them: nothing here names their modules.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points, version
+from typing import Any, Protocol, runtime_checkable
+
+from kleene.errors import InputError
+
+PACKAGE = "kleene-papers"
+GROUP, NAME = "kleene.reproductions", "papers"
+
+
+@runtime_checkable
+class Papers(Protocol):
+    """What the entry point names: experiments that run by name, and a list of all tables, figures and theorems."""
+
+    def reproduce(self, name: str, **options: Any) -> Any:
+        """The result of the experiment of that name; `options` are those of `kleene.reproduce`."""
+        ...
+
+    def records(self) -> list[dict[str, Any]]:
+        """A record for each table, figure and theorem of the texts."""
+        ...
+
+    def tables(self) -> tuple[Any, ...]:
+        """The same as rich tables, and one of all experiments."""
+        ...
+
+
+def papers() -> Papers:
+    """The papers' experiments; refuses where kleene-papers is not installed, or cannot be imported."""
+    found = entry_points(group=GROUP, name=NAME)
+    fitting = f"pip install {PACKAGE}=={version('kleene')}"
+    if not found:
+        raise InputError(
+            f"the papers' experiments are the package {PACKAGE}, which is not installed: {fitting}, "
+            "or in a checkout of Kleene pip install -e ./papers"
+        )
+    (entry, *_) = found
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"the package {PACKAGE} does not fit this Kleene ({error}): {fitting}") from error
+
+
+def reproduce(
+    name: str,
+    *,
+    full: bool = False,
+    iterations: int | None = None,
+    model: Any = None,
+    networks: int | None = None,
+    corpora: int | None = None,
+    folder: Any = "results",
+    first_seed: int = 0,
+    piece: str | None = None,
+    minutes: float | None = None,
+    on_begin: Callable[[Any], None] | None = None,
+    watch: Callable[[float, str], None] | None = None,
+) -> Any:
+    """Run the experiment of that name at a size for a CPU, or with `full` at the paper's own size.
+
+    The experiments are those of the package kleene-papers (`pip install kleene-papers`).
+    `model` is a language model, or a file with one, for experiments that only look at a model: then none is taught.
+    `networks` says how many language models are taught, for the experiments on English and, for each of their
+    `corpora`, on rules.
+    Each plan keeps a checkpoint in the folder while it runs, so that a stopped experiment can continue.
+
+    Experiments on partial traces are sweeps: their seeds begin at `first_seed`, `piece` is "i/n" for the i-th of n
+    parts of their runs, and after `minutes` they stop at a checkpoint. They raise an `UnfinishedError` as long as runs
+    are left, and the call that finds all of them in the folder returns the result.
+    """
+    return papers().reproduce(
+        name,
+        full=full,
+        iterations=iterations,
+        model=model,
+        networks=networks,
+        corpora=corpora,
+        folder=folder,
+        first_seed=first_seed,
+        piece=piece,
+        minutes=minutes,
+        on_begin=on_begin,
+        watch=watch,
+    )
