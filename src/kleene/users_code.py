@@ -4,10 +4,12 @@ What such code prints is printed, in the thread that runs it. A command keeps it
 prints on stderr what is printed there.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+PARSING = threading.RLock()  # held while a syntax tree is made: CPython 3.11 counts its depth for all threads together
 _runs: ContextVar[bool] = ContextVar("the user's code runs", default=False)
 
 

@@ -20,6 +20,7 @@ from kleene.programs.alta.asking import Functions
 from kleene.programs.alta.source import INSTALLED, PLAIN
 from kleene.programs.rasp.graph import RASPExpr, parts_of
 from kleene.programs.rasp.wording import function_text
+from kleene.users_code import PARSING
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # Kleene's own files
 SHELVES = tuple(
@@ -130,7 +131,8 @@ class Reached:
 
     def _take(self, thing: Any) -> str:
         try:
-            lines, first = inspect.getsourcelines(thing)
+            with PARSING:
+                lines, first = inspect.getsourcelines(thing)
         except (OSError, TypeError):
             self.readable = False
             return ""
@@ -187,7 +189,8 @@ def _global_names(code: CodeType) -> Iterator[tuple[str, str | None]]:
 def _names_above(text: str) -> Iterator[tuple[str, None]]:
     """The names that a function's source has outside its code: in decorators and defaults."""
     try:
-        body = ast.parse(text).body
+        with PARSING:
+            body = ast.parse(text).body
     except SyntaxError:  # a lambda inside an expression
         return
     for made in body:
@@ -199,7 +202,8 @@ def _names_above(text: str) -> Iterator[tuple[str, None]]:
 def _lines(thing: Any) -> list[str]:
     """The lines of the file that something is written in; none where they cannot be read."""
     try:
-        return inspect.findsource(thing)[0]
+        with PARSING:  # for a class it parses the file
+            return inspect.findsource(thing)[0]
     except (OSError, TypeError):
         return []
 
@@ -207,7 +211,8 @@ def _lines(thing: Any) -> list[str]:
 def _bindings(lines: list[str], name: str) -> list[ast.stmt]:
     """The statements of a file, outside its functions and classes, that bind a name or set an entry of it."""
     try:
-        body = ast.parse("".join(lines)).body
+        with PARSING:
+            body = ast.parse("".join(lines)).body
     except SyntaxError:
         return []
     plain = [one for one in body if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]

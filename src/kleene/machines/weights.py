@@ -21,6 +21,7 @@ from jaxtyping import AbstractArray
 from kleene.errors import InputError, KleeneError, ModelFileError
 from kleene.tensors import read_tensors, write_tensors
 from kleene.traces.channels import nested_tuple
+from kleene.users_code import PARSING
 
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Any]
@@ -257,8 +258,10 @@ def evaluated(expression: str, sizes: Mapping[str, int]) -> int | None:
             return OPERATORS[type(node.op)](value(node.left), value(node.right))
         raise ValueError(f"the axis {expression!r} is no sum or product of axes")
 
+    with PARSING:
+        tree = ast.parse(expression, mode="eval")
     try:
-        return value(ast.parse(expression, mode="eval").body)
+        return value(tree.body)
     except KeyError:
         return None
 

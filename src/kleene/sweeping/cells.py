@@ -21,6 +21,7 @@ from kleene.files import MOST_TEXT, read_bytes
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import hint_kinds, lesson, with_policies
 from kleene.teaching.plan import Plan
+from kleene.users_code import PARSING
 
 # Settings that are not options of a lesson.
 RUN = ("task", "machine", "hints", "density", "strength", "seed", "iterations", "test_every")
@@ -212,7 +213,8 @@ def _imported(file: Path, folder: Path) -> set[tuple[Path, str]]:
     """The modules that a file names in its imports, each with the folder to look in; `from a import b` is a.b, because
     b may be a module."""
     try:
-        tree = ast.parse(read_bytes(file, MOST_TEXT))
+        with PARSING:
+            tree = ast.parse(read_bytes(file, MOST_TEXT))
     except (SyntaxError, ValueError, RecursionError):
         return set()
     found = set()

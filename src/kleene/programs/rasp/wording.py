@@ -7,6 +7,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from kleene.users_code import PARSING
+
 LONGEST = 60  # characters of a function's text
 
 
@@ -82,4 +84,6 @@ def _holds(node: ast.expr, place: tuple[int, int | None]) -> bool:
 
 @lru_cache(maxsize=32)
 def _lambdas(source: str) -> list[ast.Lambda]:
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda)]
+    with PARSING:
+        tree = ast.parse(source)
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
