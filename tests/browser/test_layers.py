@@ -122,13 +122,13 @@ def test_the_chosen_position_shows_its_source_lines_and_rules(tab, addition):
     tab.js("document.querySelectorAll('.position')[6].click()")
     lines = [re.sub(r"^\d+", "", line).strip() for line in tab.texts(".line.wrote")]
     assert lines == [
+        'z[pointer] = z[f"{pointer}_right"]',
         'z["value_carry"] = total // 10',
         'z["value_out"] = total % 10',
-        'z[pointer] = z[f"{pointer}_right"]',
     ]
     rules = dict(zip(tab.texts(".fired code"), tab.texts(".fired .effect")))
     assert rules["ptr_out := ptr_out_right"] == "1 → 0"
-    assert rules["value_out := f(ptr_a_token + ptr_b_token + value_carry)"] == "0 → 4"
+    assert rules["value_out := (ptr_a_token + ptr_b_token + value_carry) mod 10"] == "0 → 4"
     assert "ptr_a_token8from position 2" in tab.texts(".reads li")
     assert tab.js("return document.querySelector('.arc.own').getAttribute('d') !== null")
 
