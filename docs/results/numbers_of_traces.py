@@ -6,7 +6,7 @@ from functools import partial
 from number_words import Numbers, listed  # these two lie beside this file
 from tables import AS_THE_PAPER, HEADS, NRAM, baseline, hinted, share, sharpness, some_right, stored
 
-from kleene_papers import nram_runs
+from kleene_papers.traces import nram_runs
 
 ERRORS = "errors in %: "
 ALL_HINTS = "runs that generalise with all hints and λ = 1: "

@@ -18,9 +18,9 @@ from rule_tables import (
 from tables import stored
 from word_tables import FEW
 
-from kleene_papers.english_report import signed, strata_means, told
-from kleene_papers.resampling import interval_over
-from kleene_papers.word_pairs import CLASSES
+from kleene_papers.interdependence.english_report import signed, strata_means, told
+from kleene_papers.interdependence.resampling import interval_over
+from kleene_papers.interdependence.word_pairs import CLASSES
 
 ENDS = {"omega_in": "P(ω), known scaffolds", "omega_out": "P(ω), random scaffolds"}
 

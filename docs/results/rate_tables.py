@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from benchmark_rows import MACHINES, Row, number, rows, shown  # these two lie beside this file
 from tables import EARLIER, markdown, stored
 
-from kleene_papers.partial_traces import NTM as FIGURE_9
+from kleene_papers.traces.partial_traces import NTM as FIGURE_9
 
 EAGER = "eager PyTorch"
 TREEBANKS = {"EWT test": "test part of English-EWT", "all of EWT": "all of English-EWT"}

@@ -14,21 +14,13 @@ from typing import Any
 import tables  # beside this file
 
 from kleene.pictures.plots import cost_curves, grouped_bars, line_panels
-from kleene_papers import (
-    english_report,
-    hinted_transformers,
-    judged_figure,
-    minimal_programs,
-    neural_gpu,
-    nram_runs,
-    ntm_choices,
-    partial_traces,
-    rule_curves,
-    simplicity,
-)
-from kleene_papers import parity_end_to_end as parity
-from kleene_papers import scan_end_to_end as scan
-from kleene_papers import trace_supervision as supervision
+from kleene_papers.alta import hinted_transformers, minimal_programs, simplicity
+from kleene_papers.alta import parity_end_to_end as parity
+from kleene_papers.alta import scan_end_to_end as scan
+from kleene_papers.alta import trace_supervision as supervision
+from kleene_papers.interdependence import english_report, rule_curves
+from kleene_papers.judged import judged_figure
+from kleene_papers.traces import neural_gpu, nram_runs, ntm_choices, partial_traces
 
 HERE = Path(__file__).parent
 TABLES = tuple(tables.NTM.values())

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from tables import markdown, stored  # beside this file
 
-from kleene_papers.english_report import signed
-from kleene_papers.resampling import interval_over
-from kleene_papers.rule_corpora import CORPORA
+from kleene_papers.interdependence.english_report import signed
+from kleene_papers.interdependence.resampling import interval_over
+from kleene_papers.interdependence.rule_corpora import CORPORA
 
 Curves = dict[str, np.ndarray]  # [test, run] or [test, run, token of the rule]
 MEASURES: dict[str, tuple[str, int | None]] = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kleene_papers import english_report
+from kleene_papers.interdependence import english_report
 
 NUMBER = r"([+−]?\d(?:[\d.,]*\d)?)"  # without a unit, so that it ends in a digit
 

@@ -8,7 +8,7 @@ import numpy as np
 from sentences import Sentence  # these two lie beside this file
 from tables import NRAM, hinted, stored
 
-from kleene_papers import neural_gpu, nram_runs
+from kleene_papers.traces import neural_gpu, nram_runs
 
 STATED = "-stated"
 ALL_SHOWN = ("paper", "on", "each")  # the variants that hint every connection of a circuit

@@ -25,9 +25,9 @@ from word_strata import (
     with_ends,
 )
 
-from kleene_papers.english_report import strata_means
-from kleene_papers.resampling import interval_over
-from kleene_papers.word_pairs import CLASSES
+from kleene_papers.interdependence.english_report import strata_means
+from kleene_papers.interdependence.resampling import interval_over
+from kleene_papers.interdependence.word_pairs import CLASSES
 
 CONTROLS = ("untrained", "permuted", "shuffled")
 WITH_OPEN = ("open", "mixed")  # classes

@@ -14,8 +14,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from kleene_papers import nram_runs
 from kleene_papers.claims import Verdict, claims
+from kleene_papers.traces import nram_runs
 
 HERE = Path(__file__).parent
 TEXTS = tuple(dict.fromkeys(claim.text for claim in claims().values()))

@@ -9,8 +9,8 @@ from typing import Any
 from sentences import signed  # these two lie beside this file
 from tables import stored
 
-from kleene_papers.english_report import strata_means
-from kleene_papers.word_pairs import CLASSES
+from kleene_papers.interdependence.english_report import strata_means
+from kleene_papers.interdependence.word_pairs import CLASSES
 
 FULL, QUICK, GRAMMAR, SHIPPED = "english", "english-quick", "english-grammar", "english-shipped"
 NEIGHBOURS, EVERY = (1,), range(1, 9)  # words apart

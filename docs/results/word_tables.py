@@ -5,9 +5,9 @@ from typing import Any
 
 from tables import markdown, stored  # beside this file
 
-from kleene_papers.english import NETWORKS
-from kleene_papers.english_report import signed, strata_means, told
-from kleene_papers.word_pairs import CLASSES
+from kleene_papers.interdependence.english import NETWORKS
+from kleene_papers.interdependence.english_report import signed, strata_means, told
+from kleene_papers.interdependence.word_pairs import CLASSES
 
 NAMES = {
     "hidden": "DI at the hidden state",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks import grammar
 from kleene.tasks.treebanks import tree_distances
-from kleene_papers.controls import permuted, shuffled, untrained
+from kleene_papers.interdependence.controls import permuted, shuffled, untrained
 
 MODEL = LSTM.random(["<unk>", "dogs", "bark"], 4, layers=2, key=jax.random.key(1))
 SENTENCES = grammar.sentences(20, seed=5)

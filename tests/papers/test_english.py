@@ -11,12 +11,12 @@ from kleene.explaining.words.baselines import erasure, gradient_times_input, inf
 from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks import grammar
 from kleene.tasks.text import END, Corpus, Vocabulary
-from kleene_papers import pair_measures, word_pairs
-from kleene_papers.controls import permuted, shuffled, untrained
-from kleene_papers.english import English, on_grammar, words_known
-from kleene_papers.pair_measures import MEASURES, PairCells, information, measured
+from kleene_papers.interdependence import pair_measures, word_pairs
+from kleene_papers.interdependence.controls import permuted, shuffled, untrained
+from kleene_papers.interdependence.english import English, on_grammar, words_known
+from kleene_papers.interdependence.pair_measures import MEASURES, PairCells, information, measured
+from kleene_papers.interdependence.word_pairs import pair_places, pair_values
 from kleene_papers.reproduce import experiment
-from kleene_papers.word_pairs import pair_places, pair_values
 from tests.command_line import assert_refused
 
 TRAINING = {"hidden": 4, "batch": 4, "steps": 8, "rate": 5.0}

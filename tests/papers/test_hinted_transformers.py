@@ -9,8 +9,8 @@ import pytest
 
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
-from kleene_papers import hinted_transformers
-from kleene_papers.hinted_transformers import (
+from kleene_papers.alta import hinted_transformers
+from kleene_papers.alta.hinted_transformers import (
     TEACHERS,
     draw_densities,
     is_determined,

@@ -5,8 +5,8 @@ import pytest
 from kleene.errors import InputError
 from kleene.programs.alta.library.scan_language import interpret
 from kleene.teaching.results import results
-from kleene_papers import minimal_programs
-from kleene_papers.minimal_programs import PAPER, MinimalPrograms, Ranges
+from kleene_papers.alta import minimal_programs
+from kleene_papers.alta.minimal_programs import PAPER, MinimalPrograms, Ranges
 from kleene_papers.reproduce import experiment
 
 

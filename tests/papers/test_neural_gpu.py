@@ -6,7 +6,7 @@ import numpy as np
 
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.neural_gpu import PAPER, draw_curves, experiments, merge_compared, merge_repeated
+from kleene_papers.traces.neural_gpu import PAPER, draw_curves, experiments, merge_compared, merge_repeated
 
 
 def report_of(plan, share):

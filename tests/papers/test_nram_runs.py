@@ -1,7 +1,7 @@
 """Figures 10 and 11: counts and updates of the files of figure 12, and the paper's tables."""
 
-from kleene_papers.nram_runs import COMPLETED, SECONDS, completed, completed_of_begun, draw_completed, updates
-from kleene_papers.partial_traces import NRAM
+from kleene_papers.traces.nram_runs import COMPLETED, SECONDS, completed, completed_of_begun, draw_completed, updates
+from kleene_papers.traces.partial_traces import NRAM
 
 CONTENT = {
     "settings": [

@@ -6,7 +6,7 @@ import pytest
 from kleene.errors import InputError
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.ntm_choices import DECODERS, QUICK, READINGS, dyck_readings, tape_decoders
+from kleene_papers.traces.ntm_choices import DECODERS, QUICK, READINGS, dyck_readings, tape_decoders
 
 
 def reports_of(experiment, generalised):

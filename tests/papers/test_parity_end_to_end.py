@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from kleene.teaching.plan import Progress
-from kleene_papers.parity_end_to_end import TABLE_3, Variant, is_learned, parity_end_to_end
+from kleene_papers.alta.parity_end_to_end import TABLE_3, Variant, is_learned, parity_end_to_end
 
 TINY = {"width": 4, "attention": 1, "key": 2, "hidden": 4, "longest": 2, "pool": 4, "batch": 2}
 

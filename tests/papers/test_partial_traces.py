@@ -9,7 +9,7 @@ from kleene.errors import InputError
 from kleene.sweeping.cells import cells_of_plan
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.partial_traces import (
+from kleene_papers.traces.partial_traces import (
     FIGURE_4,
     NRAM,
     NTM,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from kleene.errors import InputError
-from kleene_papers.resampling import SentenceDraws, interval_over
+from kleene_papers.interdependence.resampling import SentenceDraws, interval_over
 
 FEW = st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 4)), min_size=1, max_size=12)
 

@@ -9,8 +9,8 @@ from kleene.teaching.loop import teach
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.experiment import Experiment
-from kleene_papers.rule_corpora import familiarity, rule_plan
-from kleene_papers.rule_curves import curves, draw_familiarity, draw_frequency
+from kleene_papers.interdependence.rule_corpora import familiarity, rule_plan
+from kleene_papers.interdependence.rule_curves import curves, draw_familiarity, draw_frequency
 
 SMALL = {"rules": 12, "tokens": 500, "types": 9, "scaffolds": 3, "copies": 5, "test_tokens": 150, "test_rules": 6}
 TRAINING = {"hidden": 4, "batch": 2, "steps": 10, "epochs": 1}

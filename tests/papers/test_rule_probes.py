@@ -12,7 +12,7 @@ from kleene.errors import InputError
 from kleene.explaining import decompose, interdependence
 from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks.rules import RuleSettings, rule_corpus
-from kleene_papers.rule_probes import RuleProbes, windows
+from kleene_papers.interdependence.rule_probes import RuleProbes, windows
 
 RULES, CONTEXT = 3, 4
 SMALL: dict[str, Any] = {

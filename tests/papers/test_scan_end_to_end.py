@@ -6,7 +6,7 @@ import pytest
 
 from kleene.errors import InputError
 from kleene.tasks.translation import Translation
-from kleene_papers.scan_end_to_end import CELLS, FULL, TableCell, scan_end_to_end
+from kleene_papers.alta.scan_end_to_end import CELLS, FULL, TableCell, scan_end_to_end
 
 TINY = {"width": 4, "attention": 1, "key": 2, "hidden": 4, "batch": 2}
 OWN = Translation("own", [("jump", "I_JUMP"), ("jump twice", "I_JUMP I_JUMP")], [("run", "I_RUN")])

@@ -3,9 +3,9 @@ import pytest
 from kleene.errors import InputError
 from kleene.programs.alta.library import entries
 from kleene.teaching.results import results
+from kleene_papers.alta.simplicity import SimplicityBias, end_to_end, families, simplicity_bias
 from kleene_papers.experiment import keep
 from kleene_papers.reproduce import experiment
-from kleene_papers.simplicity import SimplicityBias, end_to_end, families, simplicity_bias
 
 
 def row(within: float, many_ones: float) -> dict:

@@ -3,7 +3,7 @@
 import json
 
 from kleene.groundtruth.taught import teach_subjects
-from kleene_papers.taught_algorithms import TaughtAlgorithms, summary
+from kleene_papers.judged.taught_algorithms import TaughtAlgorithms, summary
 
 TINY = TaughtAlgorithms(("shift",), seeds=1, iterations=1, longest=2)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kleene_papers import trace_supervision as module
-from kleene_papers.trace_supervision import COLUMNS, bits, rows, summary, trace_supervision
+from kleene_papers.alta import trace_supervision as module
+from kleene_papers.alta.trace_supervision import COLUMNS, bits, rows, summary, trace_supervision
 
 
 def test_full_size_has_the_hyperparameters_of_table_1():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kleene.tasks import grammar
 from kleene.tasks.treebanks import CLOSED_CLASSES, OPEN_CLASSES, tree_distances
-from kleene_papers.resampling import SentenceDraws
-from kleene_papers.word_pairs import WordPairs, pair_values, rank_correlation
+from kleene_papers.interdependence.resampling import SentenceDraws
+from kleene_papers.interdependence.word_pairs import WordPairs, pair_values, rank_correlation
 
 COUNTS = {"the": 50, "a": 7}
 DRAWS = SentenceDraws.of(30, 500)

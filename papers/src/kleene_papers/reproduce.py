@@ -11,23 +11,20 @@ from kleene.machines.protocol import load
 from kleene.pictures.pages import inline
 from kleene.teaching.reports import as_text, table_of
 from kleene.traces.markup import html_of_rich, html_text
-from kleene_papers import (
-    english,
+from kleene_papers.alta import (
     hinted_transformers,
     minimal_programs,
-    neural_gpu,
-    ntm_choices,
     parity_end_to_end,
-    partial_traces,
-    rule_corpora,
     scan_end_to_end,
     simplicity,
-    taught_algorithms,
     trace_supervision,
 )
 from kleene_papers.catalog import catalog_table, listed
 from kleene_papers.claims import claims, claims_table
 from kleene_papers.experiment import Reproduction, Size, SweptExperiment, Watch
+from kleene_papers.interdependence import english, rule_corpora
+from kleene_papers.judged import taught_algorithms
+from kleene_papers.traces import neural_gpu, ntm_choices, partial_traces
 
 SEEDED = (partial_traces, ntm_choices)  # modules whose experiments take a first seed
 

@@ -25,7 +25,7 @@ from kleene.programs.alta.library import addition_decoded, entries
 from kleene.teaching.plan import Plan
 from kleene.teaching.results import load
 from kleene_papers.experiment import Size, Watch, described, keep
-from kleene_papers.word_pairs import rank_correlation
+from kleene_papers.interdependence.word_pairs import rank_correlation
 
 FAMILIES = {  # programs that compute the same function
     "parity": ("parity_relative", "parity_absolute", "parity_sum_modulo", "parity_sum_modulo_steps"),

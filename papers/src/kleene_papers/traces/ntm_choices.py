@@ -11,7 +11,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.experiment import Experiment, Size, SweptExperiment
-from kleene_papers.partial_traces import NTM
+from kleene_papers.traces.partial_traces import NTM
 
 STRENGTH = 0.3  # the strongest λ at which the paper's table of DyckWords is readable in every row
 COMPARED = ("none", "corner")

@@ -26,7 +26,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.tasks.text import END, Corpus
 from kleene.tasks.treebanks import Sentence
 from kleene.tensors import read_tensors, write_tensors
-from kleene_papers.word_pairs import pair_places, pair_values
+from kleene_papers.interdependence.word_pairs import pair_places, pair_values
 
 KIND = "values of pairs"
 INTERDEPENDENCE = ("hidden", "logits")

@@ -12,8 +12,8 @@ from kleene.tasks.rules import RuleSettings, rule_corpus
 from kleene.teaching.language import language_lesson
 from kleene.teaching.plan import Plan
 from kleene_papers.experiment import Experiment, Size
-from kleene_papers.rule_curves import CORPUS, LENGTHS, curves, draw_familiarity, draw_frequency
-from kleene_papers.rule_probes import RuleProbes
+from kleene_papers.interdependence.rule_curves import CORPUS, LENGTHS, curves, draw_familiarity, draw_frequency
+from kleene_papers.interdependence.rule_probes import RuleProbes
 
 COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
 # The papers' training, and ours for a small corpus: a higher rate, because there are few updates.

@@ -28,12 +28,12 @@ from kleene.teaching.language import corpus_lesson
 from kleene.teaching.lesson import Lesson, Setting
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.controls import permuted, shuffled, untrained
-from kleene_papers.english_report import draw, summary
 from kleene_papers.experiment import Lessons, Size, Watch, described, keep
-from kleene_papers.pair_measures import INFORMATION, INTERDEPENDENCE, MEASURES, PairCells, information
-from kleene_papers.resampling import DRAWS, SentenceDraws
-from kleene_papers.word_pairs import AT_LEAST, Values, WordPairs
+from kleene_papers.interdependence.controls import permuted, shuffled, untrained
+from kleene_papers.interdependence.english_report import draw, summary
+from kleene_papers.interdependence.pair_measures import INFORMATION, INTERDEPENDENCE, MEASURES, PairCells, information
+from kleene_papers.interdependence.resampling import DRAWS, SentenceDraws
+from kleene_papers.interdependence.word_pairs import AT_LEAST, Values, WordPairs
 
 FARTHEST = 15  # distances in the first figure
 NETWORKS: dict[Size, int] = {"quick": 2, "full": 5}  # of each kind

@@ -17,7 +17,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.experiment import Experiment, Size, SweptExperiment
-from kleene_papers.partial_traces import NRAM
+from kleene_papers.traces.partial_traces import NRAM
 
 SAMPLES = 10_000
 SIZES: dict[Size, tuple[int, int]] = {"quick": (48, 4), "full": (96, 20)}  # units and runs of the Neural GPU

@@ -10,7 +10,7 @@ from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.experiment import Experiment
-from kleene_papers.resampling import interval_over
+from kleene_papers.interdependence.resampling import interval_over
 
 LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 CORPUS = ", corpus "  # between a condition and the number of a corpus, in the name of a text

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from kleene.tasks.treebanks import CLOSED_CLASSES, OPEN_CLASSES, Sentence, tree_distances
-from kleene_papers.resampling import SentenceDraws, interval_over, quantiles
+from kleene_papers.interdependence.resampling import SentenceDraws, interval_over, quantiles
 
 CLASSES = ("open", "closed", "mixed")  # both words open, both closed, one of each
 AT_LEAST = 100  # cases to a mean, as in Saphra & Lopez 2020

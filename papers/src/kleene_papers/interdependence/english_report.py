@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from kleene.pictures.plots import Line, Panel, line_panels
-from kleene_papers.resampling import interval_over
-from kleene_papers.word_pairs import CLASSES
+from kleene_papers.interdependence.resampling import interval_over
+from kleene_papers.interdependence.word_pairs import CLASSES
 
 TITLES = {"hidden": "DI at the hidden state", "logits": "DI at the logits"}
 GROUPS = ("trained", "untrained", "permuted", "shuffled")
