@@ -96,7 +96,9 @@ def moved(content: Any, name: str, study: str, words: str, path: Path) -> Result
         command = f"kleene judge --of {study.removeprefix('ours-')}"
     commit, date = log(path)
     machine = content.get("machine") or machine_of(path.stem, versions)
-    provenance = Provenance(command, size_of(words), commit, date, machine, versions, seeds(content), content.get("seconds"))
+    provenance = Provenance(
+        command, size_of(words), commit, date, machine, versions, seeds(content), content.get("seconds")
+    )
     return Result(
         name, study, content.get("shows", name), provenance, content.get("paper", {}), content.get("plans", []),
         content.get("settings", []), found, content.get("summary", []),

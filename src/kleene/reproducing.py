@@ -1,4 +1,4 @@
-"""`kleene.reproduce`: run an experiment of a paper. They are those of kleene-papers, a package of its own.
+"""`kleene.reproduce`: show or run a table or figure of a paper. They are those of kleene-papers, a package of its own.
 
 The entry point `papers` in the group `kleene.reproductions` is how Kleene finds them: nothing here names their modules.
 """
@@ -15,28 +15,32 @@ GROUP, NAME = "kleene.reproductions", "papers"
 
 @runtime_checkable
 class Papers(Protocol):
-    """What the entry point names: experiments that run by name, and a list of all tables, figures and theorems."""
+    """What the entry point names: results by name, and a list of all tables, figures and theorems."""
 
     def reproduce(self, name: str, **options: Any) -> Any:
-        """The result of the experiment of that name; `options` are those of `kleene.reproduce`."""
+        """The result of that name; `options` are those of `kleene.reproduce`."""
         ...
 
-    def records(self) -> list[dict[str, Any]]:
-        """A record for each table, figure and theorem of the texts."""
+    def texts(self) -> tuple[str, ...]:
+        """The words that list one text: what the names of its results begin with."""
         ...
 
-    def tables(self) -> tuple[Any, ...]:
-        """The same as rich tables, and one of all experiments."""
+    def records(self, text: str | None = None) -> list[dict[str, Any]]:
+        """A record for each table, figure and theorem of the texts, or of one."""
+        ...
+
+    def tables(self, text: str | None = None) -> tuple[Any, ...]:
+        """The same as rich tables, and one of the other studies."""
         ...
 
 
 def papers() -> Papers:
-    """The papers' experiments; refuses where kleene-papers is not installed, or cannot be imported."""
+    """The papers' results; refuses where kleene-papers is not installed, or cannot be imported."""
     found = entry_points(group=GROUP, name=NAME)
     fitting = f"pip install {PACKAGE}=={version('kleene')}"
     if not found:
         raise InputError(
-            f"the papers' experiments are the package {PACKAGE}, which is not installed: {fitting}, "
+            f"the papers' results are the package {PACKAGE}, which is not installed: {fitting}, "
             "or in a checkout of Kleene pip install -e ./papers"
         )
     (entry, *_) = found
@@ -49,7 +53,7 @@ def papers() -> Papers:
 def reproduce(
     name: str,
     *,
-    full: bool = False,
+    run: str | None = None,
     iterations: int | None = None,
     model: Any = None,
     networks: int | None = None,
@@ -61,21 +65,20 @@ def reproduce(
     on_begin: Callable[[Any], None] | None = None,
     watch: Callable[[float, str], None] | None = None,
 ) -> Any:
-    """Run the experiment of that name at a size for a CPU, or with `full` at the paper's own size.
+    """The stored result of a table or figure at once; or a new one, with `run` "quick" or "full", the paper's size.
 
-    The experiments are those of the package kleene-papers (`pip install kleene-papers`).
-    `model` is a language model, or a file with one, for experiments that only look at a model: then none is taught.
-    `networks` says how many language models are taught, for the experiments on English and, for each of their
-    `corpora`, on rules.
-    Each plan keeps a checkpoint in the folder while it runs, so that a stopped experiment can continue.
+    The results are those of the package kleene-papers (`pip install kleene-papers`).
+    `model` is a language model, or a file with one, for studies that only look at a model: then none is taught.
+    `networks` says how many language models are taught, for the studies of English and, for each of their `corpora`,
+    of rules. Each plan keeps a checkpoint in the folder while it runs, so that a stopped study can continue.
 
-    Experiments on partial traces are sweeps: their seeds begin at `first_seed`, `piece` is "i/n" for the i-th of n
-    parts of their runs, and after `minutes` they stop at a checkpoint. They raise an `UnfinishedError` as long as runs
-    are left, and the call that finds all of them in the folder returns the result.
+    Studies of partial traces are sweeps: their seeds begin at `first_seed`, `piece` is "i/n" for the i-th of n parts of
+    their runs, and after `minutes` they stop at a checkpoint. They raise an `UnfinishedError` as long as runs are left,
+    and the call that finds all of them in the folder returns the result.
     """
     return papers().reproduce(
         name,
-        full=full,
+        run=run,
         iterations=iterations,
         model=model,
         networks=networks,

@@ -1,0 +1,6 @@
+"""The studies of this text by name, and the functions that its pages use."""
+
+from kleene_papers.study import Study
+
+STUDIES: tuple[Study, ...] = ()
+WORDS: tuple = ()

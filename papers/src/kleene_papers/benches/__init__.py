@@ -1,0 +1,1 @@
+"""The tables of stored runs of `kleene bench`."""

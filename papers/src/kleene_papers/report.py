@@ -1,0 +1,215 @@
+"""Pages from templates: `papers/pages` holds them, `docs` what is written, and every number comes from a stored result.
+
+    python -m kleene_papers.report                              # write all pages and pictures
+    python -m kleene_papers.report --check                      # change nothing; exit status 1 if anything differs
+    python -m kleene_papers.report --page results/learnability.md --picture traces-figure-4
+
+A template is Markdown with Jinja in it. `r(name)` is a stored result, `table(study, title)` a table of a study,
+`picture(study)` its picture; filters write numbers, and the functions in `WORDS` of each text's `studies` are there too.
+Pictures are compared by the words and numbers in them, because drawing differs between versions of matplotlib.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jinja2
+import numpy as np
+
+from kleene.errors import InputError, KleeneError, ProgramError, did_you_mean
+from kleene.files import write_atomically
+from kleene_papers.registry import ROOMS, studies
+from kleene_papers.stored import names, stored, where
+from kleene_papers.tables import Table
+
+CHECKOUT = Path(__file__).parents[3]
+PAGES, DOCS = CHECKOUT / "papers" / "pages", CHECKOUT / "docs"
+PICTURES = DOCS / "results"
+WRITTEN = "<!-- Written from papers/pages/{} by `python -m kleene_papers.report`: change it there. -->\n"
+
+
+def pct(share: float, digits: int = 0) -> str:
+    """A share as a percentage without its sign: `{{ 0.5 | pct }}%`."""
+    return f"{100 * share:.{digits}f}"
+
+
+def num(value: float, digits: int = 0) -> str:
+    """A number with separators: 1,234."""
+    return f"{value:,.{digits}f}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign, − rather than a hyphen."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def span(values: Iterable[float], digits: int = 0, between: str = " to ") -> str:
+    """The smallest and the largest of some numbers: `3 to 7`, or one number if they are alike."""
+    ends = [f"{end:,.{digits}f}" for end in (min(found := [*values]), max(found))]
+    return ends[0] if ends[0] == ends[1] else between.join(ends)
+
+
+def mean(values: Iterable[float]) -> float:
+    return float(np.mean([*values]))
+
+
+def column(rows: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
+    """One entry of each row."""
+    return [row[name] for row in rows]
+
+
+def table(study: str, title: str | None = None) -> str:
+    """A table of a study as Markdown: that with this title, or the only one."""
+    return _picked(study, title).markdown()
+
+
+def _picked(study: str, title: str | None) -> Table:
+    found = tables_of(study)
+    if title is None and len(found) == 1:
+        return found[0]
+    titles = [one.title for one in found]
+    if title not in titles:
+        raise InputError(f"{study} has no table {title!r}; it has {', '.join(map(repr, titles))}")
+    return found[titles.index(title)]
+
+
+def tables_of(study: str) -> Sequence[Table]:
+    """The tables of a study's stored results."""
+    known = studies()
+    if study not in known:
+        raise InputError(f"no study {study!r}; {did_you_mean(study, known)}")
+    return known[study].tables(*map(stored, known[study].results))
+
+
+def picture(study: str, words: str = "") -> str:
+    """The picture of a study, for a page in docs/results."""
+    if study not in studies() or studies()[study].draw is None:
+        raise InputError(f"no study {study!r} with a picture")
+    return f"![{words or studies()[study].shows}]({study}.svg)"
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """What templates can use."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(PAGES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {"pct": pct, "num": num, "signed": signed, "span": span, "mean": mean, "where": where}
+    made.filters |= {"column": column}
+    made.globals |= {"r": stored, "table": table, "picture": picture, "zip": zip, "len": len, "min": min, "max": max}
+    for room in ROOMS:
+        made.globals |= {word.__name__: word for word in import_module(f"kleene_papers.{room}.studies").WORDS}
+    return made
+
+
+def filled(text: str, name: str = "<text>") -> str:
+    """The text of a template with everything filled in; an error names the page, the line and what was asked for."""
+    try:
+        code = environment().compile(text, name=name, filename=name)
+        return environment().template_class.from_code(environment(), code, environment().make_globals(None)).render()
+    except jinja2.TemplateSyntaxError as error:
+        raise ProgramError(f"{name}, line {error.lineno}: {error.message}") from None
+    except (jinja2.TemplateError, KleeneError, LookupError, TypeError, ValueError, AttributeError) as error:
+        said = f"{error}" if isinstance(error, (jinja2.TemplateError, KleeneError)) else repr(error)
+        raise ProgramError(f"{name}, line {_line(error, name)}: {said}") from error
+
+
+def _line(error: BaseException, name: str) -> int:
+    """The line of the template in which an error was raised."""
+    found, frame = 0, error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == name:
+            found = frame.tb_lineno
+        frame = frame.tb_next
+    return found
+
+
+def templates() -> list[str]:
+    """The names of all templates of pages, as `results/learnability.md`."""
+    return sorted(str(path.relative_to(PAGES)) for path in PAGES.rglob("*.md") if not path.name.startswith("_"))
+
+
+def page(name: str) -> str:
+    """What the page of a template has to be."""
+    return filled((PAGES / name).read_text(encoding="utf-8"), name).rstrip("\n") + "\n\n" + WRITTEN.format(name)
+
+
+def pictures() -> dict[str, Any]:
+    """A function that draws the picture of each study with stored results into a file."""
+    known, drawn = {*names()}, {}
+    for name, study in studies().items():
+        if study.draw is not None and known.issuperset(study.results):
+            drawn[name] = lambda path, study=study: study.draw(*map(stored, study.results), path)
+    return drawn
+
+
+def words(path: Path) -> list[str]:
+    """The words of a picture, in any order."""
+    return sorted(text.strip() for text in ElementTree.parse(path).getroot().itertext() if text.strip())
+
+
+def different_pages(chosen: Sequence[str], check: bool) -> list[Path]:
+    """The pages that differ from their templates; they are written unless they are only checked."""
+    found = []
+    for name in chosen or templates():
+        right, file = page(name), DOCS / name
+        if not file.exists() or file.read_text(encoding="utf-8") != right:
+            found.append(file)
+            if not check:
+                write_atomically(file, right.encode())
+    return found
+
+
+def different_pictures(chosen: Sequence[str], check: bool) -> list[Path]:
+    """The pictures whose words are not those of the stored results; they are drawn unless they are only checked."""
+    known, found = pictures(), []
+    if unknown := [name for name in chosen if name not in known]:
+        raise InputError(f"no picture {unknown[0]!r}; {did_you_mean(unknown[0], known)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen or known:
+            drawn, file = known[name](Path(folder, f"{name}.svg")), PICTURES / f"{name}.svg"
+            if not file.exists() or words(drawn) != words(file):
+                found.append(file)
+                if not check:
+                    write_atomically(file, drawn.read_bytes())
+    return found
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """The exit status: 1 if something differs and was only checked, or if a template cannot be filled."""
+    parser = argparse.ArgumentParser(prog="python -m kleene_papers.report", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, and fail if anything differs")
+    parser.add_argument("--page", action="append", default=[], metavar="results/NAME.md", help="this page alone")
+    parser.add_argument("--picture", action="append", default=[], metavar="NAME", help="this picture alone")
+    parser.add_argument("--no-pictures", action="store_true", help="pages alone")
+    asked = parser.parse_args(given)
+    if not PAGES.is_dir():
+        print("kleene_papers.report: the templates are in a checkout of Kleene, which this is not", file=sys.stderr)
+        return 1
+    some = bool(asked.page or asked.picture)
+    try:
+        different = different_pages(asked.page, asked.check) if asked.page or not some else []
+        if asked.picture or not (some or asked.no_pictures):
+            different += different_pictures(asked.picture, asked.check)
+    except KleeneError as error:
+        print(f"kleene_papers.report: {error}", file=sys.stderr)
+        return 1
+    for file in different:
+        print(f"{'differs' if asked.check else 'written'}: {file.relative_to(CHECKOUT)}")
+    if asked.check and different:
+        print("write them by `python -m kleene_papers.report`, or undo what was typed into them", file=sys.stderr)
+    return int(asked.check and bool(different))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
