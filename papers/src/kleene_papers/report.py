@@ -5,7 +5,7 @@
     python -m kleene_papers.report --page results/learnability.md --picture traces-figure-4
 
 A template is Markdown with Jinja in it. `r(name)` is a stored result, `table(study, title)` a table of a study,
-`picture(study)` its picture; filters write numbers, and the functions in `WORDS` of each text's `studies` are there too.
+`picture(study)` its picture; filters write numbers, and the functions in `WORDS` of each room's `studies` are there.
 Pictures are compared by the words and numbers in them, because drawing differs between versions of matplotlib.
 """
 
@@ -51,7 +51,8 @@ def signed(value: float, digits: int = 2) -> str:
 
 def span(values: Iterable[float], digits: int = 0, between: str = " to ") -> str:
     """The smallest and the largest of some numbers: `3 to 7`, or one number if they are alike."""
-    ends = [f"{end:,.{digits}f}" for end in (min(found := [*values]), max(found))]
+    found = [*values]
+    ends = [f"{end:,.{digits}f}" for end in (min(found), max(found))]
     return ends[0] if ends[0] == ends[1] else between.join(ends)
 
 

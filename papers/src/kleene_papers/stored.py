@@ -97,7 +97,7 @@ class Result:
         return cls(**{entry: content[entry] for entry in ENTRIES} | {"provenance": provenance})
 
     def save(self, folder: Any) -> Path:
-        """Save the result in `NAME.json`, a list of numbers and the row of a table on one line each; return the path."""
+        """Save the result as `NAME.json`, a list of numbers or the row of a table on one line, and return the path."""
 
         def joined(found: re.Match[str]) -> str:
             row = SPREAD.sub(" ", found[1])
