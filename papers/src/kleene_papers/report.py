@@ -95,12 +95,18 @@ def picture(study: str, words: str = "") -> str:
     return f"![{words or studies()[study].shows}]({study}.svg)"
 
 
+class Missing(jinja2.StrictUndefined):
+    """What a template asks for and no file has: an error even where a filter would format it."""
+
+    __format__ = __round__ = jinja2.Undefined._fail_with_undefined_error
+
+
 @cache
 def environment() -> jinja2.Environment:
     """What templates can use."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGES),
-        undefined=jinja2.StrictUndefined,
+        undefined=Missing,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

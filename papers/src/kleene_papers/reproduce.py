@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError, close_names, did_you_mean
+from kleene.files import write_atomically
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
 from kleene.pictures.figures import check_picture
-from kleene.pictures.pages import inline
+from kleene.pictures.pages import inline, is_page, page
 from kleene.teaching.reports import as_text
 from kleene.traces.markup import html_of_rich, html_text
 from kleene_papers.claims import TEXTS, Claim, claims
@@ -65,10 +66,9 @@ class Reproduced:
             return [f"shown by: {self.claim.run}"] if self.claim else []
         if self.study.make is None:
             others = [name for name in self.study.results if (of := studies().get(name)) and of.make]
-            alone = f"shown by: {self.claim.command}" if self.claim and self.claim.command else ""
-            return [
-                alone or f"it shows results of {', '.join(others)}; run one: kleene reproduce {others[0]} --run quick"
-            ]
+            if self.claim and self.claim.command:
+                return [f"shown by: {self.claim.command}"]
+            return [f"it shows results of {', '.join(others)}; run one: kleene reproduce {others[0]} --run quick"]
         takes = {size: getattr(self.study, size) for size in SIZES}
         return [
             f"again: kleene reproduce {self.study.name} --run {size}"
@@ -77,10 +77,12 @@ class Reproduced:
         ]
 
     def draw(self, path: Any) -> Path:
-        """Draw the picture into a .svg, .png or .pdf file and return the path."""
+        """Draw the picture into a .svg, .png or .pdf file, or write all as a page, .html; return the path."""
         if self.study is None or self.study.draw is None or not self.results:
             raise InputError(f"{self.name} has no picture")
         check_picture(str(path), "-o")
+        if is_page(path):
+            return write_atomically(path, page(self.name, self._repr_html_()).encode())
         return self.study.draw(*self.results, Path(path))
 
     def as_json(self) -> dict[str, Any]:

@@ -301,27 +301,38 @@ def reproduce(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="An experiment, or a table or figure of a text; without one, all are listed with our verdicts.",
+            help="A table or figure (traces-figure-9b), or a text: alta, notes, traces, compose, earlier, ours. "
+            "Without a name, all texts are listed with our verdicts.",
         ),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="The paper's own size; otherwise one for a CPU.")] = False,
+    size: Annotated[
+        str | None,
+        typer.Option("--run", metavar="quick|full", help="Measure it anew: at a size for a CPU, or at the paper's."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Draw the stored picture: .svg, .png, .pdf or .html."),
+    ] = None,
+    folder: Annotated[str, typer.Option(help="Where --run puts the .json and the picture.")] = "results",
     iterations: Annotated[
         int | None, typer.Option(help="Updates of each run; by default as the size says.", max=VERY_MANY)
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="A language model to look at instead of teaching one, for english.")
+        str | None, typer.Option(help="A language model to look at instead of teaching one (compose-figure-3).")
     ] = None,
     networks: Annotated[
         int | None,
-        typer.Option(help="How many networks of each kind, for english, or of each corpus, for rules.", max=MANY),
+        typer.Option(
+            help="How many networks of each kind (compose-figure-3), or of each corpus (compose-figure-7a).", max=MANY
+        ),
     ] = None,
     corpora: Annotated[
-        int | None, typer.Option(help="How many corpora for each condition, for rules and rule-frequency.", max=MANY)
+        int | None,
+        typer.Option(help="How many corpora for each condition (compose-figure-7a, compose-figure-11).", max=MANY),
     ] = None,
-    folder: Annotated[str, typer.Option(help="Where to put the .json and the picture.")] = "results",
     first_seed: Annotated[
-        int, typer.Option(help="The first of the seeds (ntm-…, nram-…, states-…).", min=0, max=2**32 - 1)
-    ] = 0,
+        int | None, typer.Option(help="The first of the seeds; 0 by default (traces-figure-9a …).", max=2**32 - 1)
+    ] = None,
     piece: Annotated[
         str | None, typer.Option(metavar="i/n", help="Run only the i-th of n parts of the runs (as --first-seed).")
     ] = None,
@@ -331,55 +342,66 @@ def reproduce(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run an experiment of the papers, our numbers beside theirs: those of the package kleene-papers.
+    """Show a table or figure of the papers, our numbers beside theirs, or measure it anew.
 
-    Without a name, list every table, figure and theorem of the five texts: what it shows, our verdict and why, the
-    paper's numbers beside ours where a result is stored, and times on a CPU and a GPU. A verdict is holds, weaker,
-    fails, untestable, or open: what shows it is here, but was not run at a size that says anything.
+    The stored result comes at once: verdict, tables, where it comes from, and how to run it again with --run. The
+    results are those of the package kleene-papers. Without a name, or with that of a text, list tables, figures and
+    theorems. A verdict is holds, weaker, fails, untestable, or open: what shows it is here, but was not run at a size
+    that says anything, or it depends on what the paper leaves out.
     The exit status is 3 if --piece or --minutes left runs for later.
     """
-    from kleene.reproducing import papers, reproduce
+    from kleene.reproducing import papers
+
+    asked = {"iterations": iterations, "model": model, "networks": networks, "corpora": corpora}
+    asked |= {"first_seed": first_seed, "piece": piece, "minutes": minutes}
+    given = {option: value for option, value in asked.items() if value is not None}
+    if name is None or name in papers().texts():
+        _refuse_without_a_result(name, given | {"run": size, "output": output})
+        if as_json:
+            return print_json(papers().records(name))
+        return new_console().print(*papers().tables(name), sep="\n\n")
+    if size is not None and output is not None:
+        raise InputError("-o draws the stored picture, and --run puts a picture into --folder; give one of them")
+    found = _measured(name, size, folder, given, not as_json)
+    if output is not None:
+        found.draw(output)
+    if as_json:
+        return print_json(found.as_json())
+    typer.echo("\n".join(found.head()))
+    for table in found.tables():
+        new_console().print("", table.rich())
+    typer.echo("\n".join(["", *found.foot()]))
+    if output is not None:
+        typer.echo(f"drawn in {output}")
+
+
+def _measured(name: str, size: str | None, folder: str, given: Mapping[str, Any], shown: bool) -> Any:
+    """The stored result of that name, or with a size a new one."""
+    from kleene.reproducing import reproduce
     from kleene.stopping import stoppable
     from kleene.teaching.loop import use_all_cores
 
-    if name is None:
-        asked = {"iterations": iterations, "model": model, "networks": networks, "corpora": corpora}
-        asked |= {"piece": piece, "minutes": minutes, "full": full or None, "first-seed": first_seed or None}
-        _refuse_without_a_name(asked)
-        if as_json:
-            return print_json(papers().records())
-        new_console().print(*papers().tables(), sep="\n\n")
-        return None
+    if size is None:
+        return reproduce(name, **given)
     try:
         with stoppable("stopped before anything was taught"):
             use_all_cores()
-            with _bar(not as_json) as bar:
-                found = reproduce(
+            with _bar(shown) as bar:
+                return reproduce(
                     name,
-                    full=full,
-                    iterations=iterations,
-                    model=model,
-                    networks=networks,
-                    corpora=corpora,
+                    run=size,
                     folder=folder,
-                    first_seed=first_seed,
-                    piece=piece,
-                    minutes=minutes,
-                    on_begin=lambda chosen: bar.begin(f"{name}: compiling" if chosen.plans else name, 1.0),
+                    on_begin=lambda trial: bar.begin(f"{name}: compiling" if trial.plans else name, 1.0),
                     watch=lambda share, line: bar.show(share, f"{name}: {line}"),
+                    **given,
                 )
     except UnfinishedError as left:
         tell(str(left))
         raise typer.Exit(NOT_FINISHED) from left
-    if as_json:
-        return print_json(found.as_json())
-    typer.echo(found.content["shows"])
-    if found.content["settings"]:
-        new_console().print(found.table())
-    typer.echo("\n".join(found.lines()))
 
 
-def _refuse_without_a_name(asked: Mapping[str, Any]) -> None:
+def _refuse_without_a_result(text: str | None, asked: Mapping[str, Any]) -> None:
     for option, value in asked.items():
         if value is not None:
-            raise InputError(f"--{option} is for running an experiment; name one: kleene reproduce NAME --{option} …")
+            typed = f"--{option.replace('_', '-')}"
+            raise InputError(f"{typed} is for one table or figure: kleene reproduce {text or 'alta'}-… {typed} …")

@@ -184,7 +184,8 @@ class Worker:
                 raise stopping.Stopped
 
         self.heart.facts = {"pack": cell.name, "cells": 1, "done": 0}
-        found = reproduce(settings.pop("experiment"), folder=folder, watch=watch, **settings)
+        size = "full" if settings.pop("full", False) else "quick"
+        found = reproduce(settings.pop("experiment"), run=size, folder=folder, watch=watch, **settings)
         return [{"cell": cell.name, "settings": dict(cell.settings), "content": found.content, "runs": 1}]
 
     def _failed(self, pack: Pack, error: Exception) -> Outcome:

@@ -24,7 +24,8 @@ from kleene.teaching.reports import TeachingReport, as_text, table_of
 from kleene.traces.markup import html_of_rich
 
 FORMAT = "kleene.results/1"
-EXPERIMENT = {"name", "paper", "plans", "settings"}  # keys of a file of `kleene reproduce`
+STUDY = "kleene.study/1"  # the format of the files of `kleene reproduce`
+EXPERIMENT = {"name", "paper", "plans", "settings"}  # keys of such a file from before it had a format
 NUMBER = (int, float)
 ROW: dict[str, Any] = {
     "hints": str,
@@ -68,13 +69,20 @@ def versions() -> dict[str, str]:
 
 
 def load(path: Any) -> dict[str, Any]:
-    """The content of a results file, of the store or of an experiment."""
-    content = _json(path)
+    """The content of a results file, of the store or of a study."""
+    content = with_settings(_json(path))
     if not _is_ours(content):
         raise ModelFileError(f"{str(path)!r} is not a results file that Kleene wrote")
     if not is_whole(content):
         raise ModelFileError(f"{str(path)!r} is a results file that was damaged: it lacks some of its measurements")
     return content
+
+
+def with_settings(content: Any) -> Any:
+    """The content of a results file. A study's has its settings by that name, because it calls them rows."""
+    if not isinstance(content, dict) or content.get("format") != STUDY:
+        return content
+    return {key: value for key, value in content.items() if key != "rows"} | {"settings": content.get("rows")}
 
 
 def is_whole(content: dict[str, Any]) -> bool:
@@ -92,7 +100,7 @@ def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:
     found, damaged = [], []
     for path in sorted(Path(folder).glob("*.json")):
         try:
-            if _is_ours(_json(path)):
+            if _is_ours(with_settings(_json(path))):
                 found.append((path, load(path)))
         except ModelFileError as error:
             damaged.append(str(error))
@@ -128,7 +136,7 @@ class Results:
 
 
 def results(folder: Any = "results") -> Results:
-    """The results in a folder, of `kleene.teach` and of experiments; an experiment's name counts as its lesson's."""
+    """The results in a folder, of `kleene.teach` and of studies; a study's name counts as its lesson's."""
     if not os.path.isdir(folder):
         raise InputError(
             f"there is no folder {str(folder)!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"

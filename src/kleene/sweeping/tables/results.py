@@ -146,7 +146,7 @@ def _of_sweep(store: CellStore) -> FoundResults:
     damaged = [*store.damaged]
     experiments: list[dict[str, Any]] = []
     for cell, row in rows.items():
-        content = row.get("content")
+        content = files.with_settings(row.get("content"))
         if isinstance(content, dict) and files.is_whole(content):
             experiments.append({"file": cell, "lesson": content.get("name")} | content)
         elif "content" in row:
