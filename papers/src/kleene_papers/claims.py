@@ -11,13 +11,15 @@ A verdict is one word:
 """
 
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kleene_papers.registry import studies
 from kleene_papers.study import NOT_MEASURED, Study
+from kleene_papers.tables import Table
 
 Verdict = Literal["holds", "weaker", "fails", "open", "untestable"]
 TEXTS = ("alta", "notes", "traces", "compose", "earlier", "ours")  # what the names of their claims begin with
@@ -92,3 +94,21 @@ def claims() -> dict[str, Claim]:
     folder = resources.files("kleene_papers").joinpath("texts")
     read = (tomllib.loads(folder.joinpath(f"{text}.toml").read_text(encoding="utf-8")) for text in TEXTS)
     return {row["name"]: Claim(**row) for written in read for row in written["claim"]}
+
+
+def of_text(text: str) -> list[Claim]:
+    """The claims of a text, which the names of its claims begin with."""
+    return [claim for claim in claims().values() if claim.name.partition("-")[0] == text]
+
+
+def verdicts() -> Table:
+    """How many claims of each text have each verdict."""
+    words, texts = get_args(Verdict), dict.fromkeys(claim.text for claim in claims().values())
+    counts = Counter((claim.text, claim.verdict) for claim in claims().values())
+    return Table(["", *words], [[text, *(counts[text, word] or "" for word in words)] for text in texts])
+
+
+def renamed() -> Table:
+    """What results were called before all had one name."""
+    rows = [[f"`{study.formerly}`", f"`{study.name}`"] for study in studies().values() if study.formerly]
+    return Table(["before 0.3: `kleene reproduce …`", "now"], sorted(rows))

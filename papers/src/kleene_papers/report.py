@@ -10,6 +10,7 @@ Pictures are compared by the words and numbers in them, because drawing differs 
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ import numpy as np
 
 from kleene.errors import InputError, KleeneError, ProgramError, did_you_mean
 from kleene.files import write_atomically
+from kleene_papers.claims import of_text, renamed, verdicts
 from kleene_papers.registry import ROOMS, studies
 from kleene_papers.stored import names, stored, where
 from kleene_papers.tables import Table
@@ -31,6 +33,7 @@ from kleene_papers.tables import Table
 CHECKOUT = Path(__file__).parents[3]
 PAGES, DOCS = CHECKOUT / "papers" / "pages", CHECKOUT / "docs"
 PICTURES = DOCS / "results"
+INCLUDED = {"_nram.md": "partial-traces.md", "_rules.md": "interdependence.md"}  # parts of pages
 WRITTEN = "<!-- Written from papers/pages/{} by `python -m kleene_papers.report`: change it there. -->\n"
 
 
@@ -95,6 +98,25 @@ def picture(study: str, words: str = "") -> str:
     return f"![{words or studies()[study].shows}]({study}.svg)"
 
 
+def page_of(study: str) -> str | None:
+    """The name of the first page that shows a table or the picture of a study, of those in docs/results."""
+    for path in sorted((PAGES / "results").glob("*.md"), key=lambda path: path.name.removeprefix("_")):
+        if re.search(rf"(table|picture)\(\s*[\"']{re.escape(study)}[\"']", path.read_text(encoding="utf-8")):
+            return INCLUDED.get(path.name, path.name)
+    return None
+
+
+def verdicts_table(text: str) -> str:
+    """The tables, figures and theorems of a text with our verdicts, as Markdown."""
+    rows = []
+    for claim in of_text(text):
+        shown = page_of(claim.study) if claim.study else None
+        run = f"`{claim.run}`" if claim.run.startswith("kleene") else f"[{claim.run}](../{Path(claim.run).name})"
+        again = run if shown is None else f"{run}, [tables]({shown})"
+        rows.append([claim.name, claim.shows, f"**{claim.verdict}**", claim.reason, again])
+    return Table(["", "shows", "verdict", "why", "shown by"], rows).markdown()
+
+
 class Missing(jinja2.StrictUndefined):
     """What a template asks for and no file has: an error even where a filter would format it."""
 
@@ -114,6 +136,8 @@ def environment() -> jinja2.Environment:
     made.filters |= {"pct": pct, "num": num, "signed": signed, "span": span, "mean": mean, "where": where}
     made.filters |= {"column": column}
     made.globals |= {"r": stored, "table": table, "picture": picture, "zip": zip, "len": len, "min": min, "max": max}
+    made.globals |= {"verdicts": lambda: verdicts().markdown(), "renamed": lambda: renamed().markdown()}
+    made.globals |= {"verdicts_table": verdicts_table}
     for room in ROOMS:
         made.globals |= {word.__name__: word for word in import_module(f"kleene_papers.{room}.studies").WORDS}
     return made

@@ -15,7 +15,7 @@ from kleene.pictures.figures import check_picture
 from kleene.pictures.pages import inline, is_page, page
 from kleene.teaching.reports import as_text
 from kleene.traces.markup import html_of_rich, html_text
-from kleene_papers.claims import TEXTS, Claim, claims
+from kleene_papers.claims import TEXTS, Claim, claims, of_text
 from kleene_papers.registry import studies, study_of
 from kleene_papers.stored import Provenance, Result, names, stored
 from kleene_papers.study import NOT_MEASURED, Size, Study, Trial, Watch, run
@@ -260,8 +260,8 @@ def records(text: str | None = None) -> list[dict[str, Any]]:
 def tables(text: str | None = None) -> tuple[Any, ...]:
     """A rich table for each text, or for one: name, verdict, what is shown, and what shows it."""
     found = []
-    for title, of_text in groupby(_claims(text), key=lambda claim: claim.text):
-        rows = [[claim.name, claim.verdict, claim.shows, _short(claim)] for claim in of_text]
+    for title, some in groupby(_claims(text), key=lambda claim: claim.text):
+        rows = [[claim.name, claim.verdict, claim.shows, _short(claim)] for claim in some]
         found.append(Table(["name", "verdict", "shows", "run"], rows, title).rich())
     if text in (None, "ours") and (others := _others()):
         rows = [[study.name, study.shows, study.quick, study.full] for study in others]
@@ -277,7 +277,7 @@ def _short(claim: Claim) -> str:
 
 
 def _claims(text: str | None) -> Iterable[Claim]:
-    return [claim for claim in claims().values() if text in (None, claim.name.partition("-")[0])]
+    return claims().values() if text is None else of_text(text)
 
 
 def _others() -> list[Study]:
