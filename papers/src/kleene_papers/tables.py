@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+BAR = r"\|"  # in a cell of Markdown
+
 
 @dataclass(frozen=True)
 class Table:
@@ -26,7 +28,7 @@ class Table:
 
     def markdown(self) -> str:
         lines = [self.head, ["---"] * len(self.head), *self.rows]
-        return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+        return "\n".join(f"| {' | '.join(str(cell).replace('|', BAR) for cell in line)} |" for line in lines)
 
     def rich(self) -> Any:
         from rich.markup import escape  # slow to import
