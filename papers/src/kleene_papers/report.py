@@ -13,7 +13,7 @@ import argparse
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -170,8 +170,17 @@ def templates() -> list[str]:
     return sorted(str(path.relative_to(PAGES)) for path in PAGES.rglob("*.md") if not path.name.startswith("_"))
 
 
+@cache
+def files() -> dict[str, Callable[[], str]]:
+    """Pages without a template, with what writes each: `FILES` in a room's `studies`."""
+    rooms = (import_module(f"kleene_papers.{room}.studies") for room in ROOMS)
+    return {name: write for room in rooms for name, write in getattr(room, "FILES", {}).items()}
+
+
 def page(name: str) -> str:
-    """What the page of a template has to be."""
+    """What a page has to be."""
+    if name in files():
+        return files()[name]()
     return filled((PAGES / name).read_text(encoding="utf-8"), name).rstrip("\n") + "\n\n" + WRITTEN.format(name)
 
 
@@ -192,7 +201,7 @@ def words(path: Path) -> list[str]:
 def different_pages(chosen: Sequence[str], check: bool) -> list[Path]:
     """The pages that differ from their templates; they are written unless they are only checked."""
     found = []
-    for name in chosen or templates():
+    for name in chosen or [*templates(), *files()]:
         right, file = page(name), DOCS / name
         if not file.exists() or file.read_text(encoding="utf-8") != right:
             found.append(file)

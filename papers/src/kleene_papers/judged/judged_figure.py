@@ -1,6 +1,6 @@
 """The figures of the judge: every measure or method on some families of networks, with intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.ranking import Interval
 from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.pictures.interval_dots import interval_dots
+from kleene_papers.stored import Result
 
 FAMILIES = ("taught RNN", "taught LSTM", "LSTM, states hints", "taught Transformer")
 LEFT_OUT = ("shapley",)  # it is the truth that the figure compares with
@@ -17,9 +18,9 @@ CIRCUIT_PANELS = {"nodes": "nodes_roc", "edges": "edges_roc"}
 PANELS = {"all pairs": "spearman", "given the distance of the two symbols": "partial"}
 
 
-def draw(content: Mapping[str, Any], path: Any, families: Sequence[str] = FAMILIES) -> Path:
+def draw(result: Result, path: Any, families: Sequence[str] = FAMILIES) -> Path:
     """Draw rank correlations with the true interactions of the network's own output, from stored verdicts."""
-    found = InteractionVerdicts.from_json(content)
+    found = InteractionVerdicts.from_json(result.found)
     shown = found.only([family for family in families if family in found.families])
     measures = [measure for measure in shown.measures if measure not in LEFT_OUT]
     panels = {
@@ -30,9 +31,9 @@ def draw(content: Mapping[str, Any], path: Any, families: Sequence[str] = FAMILI
     return interval_dots(panels, path, across="rank correlation", title=title)
 
 
-def draw_circuits(content: Mapping[str, Any], path: Any) -> Path:
+def draw_circuits(result: Result, path: Any) -> Path:
     """Draw how well methods find the nodes and the edges of true circuits, from stored verdicts."""
-    found = CircuitVerdicts.from_json(content)
+    found = CircuitVerdicts.from_json(result.found)
     panels = {
         title: _dots(found.methods, ((one.method, one.family, getattr(one, score)) for one in found.verdicts))
         for title, score in CIRCUIT_PANELS.items()

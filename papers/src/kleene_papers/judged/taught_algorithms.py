@@ -6,60 +6,53 @@ pairs of words. The network that was taught by outputs alone is also what others
 weights, and the effects of components, of compiled, hidden and taught networks from those of an ordinarily trained one?
 """
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kleene.files import make_folder
+import numpy as np
+
 from kleene.groundtruth.hide import hide, plain_network
 from kleene.groundtruth.judging.circuits import HIDING, judged_program
 from kleene.groundtruth.realism import Realism, realism
 from kleene.groundtruth.taught import SUBJECTS, KeptNetwork, file_of, teach_subjects
+from kleene.pictures.plots import grouped_bars
 from kleene.teaching.plain_lessons import METHODS
-from kleene.teaching.plan import Plan
-from kleene_papers.experiment import Size, Watch, described, keep
+from kleene_papers.stored import Result, where
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 REFERENCE = "none"  # the method of ordinary training
 PAPER = {"finding": "all 86 networks of InterpBench have an interchange accuracy of 100% on held-out pairs"}
+COUNTED = {"interchange": "inside", "strictness": "outside"}  # the circuit
+LOOKS = ("weights", "effects", "zeros")
 
 
-@dataclass(frozen=True)
-class TaughtAlgorithms:
-    """Subjects of `kleene.groundtruth.taught`, each taught by every method."""
+def make(size: Size, iterations: int | None = None) -> Trial:
+    """Four programs with short words and two seeds; all subjects of `kleene.groundtruth.taught` at the full size."""
+    if size == "quick":
+        return trial(("hist", "shift", "count", "reverse"), 2, iterations or 3_000, longest=4)
+    return trial(tuple(SUBJECTS), 4, iterations or 4_000)
 
-    subjects: tuple[str, ...]
-    seeds: int
-    iterations: int
-    longest: int | None = None  # tokens of a word, in place of the subject's own
-    name: str = "taught-algorithms"
-    shows: str = "interchange accuracy by way of teaching, and how much networks of known algorithm look trained"
-    plans: tuple[Plan, ...] = ()  # none: see `run`
-    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
 
-    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
-        """The result, which the folder holds as `taught-algorithms.json` and `.svg`; networks that are there stay."""
-        folder, begun, done = make_folder(folder), time.process_time(), 0
+def trial(subjects: Sequence[str], seeds: int, iterations: int, longest: int | None = None) -> Trial:
+    """Each subject taught by every method; `longest` is the tokens of a word, in place of the subject's own."""
+    options = {"seeds": seeds, "iterations": iterations} | ({} if longest is None else {"longest": longest})
+    return Trial(paper=PAPER, measure=lambda taught: measure(taught, subjects, options))
 
-        def tell(row: dict[str, Any]) -> None:
-            nonlocal done
-            done += 1
-            if watch is not None:
-                watch(done / (len(self.subjects) * len(METHODS)), f"{row['subject']}, {row['method']}")
 
-        networks = folder / "taught"
-        options: dict[str, Any] = {} if self.longest is None else {"longest": self.longest}
-        options |= {"seeds": self.seeds, "iterations": self.iterations, "again": False}
-        rows = teach_subjects(networks, subjects=self.subjects, on_row=tell, **options)
-        looks = {name: likeness(networks, name) for name in whole_subjects(rows)}
-        content = described(self, []) | {"rows": rows, "realism": {name: one.as_json() for name, one in looks.items()}}
-        content |= {"seconds": round(time.process_time() - begun, 1)}
-        content["summary"] = summary(rows)
-        keep(content, folder)
-        for name in [*looks][:1]:
-            looks[name].draw(folder / f"{self.name}.svg")
-        return content
+def measure(taught: Taught, subjects: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+    """A row for each subject and method, and how networks look. Those that are in the folder `taught` stay."""
+    networks, done = taught.folder / "taught", 0
+
+    def tell(row: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        taught.tell(done / (len(subjects) * len(METHODS)), f"{row['subject']}, {row['method']}")
+
+    rows = teach_subjects(networks, subjects=subjects, on_row=tell, again=False, **options)
+    looks = {name: likeness(networks, name).as_json() for name in whole_subjects(rows)}
+    return {"rows": rows, "realism": looks, "summary": summary(rows)}
 
 
 def whole_subjects(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -94,8 +87,34 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def experiments(size: Size, iterations: int | None = None) -> dict[str, Any]:
-    """The experiment by its name."""
-    quick = TaughtAlgorithms(("hist", "shift", "count", "reverse"), 2, iterations or 3_000, longest=4)
-    full = TaughtAlgorithms(tuple(SUBJECTS), 4, iterations or 4_000)
-    return {quick.name: lambda: quick if size == "quick" else full}
+def share(row: Mapping[str, Any], what: str) -> float:
+    """The share of a row's held-out swaps that its best network answers as the program does; NaN without a network."""
+    counted = row["best"][what] if "best" in row else {"right": np.nan, "pairs": 1}
+    return counted["right"] / counted["pairs"]
+
+
+def tables(result: Result) -> list[Table]:
+    """How well each way of teaching keeps each program, and how far networks are from the one taught by outputs."""
+    rows, kinds = result["rows"], [(way, what) for way in METHODS for what in COUNTED]
+    kept = [["InterpBench, 86 networks", "100%", *[""] * (len(kinds) - 1)]]
+    for name in dict.fromkeys(row["subject"] for row in rows):
+        found = (share(row, what) for way, what in kinds for row in where(rows, subject=name, method=way))
+        kept.append([name, *("–" if np.isnan(one) else f"{one:.1%}" for one in found)])
+    every = [one for found in result["realism"].values() for one in found["networks"]]
+    looks = [
+        [name, *(f"{np.mean([one[what] for one in where(every, name=name)]):.2f}" for what in LOOKS)]
+        for name in dict.fromkeys(one["name"] for one in every)
+    ]
+    head = ["program", *(f"{way}, {COUNTED[what]}" for way, what in kinds)]
+    return [
+        Table(head, kept, "swaps as in the program"),
+        Table(["network", *LOOKS], looks, "distance from ordinary training"),
+    ]
+
+
+def draw(result: Result, path: Path) -> Path:
+    """Draw the interchange accuracy of each program's best network, with a bar for each way of teaching."""
+    rows = result["rows"]
+    bars = {way: [100 * share(row, "interchange") for row in where(rows, method=way)] for way in METHODS}
+    groups = list(dict.fromkeys(row["subject"] for row in rows))
+    return grouped_bars(groups, bars, path, up="interchange accuracy, %", title=result.shows)
