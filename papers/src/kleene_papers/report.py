@@ -84,11 +84,13 @@ def _picked(study: str, title: str | None) -> Table:
 
 
 def tables_of(study: str) -> Sequence[Table]:
-    """The tables of a study's stored results."""
+    """The tables of a study's stored results, or of another stored run of a study."""
     known = studies()
-    if study not in known:
-        raise InputError(f"no study {study!r}; {did_you_mean(study, known)}")
-    return known[study].tables(*map(stored, known[study].results))
+    if study in known:
+        return known[study].tables(*map(stored, known[study].results))
+    if study in names() and stored(study).study in known:
+        return known[stored(study).study].tables(stored(study))
+    raise InputError(f"no study {study!r}; {did_you_mean(study, known)}")
 
 
 def picture(study: str, words: str = "") -> str:

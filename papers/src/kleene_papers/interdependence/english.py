@@ -8,7 +8,7 @@ shuffled sentences. Words keep their capitals; a word that the model does not kn
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,14 +26,15 @@ from kleene.tasks.text import END, Corpus, Vocabulary, words_of
 from kleene.tasks.treebanks import Sentence, treebank
 from kleene.teaching.language import corpus_lesson
 from kleene.teaching.lesson import Lesson, Setting
-from kleene.teaching.plan import Plan
+from kleene.teaching.plan import Learner, Plan
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.experiment import Lessons, Size, Watch, described, keep
+from kleene_papers.interdependence import english_tables
 from kleene_papers.interdependence.controls import permuted, shuffled, untrained
 from kleene_papers.interdependence.english_report import draw, summary
 from kleene_papers.interdependence.pair_measures import INFORMATION, INTERDEPENDENCE, MEASURES, PairCells, information
 from kleene_papers.interdependence.resampling import DRAWS, SentenceDraws
 from kleene_papers.interdependence.word_pairs import AT_LEAST, Values, WordPairs
+from kleene_papers.study import NOT_MEASURED, Size, Study, Taught, Trial
 
 FARTHEST = 15  # distances in the first figure
 NETWORKS: dict[Size, int] = {"quick": 2, "full": 5}  # of each kind
@@ -52,14 +53,12 @@ class English:
     """
 
     name: str
-    shows: str
     corpus: Corpus
     sentences: tuple[Sentence, ...] = field(repr=False)
     training: dict[str, Any]
     iterations: int | None = None
     model: LSTM | None = None
-    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
-    panels: int = 8  # of the second figure, one for each distance
+    panels: int = 8  # distances at which trees are looked at
     at_least: int = AT_LEAST  # pairs to a mean
     networks: int = 2
     draws: int = DRAWS  # of sentences, for intervals
@@ -73,38 +72,35 @@ class English:
         sizes = {} if self.model is None else {"hidden": _width(self.model), "layers": len(self.model.layers)}
         return corpus_lesson(self.corpus, **(self.training | sizes))
 
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        """The plan that teaches the networks; none where a model is given."""
-        return () if self.model is not None else (self._plan,)
+    def trial(self) -> Trial:
+        """What is run: a plan that teaches the networks, unless a model is given, and the measurements of all."""
+        plans = () if self.model is not None else (self._plan,)
+        return Trial(plans, PAPER, measure=self.measure, each=self._networks)
 
-    @cached_property
+    @property
     def _plan(self) -> Plan:
         """The plan with a seed for each network and a test after each epoch."""
         total, every = self.iterations or self.lesson.iterations, self.lesson.task.epoch
         return Plan.grid(self.lesson, seeds=self.networks, iterations=total, test_every=min(every, total))
 
-    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
-        """The result. The folder holds it as `NAME.json` and `NAME.svg`, and the first network as `NAME.safetensors`.
+    def _networks(self, number: int, report: TeachingReport, learners: Learner) -> list[LSTM]:
+        """The networks that a plan taught, each by itself."""
+        return [_network(learners.model, one) for one in range(self.networks)]
 
-        An experiment that was stopped goes on: training from its checkpoint, and measuring with the next network.
+    def measure(self, taught: Taught) -> dict[str, Any]:
+        """What was found in all networks. The first one that was taught is saved as `NAME.safetensors`.
+
+        Measuring that was stopped continues with the next network, because values of pairs are kept in the folder.
         """
-        with Lessons(self, folder, watch) as lessons:
-            trained, reports = [] if self.model is None else [self.model], []
-            if self.model is None:
-                report, learners = lessons.taught(self._plan)
-                trained, reports = [_network(learners.model, number) for number in range(self.networks)], [report]
-                trained[0].save(lessons.folder / f"{self.name}.safetensors")
-            cells = PairCells(lessons.folder / f".{self.name}-pairs")
-            content = described(self, reports) | self._facts(trained, reports)
-            content |= self._measured(trained, cells, watch)
-            content["summary"] = summary(content)
-            keep(content, lessons.folder)
-            draw(content, lessons.folder / f"{self.name}.svg", self.panels)
-            cells.remove()
-        return content
+        trained = [self.model] if self.model is not None else taught.each[0]
+        if self.model is None:
+            trained[0].save(taught.folder / f"{self.name}.safetensors")
+        cells = PairCells(taught.folder / f".{self.name}-pairs")
+        found = self._facts(trained, taught.reports) | self._measured(trained, cells, taught)
+        cells.remove()
+        return found | {"summary": summary(found)}
 
-    def _facts(self, trained: list[LSTM], reports: list[TeachingReport]) -> dict[str, Any]:
+    def _facts(self, trained: list[LSTM], reports: Sequence[TeachingReport]) -> dict[str, Any]:
         network = trained[0]
         if reports:
             tested: Any = reports[0].progress.tests[-1]
@@ -124,7 +120,7 @@ class English:
             "unknown_words": round(float(np.mean([word not in known for word in words])), 4),
         }
 
-    def _measured(self, trained: list[LSTM], cells: PairCells, watch: Watch | None) -> dict[str, Any]:
+    def _measured(self, trained: list[LSTM], cells: PairCells, taught: Taught) -> dict[str, Any]:
         """Means and trends of every measure in every kind of network.
 
         Statistics of one measure are taken on a thread of their own while the next is measured.
@@ -139,7 +135,8 @@ class English:
                 for number, measure in enumerate(MEASURES):
                     values = []
                     for which, network in enumerate(networks):
-                        _tell(watch, number, f"{measure} in {group} network {which + 1} of {len(networks)}")
+                        told = f"{measure} in {group} network {which + 1} of {len(networks)}"
+                        taught.tell(number / len(MEASURES), told)
                         name = f"{group}-{measure}-{which}"
                         values.append(cells.values(name, measure, network, sentences, FARTHEST))
                     by_edges = measure in INTERDEPENDENCE and group in ("trained", "untrained")
@@ -178,12 +175,6 @@ class English:
         return pairs.means(values, draws, *columns, longest=self.panels, at_least=self.at_least)
 
 
-def _tell(watch: Watch | None, number: int, line: str) -> None:
-    """Say which of the measures is taken, and of what."""
-    if watch is not None:
-        watch(number / len(MEASURES), line)
-
-
 def _network(networks: LSTM, number: int) -> LSTM:
     """One of several networks whose weights are stacked."""
     return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[number]), networks)
@@ -196,7 +187,7 @@ def _width(network: LSTM) -> int:
 def on_treebank(
     size: Size = "quick", iterations: int | None = None, model: LSTM | None = None, networks: int | None = None
 ) -> English:
-    """The experiment with a model of wikitext-2 and the sentences of English-EWT, both from the data folder.
+    """English with a model of wikitext-2 and the sentences of English-EWT, both from the data folder.
 
     Full size is all of both, 400 units and five networks of each kind. The paper gives neither the rate nor the number
     of epochs. Ours are those of PyTorch's word_language_model, a rate of 20 with clipping at 0.25 and batches of 20,
@@ -210,9 +201,8 @@ def on_treebank(
     training: dict[str, Any] = {"rate": 20.0, "dropout": 0.2, "decay": 0.5}
     training |= {"hidden": 400, "epochs": 12, "steady": 6} if whole else {"hidden": 100, "epochs": 3, "steady": 2}
     sentences = tuple(treebank("ud-ewt", "all" if size == "full" else "test"))
-    title = "interdependence of words of English-EWT in a model of wikitext-2"
     many = NETWORKS[size] if networks is None else networks
-    return English("english", title, corpus, sentences, training, iterations, model, networks=many)
+    return English("compose-figure-3", corpus, sentences, training, iterations, model, networks=many)
 
 
 def wikitext(words: int | None, size: int | None, vocabulary: Vocabulary | None = None) -> Corpus:
@@ -226,7 +216,7 @@ def wikitext(words: int | None, size: int | None, vocabulary: Vocabulary | None 
 def on_grammar(
     size: Size = "quick", iterations: int | None = None, model: LSTM | None = None, networks: int | None = None
 ) -> English:
-    """The experiment with sentences of the built-in grammar. It needs no data, and its result is not about English.
+    """The same with sentences of the built-in grammar. It needs no data, and its result is not about English.
 
     The model learns 200,000 words and is measured on 500 other sentences; full size is a million and 5,000.
     """
@@ -236,9 +226,8 @@ def on_grammar(
     corpus = Corpus("grammar", known, *(known.encode(part) for part in parts))
     training: dict[str, Any] = {"hidden": 64, "rate": 10.0, "epochs": 6, "steady": 4, "decay": 0.5}
     sentences = tuple(grammar.sentences(looked_at, seed=3))
-    title = "interdependence of words in a model of the built-in grammar"
     many = NETWORKS[size] if networks is None else networks
-    return English("english-grammar", title, corpus, sentences, training, iterations, model, networks=many)
+    return English("ours-english-grammar", corpus, sentences, training, iterations, model, networks=many)
 
 
 def words_known(model: LSTM) -> Vocabulary:
@@ -256,11 +245,42 @@ def _lines(text: str) -> list[str]:
     return [word for line in text.splitlines() for word in (*line.split(), END)]
 
 
-def experiments(
-    size: Size = "quick", iterations: int | None = None, model: LSTM | None = None, networks: int | None = None
-) -> dict[str, Callable[[], English]]:
-    """A function without arguments for each experiment, by name."""
-    return {
-        "english": lambda: on_treebank(size, iterations, model, networks),
-        "english-grammar": lambda: on_grammar(size, iterations, model, networks),
-    }
+def _study(of: Callable[..., English], name: str, shows: str, formerly: str, quick: str, full: str) -> Study:
+    return Study(
+        name,
+        shows,
+        english_tables.tables,
+        draw,
+        lambda size, **given: of(size, **given).trial(),
+        takes=("iterations", "model", "networks"),
+        quick=quick,
+        full=full,
+        formerly=formerly,
+    )
+
+
+STUDIES = (
+    _study(
+        on_treebank,
+        "compose-figure-3",
+        "interdependence of two words of English by their distance in the sentence and in the tree",
+        "english",
+        "231 s",
+        "1,120 s beside traces-figure-9d and traces-figure-9e",
+    ),
+    _study(
+        on_grammar,
+        "ours-english-grammar",
+        "interdependence of two words of the built-in grammar, which needs no data",
+        "english-grammar",
+        "62 s",
+        NOT_MEASURED,
+    ),
+    Study(
+        "ours-english-model",
+        "the English language model that ships, beside the other candidates and a model of full size",
+        english_tables.models,
+        of=("ours-english-model", "compose-figure-3"),
+    ),
+)
+WORDS = english_tables.WORDS

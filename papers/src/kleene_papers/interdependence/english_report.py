@@ -1,4 +1,4 @@
-"""What the experiments on English came to, in a few lines and as a picture."""
+"""What was found in English and in the built-in grammar, in a few lines and as a picture."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,50 +9,52 @@ import numpy as np
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene_papers.interdependence.resampling import interval_over
 from kleene_papers.interdependence.word_pairs import CLASSES
+from kleene_papers.stored import Result
 
 TITLES = {"hidden": "DI at the hidden state", "logits": "DI at the logits"}
 GROUPS = ("trained", "untrained", "permuted", "shuffled")
 SHOWN = (1, 2, 4, 8)  # distances in the summary
 
 
-def summary(content: dict[str, Any]) -> list[str]:
+def summary(found: dict[str, Any]) -> list[str]:
     """The result in a few lines."""
     lines = [
-        f"perplexity {content['perplexity']:,} on {content['held_out_words']:,} held-out words; {content['pairs']:,} "
-        f"pairs of {content['sentences']:,} sentences, {content['unknown_words']:.1%} unknown; {_counted(content)}"
+        f"perplexity {found['perplexity']:,} on {found['held_out_words']:,} held-out words; {found['pairs']:,} "
+        f"pairs of {found['sentences']:,} sentences, {found['unknown_words']:.1%} unknown; {_counted(found)}"
     ]
-    for measure, groups in content["measures"].items():
-        for name, found in groups.items():
-            means = [f"{r['mean']:.3g} at {r['distance']}" for r in found["distance"] if r["distance"] in SHOWN]
-            edges, frequency = (told(strata_means(found[f"{column}_trends"])) for column in ("syntax", "frequency"))
+    for measure, groups in found["measures"].items():
+        for name, group in groups.items():
+            means = [f"{r['mean']:.3g} at {r['distance']}" for r in group["distance"] if r["distance"] in SHOWN]
+            edges, frequency = (told(strata_means(group[f"{column}_trends"])) for column in ("syntax", "frequency"))
             trends = f"rank correlation with edges {edges}, with frequency {frequency}"
             lines.append(f"{measure}, {name}: {', '.join(means)}; {trends}")
     return lines
 
 
-def _counted(content: dict[str, Any]) -> str:
+def _counted(found: dict[str, Any]) -> str:
     """How many networks there are. One model from a file has several controls."""
-    trained, controls = content["networks"], content["control_networks"]
+    trained, controls = found["networks"], found["control_networks"]
     if trained == controls:
         return f"{trained} network{'' if trained == 1 else 's'} of each kind"
     return f"{trained} trained network{'' if trained == 1 else 's'}, {controls} of each other kind"
 
 
-def strata_means(rows: list[dict[str, Any]]) -> np.ndarray:
+def strata_means(rows: Sequence[dict[str, Any]]) -> np.ndarray:
     """The mean correlation over the strata in each network, without strata in which nothing varies."""
     found = [row.get("networks", [row["correlation"]]) for row in rows if row["correlation"] is not None]
     return np.array(found, float).mean(axis=0) if found else np.array([])
 
 
-def told(networks: np.ndarray) -> str:
+def told(networks: np.ndarray, digits: int = 3) -> str:
     """The mean over networks and its 95% interval; of two networks, whose interval would say nothing, both values.
 
     >>> told(np.array([0.1, 0.2, 0.3])), told(np.array([0.1, 0.2])), told(np.array([]))
     ('+0.200 (−0.048 to +0.448)', '+0.100 / +0.200', '–')
     """
     if len(networks) < 3:
-        return " / ".join(signed(value) for value in networks) or "–"
-    return f"{signed(networks.mean())} ({' to '.join(signed(end) for end in interval_over(networks))})"
+        return " / ".join(signed(value, digits) for value in networks) or "–"
+    ends = " to ".join(signed(end, digits) for end in interval_over(networks))
+    return f"{signed(networks.mean(), digits)} ({ends})"
 
 
 def signed(value: float, digits: int = 3) -> str:
@@ -60,12 +62,12 @@ def signed(value: float, digits: int = 3) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def draw(content: dict[str, Any], path: Path, count: int = 8) -> Path:
+def draw(result: Result, path: Path) -> Path:
     """Draw means against distance, correlations with edges, and means against edges with a panel for each distance.
 
     Bands reach from the lowest to the highest network; where there is one network, they are over sentences.
     """
-    measures, panels = content["measures"], {}
+    measures, panels = result["measures"], {}
     for measure, title in TITLES.items():
         lines = {
             name: _line(found["distance"], "distance", colour, dashed=name != "trained")
@@ -81,11 +83,11 @@ def draw(content: dict[str, Any], path: Path, count: int = 8) -> Path:
                 lines[name] = _line(rows, "distance", colour, dashed=name != "trained", up="correlation")
         if lines:
             panels[f"DI and edges, {classes} pairs"] = Panel(lines, "words apart", "rank correlation", marks="o")
-    for distance in range(1, count + 1):
+    for distance in sorted({row["distance"] for row in measures["hidden"]["trained"]["syntax"]}):
         lines = dict(_syntax_lines(measures["hidden"], distance))
         if lines:
             panels[f"{distance} apart"] = Panel(lines, "edges in the tree", "mean DI", marks="o")
-    return line_panels(panels, path, title=content["shows"])
+    return line_panels(panels, path, title=result.shows)
 
 
 def _groups(measures: dict[str, Any], measure: str) -> Iterable[tuple[str, Any]]:
