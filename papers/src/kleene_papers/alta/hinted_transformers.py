@@ -6,7 +6,7 @@ they do not, because positions, counts or places beyond the training set are nev
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from kleene.programs.alta.library import entries
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport, interval
-from kleene_papers.experiment import Experiment, Size, SweptExperiment
+from kleene_papers.stored import Result
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 NONE = {"kind": "none", "density": 0.0, "strength": 0.0}
 DENSITIES = (1.0, 0.1, 0.01)
@@ -74,8 +76,8 @@ def _hints(kind: str, density: float, strength: float = 1.0) -> dict[str, Any]:
     return {"kind": kind, "density": density, "strength": strength}
 
 
-def hinted_transformers(size: Size = "quick", iterations: int | None = None) -> Experiment:
-    """The experiment. Full size is 10 seeds of 11 settings for each of five programs; of 5 for addition.
+def hinted_transformers(size: Size = "quick", iterations: int | None = None) -> Trial:
+    """What is taught. Full size is 10 seeds of 11 settings for each of five programs; of 5 for addition.
 
     The seeds are not those with which the lesson's defaults were chosen.
     """
@@ -83,14 +85,14 @@ def hinted_transformers(size: Size = "quick", iterations: int | None = None) -> 
     short = iterations or (None if size == "full" else 1_500)
     settings = {name: settings_of(size, slow=TEACHERS[name].slow) for name in names}
     plans = tuple(TEACHERS[name].plan(name, settings[name], seeds, short) for name in names)
-    title = "test words longer than any in training that are right, in %, by the share of the trace that was given"
-    return SweptExperiment("hints-for-transformers", title, plans, {}, draw_densities, further=partial(judged, names))
+    return Trial(plans, measure=judged, swept=True)
 
 
-def judged(names: Sequence[str], reports: Sequence[TeachingReport]) -> dict[str, Any]:
+def judged(taught: Taught) -> dict[str, Any]:
     """What the theory says of each program, what was taught, and lines with both."""
     verdicts, found, lines = {}, {}, []
-    for name, report in zip(names, reports):
+    for report in taught.reports:
+        name = report.plan.lesson.name
         verdicts[name] = is_determined(name, TEACHERS[name].longest)
         found[name] = [measured(report, number) for number in range(len(report.plan.settings))]
         lines += [_line(name, verdicts[name], found[name])]
@@ -141,18 +143,17 @@ def _line(name: str, determined: bool, rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def table_lines(found: Mapping[str, Sequence[dict[str, Any]]]) -> list[str]:
-    """The entries of the JSON file as a Markdown table: seeds that generalise, mean accuracy beyond, mean trace."""
+def table(result: Result) -> list[Table]:
+    """For each setting and program the seeds that generalise, the mean accuracy beyond, and the share of the trace."""
+    found = result["generalisation"]
     entries = {name: {(r["kind"], r["density"], r["strength"]): r for r in rows} for name, rows in found.items()}
-    lines = [
-        f"| hints | density | λ | {' | '.join(f'`{name}`' for name in found)} |",
-        "|" + " --- |" * (3 + len(found)),
-    ]
+    lines = []
     for kind, density, strength in dict.fromkeys(key for rows in entries.values() for key in rows):
         shown = ["", ""] if kind == "none" else [f"{density:g}", f"{strength:g}"]
         cells = [_cell(rows.get((kind, density, strength))) for rows in entries.values()]
-        lines.append(f"| {' | '.join([kind, *shown, *cells])} |")
-    return lines
+        lines.append([kind, *shown, *cells])
+    head = ["hints", "density", "λ", *(f"`{name}`" for name in found)]
+    return [Table(head, lines, "Seeds that generalise, accuracy beyond the training lengths, share of the trace")]
 
 
 def _cell(row: dict[str, Any] | None) -> str:
@@ -161,24 +162,16 @@ def _cell(row: dict[str, Any] | None) -> str:
     return f"{row['generalise']}, {100 * np.mean(row['beyond']):.0f}%, {np.mean(row['trace']):.2f}"
 
 
-def draw_densities(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw accuracy beyond the training lengths against density, and return the path."""
-    found = judged([report.plan.lesson.name for report in reports], reports)
-    return draw_panels(found["generalisation"], found["minimal_generalises"], path, title=experiment.shows)
-
-
-def draw_panels(
-    found: Mapping[str, Sequence[dict[str, Any]]], determined: Mapping[str, bool], path: Path, *, title: str
-) -> Path:
-    """Draw a panel for each program from the entries of the JSON file, and return the path.
+def draw(result: Result, path: Path) -> Path:
+    """Draw accuracy beyond the training lengths against density, a panel for each program, and return the path.
 
     Lines are means over seeds, and bands reach from the 10th to the 90th percentile.
     """
     panels = {}
-    for name, rows in found.items():
-        verdict = "theory: learnable" if determined[name] else "theory: not learnable"
-        panels[f"{name}: {verdict}"] = _panel(rows)
-    return line_panels(panels, path, title=title)
+    for name, rows in result["generalisation"].items():
+        verdict = "learnable" if result["minimal_generalises"][name] else "not learnable"
+        panels[f"{name}: theory: {verdict}"] = _panel(rows)
+    return line_panels(panels, path, title=result.shows)
 
 
 def _panel(rows: Sequence[dict[str, Any]]) -> Panel:
@@ -198,6 +191,24 @@ def _drawn(across: list[float], seeds: Sequence[Sequence[float]], colour: int) -
     return Line(across, values.mean(axis=1), low, high, colour=colour)
 
 
-def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:
-    """A function without arguments for each experiment, by name."""
-    return {"hints-for-transformers": lambda: hinted_transformers(size, iterations)}
+def asked_everywhere(result: Result) -> list[Table]:
+    """Seeds that generalise where the output is asked for at every position, for each program and kind of hints."""
+    runs = result["runs"]
+    kinds = [("none", None), *((kind, density) for kind in ("full", "scattered", "ends") for density in DENSITIES)]
+
+    def cell(*asked: Any) -> str:
+        found = [r["generalises"] for r in runs if (r["task"], r["longest"], r["hints"], r["density"]) == asked]
+        return str(sum(found)) if found else "·"
+
+    subjects = sorted({(run["task"], run["longest"]) for run in runs}, key=lambda one: (ORDER.index(one[0]), one[1]))
+    head = [
+        "program",
+        "trained up to",
+        *(kind if density is None else f"{kind} {density:g}" for kind, density in kinds),
+    ]
+    rows = [[f"`{task}`", f"{longest} bits", *(cell(task, longest, *kind) for kind in kinds)]
+            for task, longest in subjects]  # fmt: skip
+    return [Table(head, rows, "Seeds of ten that generalise, asked at every position")]
+
+
+ORDER = ("parity_relative", "parity_absolute", "parity_sum_modulo")

@@ -6,8 +6,9 @@ divergence that are computed here.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ from kleene.errors import InputError
 from kleene.explaining.programs.data_sets import InputSource, inputs_of
 from kleene.explaining.programs.learnable import learnable
 from kleene.explaining.programs.splits import learnable_on_split
-from kleene.files import make_folder
 from kleene.naming import find
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks.scan_splits import PUBLISHED, scan_split
-from kleene.teaching.plan import Plan
-from kleene_papers.experiment import Size, Watch, described, keep
+from kleene_papers.stored import Result
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 # ALTA, section 4.1, Appendices D.2 and D.4; its SCAN program is not ours, and a count for a split is not given.
 PAPER = {
@@ -45,32 +46,15 @@ class Ranges:
     test_samples: int
 
 
-@dataclass(frozen=True)
-class MinimalPrograms:
-    """Programs with ranges of inputs, and pairs of a SCAN program and a split."""
-
-    ranges: tuple[Ranges, ...]
-    scans: tuple[tuple[str, str], ...]
-    name: str = "minimal-programs"
-    shows: str = "rules of minimal programs, and whether these generalise (ALTA, section 4)"
-    plans: tuple[Plan, ...] = ()  # none: see `run`
-    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
-
-    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
-        """The result, which the folder holds as `minimal-programs.json` and `.svg`."""
-        folder, begun = make_folder(folder), time.process_time()
-        done: dict[str, list[dict[str, Any]]] = {"programs": [], "scan": []}
-        tasks = [("programs", one.program, lambda one=one: on_ranges(one)) for one in self.ranges]
-        tasks += [("scan", f"{p} on {s}", lambda p=p, s=s: on_split(p, s)) for p, s in self.scans]
-        for number, (kind, line, measure) in enumerate(tasks):
-            if watch is not None:
-                watch(number / len(tasks), line)
-            done[kind].append(timed(measure))
-        content = described(self, []) | {"seconds": round(time.process_time() - begun, 1)} | done
-        content["summary"] = summary(content)
-        keep(content, folder)
-        draw(content, folder / f"{self.name}.svg")
-        return content
+def measured(ranges: Sequence[Ranges], scans: Sequence[tuple[str, str]], taught: Taught) -> dict[str, Any]:
+    """The learnability of programs on ranges of inputs, and of SCAN programs on splits."""
+    done: dict[str, Any] = {"programs": [], "scan": []}
+    tasks = [("programs", one.program, lambda one=one: on_ranges(one)) for one in ranges]
+    tasks += [("scan", f"{p} on {s}", lambda p=p, s=s: on_split(p, s)) for p, s in scans]
+    for number, (kind, line, measure) in enumerate(tasks):
+        taught.tell(number / len(tasks), line)
+        done[kind].append(timed(measure))
+    return done | {"summary": summary(done)}
 
 
 def timed(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -120,17 +104,50 @@ def _verdict(row: dict[str, Any]) -> str:
     return f"{row['agree']:,} of {row['test']:,} right{', generalises' if row['generalises'] else ''}"
 
 
-def draw(content: dict[str, Any], path: Path) -> Path:
+def tables(result: Result) -> list[Table]:
+    """Minimal versions of programs on ranges of lengths, and of both SCAN programs split by split."""
+    head = ["program", "training inputs", "minimal rules", "ALTA's", "of", "test inputs", "right"]
+    found = [Table(head, [_on_ranges(row) for row in result["programs"]], "Minimal programs")]
+    rows = result["scan"]
+    rules = {row["program"]: row["rules"] for row in rows}
+    head = ["split", "different training commands", "atom", "compound"]
+    head += [cell for program in rules for cell in (f"`{program}`: rules of {rules[program]:,}", "right")]
+    splits = [[*_on_split(split, rows, [*rules])] for split in dict.fromkeys(row["split"] for row in rows)]
+    return [*found, Table(head, splits, "SCAN's splits")]
+
+
+def _on_ranges(row: dict[str, Any]) -> list[str]:
+    unit = "digits" if row["program"] == "addition" else "bits"
+    trained, tested = (f"{of.replace('length<=', 'up to ')} {unit}" for of in row["ranges"])
+    paper = "" if row["paper_rules"] is None else f"{row['paper_rules']:,}"
+    rules = (f"{row['minimal_rules']:,}", paper, f"{row['rules']:,}")
+    return [f"`{row['program']}`", f"{trained}: {row['train']:,}", *rules, f"{tested}: {row['test']:,}", _agreed(row)]
+
+
+def _on_split(split: str, rows: Sequence[dict[str, Any]], programs: Sequence[str]) -> Iterator[str]:
+    found = {row["program"]: row for row in rows if row["split"] == split}
+    first = next(iter(found.values()))
+    far = first["divergences"]
+    yield from (f"`{split}`", f"{first['train']:,}", f"{far['atom']:.3f}", f"{far['compound']:.3f}")
+    for row in map(found.get, programs):
+        yield from ("", "") if row is None else (f"{row['minimal_rules']:,}", _agreed(row))
+
+
+def _agreed(row: dict[str, Any]) -> str:
+    return "all" if row["generalises"] else f"{row['agree']:,} of {row['test']:,}"
+
+
+def draw(result: Result, path: Path) -> Path:
     """Draw agreement by length, and on SCAN by compound divergence, a point for each split; return the path."""
     panels = {}
     for title, across, names, first in (("Parity", "bits", PARITIES, 0), ("Addition", "digits", ("addition",), 5)):
-        rows = [row for row in content["programs"] if row["program"] in names]
+        rows = [row for row in result["programs"] if row["program"] in names]
         lines = {row["program"]: _by_length(row, colour) for colour, row in enumerate(rows, start=first)}
         if lines:
             panels[title] = Panel(lines, across, "minimal version right, %", marks="o", limits=(-4, 104))
     lines = {}
     for colour, name in enumerate(SCANS, start=3):
-        points = sorted((100 * row["divergences"]["compound"], _percent(row)) for row in content["scan"]
+        points = sorted((100 * row["divergences"]["compound"], _percent(row)) for row in result["scan"]
                         if row["program"] == name)  # fmt: skip
         if points:
             lines[name] = Line([x for x, _ in points], [y for _, y in points], colour=colour, joined=False)
@@ -138,7 +155,7 @@ def draw(content: dict[str, Any], path: Path) -> Path:
         panels["SCAN's splits"] = Panel(
             lines, "compound divergence, %", "minimal version right, %", marks="o", limits=(-4, 104)
         )
-    return line_panels(panels, path, title=content["shows"])
+    return line_panels(panels, path, title=result.shows)
 
 
 def _by_length(row: dict[str, Any], colour: int) -> Line:
@@ -150,23 +167,27 @@ def _percent(row: dict[str, Any]) -> float:
     return 100 * row["agree"] / row["test"]
 
 
-def minimal_programs(size: Size = "quick") -> MinimalPrograms:
-    """The experiment. Quick has fewer test inputs and `scan` on two splits; without SCAN's data, on a computed one.
+def minimal_programs(size: Size = "quick") -> Trial:
+    """What is measured. Quick has fewer test inputs and `scan` on two splits; without SCAN's data, on a computed one.
 
     Full size has `scan` on all splits, and `scan_shift_reduce`, which takes longer, on those that ALTA speaks of.
     """
-    full, published = size == "full", _published()
-    if full and not published:
-        data_folder("scan")  # its error says what to get
+    full = size == "full"
     samples = 1_000 if full else 50
     ranges = tuple(Ranges(name, "length<=20", "length<=40", samples, samples) for name in PARITIES)
     ranges += (Ranges("addition", "length<=3", "length<=50", 1_000, 200 if full else 10),)
-    if full:
-        scans = [("scan", split) for split in (*PUBLISHED, *MCD)]
-        scans += [("scan_shift_reduce", split) for split in ("length", *MCD)]
-    else:
-        scans = [("scan", split) for split in (*(("length",) if published else ()), "mcd:0")]
-    return MinimalPrograms(ranges, tuple(scans))
+    return Trial(paper=PAPER, measure=partial(measured, ranges, scans(size)))
+
+
+def scans(size: Size) -> list[tuple[str, str]]:
+    """The SCAN programs with their splits."""
+    full, published = size == "full", _published()
+    if full and not published:
+        data_folder("scan")  # its error says what to get
+    if not full:
+        return [("scan", split) for split in (*(("length",) if published else ()), "mcd:0")]
+    found = [("scan", split) for split in (*PUBLISHED, *MCD)]
+    return found + [("scan_shift_reduce", split) for split in ("length", *MCD)]
 
 
 def _published() -> bool:
@@ -175,8 +196,3 @@ def _published() -> bool:
     except InputError:
         return False
     return True
-
-
-def experiments(size: Size = "quick") -> dict[str, Callable[[], MinimalPrograms]]:
-    """A function without arguments for the experiment, by name."""
-    return {"minimal-programs": lambda: minimal_programs(size)}

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kleene.errors import InputError
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks.translation import Translation, scan_by_length, scan_translation
 from kleene.teaching.plan import Plan
-from kleene.teaching.reports import TeachingReport
 from kleene.teaching.translations import seq2seq_lesson
-from kleene_papers.experiment import Experiment, GrowingExperiment, Size
+from kleene_papers.alta.parity_end_to_end import named
+from kleene_papers.stored import Result
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 LAYERS = (2, 6, 16, 32, 64, 128, 256)
 SPLITS = {"length": "length", "MCD1": "mcd:0", "MCD2": "mcd:1", "MCD3": "mcd:2"}
@@ -74,8 +74,8 @@ def scan_end_to_end(
     checkpoints: bool = True,
     splits: Mapping[str, Translation] | None = None,
     **options: Any,
-) -> Experiment:
-    """The experiment. Full size has the cells of the length split at the paper's sizes, quick two cells of small ones.
+) -> Trial:
+    """Cells of Table 6. Full size has those of the length split at the paper's sizes, quick two cells of small ones.
 
     `cells` are others, such as those of MCD; `splits` are the pairs of a split by its name, where they are not those
     of `SPLITS`. `options` are those of `seq2seq_lesson`, and `seconds` are limits by number of layers.
@@ -90,14 +90,11 @@ def scan_end_to_end(
         network = {"layers": cell.layers, "shared": cell.shared, "positions": cell.positions}
         taught = seq2seq_lesson(found[cell.split], **network, **given)
         plans.append(Plan.grid(taught, seeds=seeds, iterations=total, test_every=max(1, total // 10)))
-    title = "SCAN end to end: test commands whose actions are all right, in %"
-    return GrowingExperiment(
-        "scan-end-to-end",
-        title,
+    return Trial(
         tuple(plans),
         {cell.title: CELLS.get(cell) for cell in chosen},
-        partial(draw_layers, chosen),
         partial(cells_beside, chosen),
+        grows=True,
         seconds=None if seconds is None else tuple(seconds[cell.layers] for cell in chosen),
         checkpoints=checkpoints,
     )
@@ -109,10 +106,10 @@ def _pairs(split: str) -> Translation:
     return scan_by_length() if split == "length" else scan_translation(SPLITS[split])
 
 
-def cells_beside(cells: Sequence[TableCell], reports: Sequence[TeachingReport]) -> dict[str, Any]:
+def cells_beside(cells: Sequence[TableCell], taught: Taught) -> dict[str, Any]:
     """Our exact match in % for each cell, with the smallest and the largest of the seeds, and the paper's."""
     rows, lines = [], []
-    for cell, report in zip(cells, reports):
+    for cell, report in zip(cells, taught.reports):
         last = report.progress.tests[-1]
         ours, fit = 100 * last["exact_match"], 100 * last["training_match"]
         row = {
@@ -131,32 +128,33 @@ def cells_beside(cells: Sequence[TableCell], reports: Sequence[TeachingReport]) 
     return {"cells": rows, "summary": lines}
 
 
-def draw_layers(
-    cells: Sequence[TableCell], experiment: Experiment, reports: Sequence[TeachingReport], path: Path
-) -> Path:
+def table_6(result: Result) -> list[Table]:
+    """The cells of Table 6 that were run: percent of training commands, and of test commands, ours and the paper's."""
+
+    def cells(cell: dict[str, Any]) -> list[str]:
+        split, weights, positions, layers = named(cell["cell"])
+        low, high = cell["seeds"]
+        seeds = "" if low == high else f" ({low:.1f}–{high:.1f})"
+        paper = "" if cell["paper"] is None else f"{cell['paper']}%"
+        shares = (f"{cell['training_match']:.0f}%", f"{cell['ours']:.1f}%{seeds}", paper)
+        return [split, layers, weights, positions, f"{cell['updates']:,}", *shares]
+
+    head = ["split", "layers", "weights", "positions", "updates", "training", "test", "paper"]
+    return [Table(head, [cells(cell) for cell in result["cells"]], "Table 6")]
+
+
+def draw(result: Result, path: Path) -> Path:
     """Draw figure 18: exact match by number of layers, ours and the paper's (dashed), a panel for each split."""
+    theirs = {title: (percent,) for title, percent in result.paper.items() if percent is not None}
+    ours = {cell["cell"]: (cell["ours"], *cell["seeds"]) for cell in result["cells"]}
     panels: dict[str, Panel] = {}
-    for split in dict.fromkeys(cell.split for cell in cells):
+    for split in dict.fromkeys(named(title)[0] for title in result.paper):
         lines: dict[str, Line] = {}
-        kinds = dict.fromkeys((cell.shared, cell.positions) for cell in cells if cell.split == split)
-        for colour, (shared, positions) in enumerate(kinds):
-            some = [(c, r) for c, r in zip(cells, reports) if c[:3] == (split, shared, positions)]
-            name = f"{'shared' if shared else 'own'}, {positions}"
-            if some:
-                lines[name] = _ours(some, colour)
-            theirs = [(c.layers, CELLS[c]) for c in cells if c[:3] == (split, shared, positions) and c in CELLS]
-            if theirs:
-                lines[f"{name}, paper"] = Line(*zip(*theirs), colour=colour, dashed=True)
+        for colour, kind in enumerate(dict.fromkeys((*named(t)[1:3],) for t in result.paper if named(t)[0] == split)):
+            for name, numbers, dashed in ((", ".join(kind), ours, False), (f"{', '.join(kind)}, paper", theirs, True)):
+                some = {title: numbers[title] for title in numbers if (*named(title)[:3],) == (split, *kind)}
+                if some:
+                    layers = [int(named(title)[3]) for title in some]
+                    lines[name] = Line(layers, *zip(*some.values()), colour=colour, dashed=dashed)
         panels[split] = Panel(lines, "layers of encoder and of decoder", "right, %", marks="o", log_across=True)
-    return line_panels(panels, path, title=experiment.shows)
-
-
-def _ours(some: Sequence[tuple[TableCell, TeachingReport]], colour: int) -> Line:
-    values = [100 * np.asarray(report.progress.tests[-1]["exact_match"]) for _, report in some]
-    means, low, high = ([float(of(seeds)) for seeds in values] for of in (np.mean, np.min, np.max))
-    return Line([cell.layers for cell, _ in some], means, low, high, colour=colour)
-
-
-def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:
-    """A function without arguments for each experiment, by name."""
-    return {"scan-end-to-end": lambda: scan_end_to_end(size, iterations)}
+    return line_panels(panels, path, title=result.shows)

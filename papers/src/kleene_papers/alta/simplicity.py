@@ -4,13 +4,12 @@ ALTA finds that Transformers taught parity end to end do not behave like the pro
 one with the fewest layers. Here every program of the library is measured by its rules, by those of its minimal version
 for short inputs, and by the layers that inputs of some lengths need. Where several programs compute one function, both
 orders are compared. What networks did that were taught end to end is added where the folder holds the results of
-`parity-end-to-end` or `scan-end-to-end`.
+`alta-table-3` or `alta-table-6`.
 """
 
 import random
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,12 @@ import numpy as np
 from kleene.errors import InputError
 from kleene.explaining.programs.data_sets import InputSource, inputs_of
 from kleene.explaining.programs.minimal import minimal
-from kleene.files import make_folder
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.programs.alta.library import addition_decoded, entries
-from kleene.teaching.plan import Plan
-from kleene.teaching.results import load
-from kleene_papers.experiment import Size, Watch, described, keep
 from kleene_papers.interdependence.word_pairs import rank_correlation
+from kleene_papers.stored import FOLDER, Result
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 FAMILIES = {  # programs that compute the same function
     "parity": ("parity_relative", "parity_absolute", "parity_sum_modulo", "parity_sum_modulo_steps"),
@@ -43,31 +41,15 @@ DECODED, PAIRS = 3, 1_000  # digits of the numbers that the decoder adds, and pa
 LEARNED, FOLLOWED = 99.0, 90.0  # percent right, from which training inputs count as learned, and tests as solved
 
 
-@dataclass(frozen=True)
-class SimplicityBias:
+def measured(samples: int, programs: Sequence[str], taught: Taught) -> dict[str, Any]:
     """The library measured with so many random inputs of each length."""
-
-    samples: int
-    programs: tuple[str, ...]
-    name: str = "simplicity-bias"
-    shows: str = "rules against layers of the library's programs (ALTA, section 4.1)"
-    plans: tuple[Plan, ...] = ()  # none: see `run`
-    paper: dict[str, Any] = field(default_factory=lambda: PAPER)
-
-    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
-        """The result, which the folder holds as `simplicity-bias.json` and `.svg`."""
-        folder, begun, rows = make_folder(folder), time.process_time(), []
-        for number, name in enumerate(self.programs):
-            if watch is not None:
-                watch(number / len(self.programs), name)
-            rows.append(decoder_row() if name == "addition_decoded" else program_row(name, self.samples))
-        found = {"programs": rows, "families": families(rows), "correlation": correlation(rows)}
-        content = described(self, []) | found | {"end_to_end": end_to_end(folder)}
-        content |= {"seconds": round(time.process_time() - begun, 1)}
-        content["summary"] = summary(content)
-        keep(content, folder)
-        draw(content, folder / f"{self.name}.svg")
-        return content
+    rows = []
+    for number, name in enumerate(programs):
+        taught.tell(number / len(programs), name)
+        rows.append(decoder_row() if name == "addition_decoded" else program_row(name, samples))
+    found = {"programs": rows, "families": families(rows), "correlation": correlation(rows)}
+    found |= {"end_to_end": end_to_end(taught.folder)}
+    return found | {"summary": summary(found)}
 
 
 def program_row(name: str, samples: int) -> dict[str, Any]:
@@ -139,9 +121,9 @@ def end_to_end(folder: Path) -> dict[str, dict[str, Any]]:
     lacks are left out.
     """
     found = {}
-    for function, (file, measured) in TAUGHT.items():
+    for function, (file, entry, measured) in TAUGHT.items():
         if (folder / file).is_file():
-            networks = [measured(row) for row in load(folder / file)["rows" if function == "parity" else "cells"]]
+            networks = [measured(row) for row in Result.load(folder / file)[entry]]
             learned = [(name, solved) for name, trained, solved in networks if trained >= LEARNED]
             solving = [name for name, solved in learned if solved >= FOLLOWED]
             found[function] = {"networks": len(networks), "learned": len(learned), "as_fewest_rules": solving}
@@ -158,7 +140,12 @@ def _scan(row: dict[str, Any]) -> tuple[str, float, float]:
     return row["cell"], row["training_match"], row["ours"]
 
 
-TAUGHT = {"parity": ("parity-end-to-end.json", _parity), "SCAN": ("scan-end-to-end.json", _scan)}
+TAUGHT = {"parity": ("alta-table-3.json", "rows", _parity), "SCAN": ("alta-table-6.json", "cells", _scan)}
+
+
+def follow_fewest_rules() -> dict[str, dict[str, Any]]:
+    """How many of the networks of the stored Tables 3 and 6 follow the program with the fewest rules."""
+    return end_to_end(FOLDER)
 
 
 def summary(content: dict[str, Any]) -> list[str]:
@@ -183,16 +170,28 @@ def summary(content: dict[str, Any]) -> list[str]:
     return [*lines, f"ALTA: {PAPER['finding']}"]
 
 
-def draw(content: dict[str, Any], path: Path) -> Path:
+def tables(result: Result) -> list[Table]:
+    """The rules of each program, of its minimal version for inputs up to a length, and its layers by length."""
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        layers = ", ".join(f"{count} at {length}" for length, count in row["layers"].items())
+        counts = (f"{row['rules']:,}", f"{row['minimal_rules']:,}", f"{row['longest']}")
+        return [f"`{row['program']}`", *counts, layers]
+
+    head = ["program", "rules", "minimal", "up to length", "layers"]
+    return [Table(head, [cells(row) for row in result["programs"]], "Rules and layers")]
+
+
+def draw(result: Result, path: Path) -> Path:
     """Draw rules against layers, with a line through the programs for one function, and return the path."""
     panels = {}
     for title, key in (("Minimal programs", "minimal_rules"), ("Whole programs", "rules")):
         lines = {}
-        for colour, (name, rows) in enumerate(_by_family(content["programs"]).items()):
+        for colour, (name, rows) in enumerate(_by_family(result["programs"]).items()):
             points = sorted((row["at"], row[key]) for row in rows)
             lines[name] = Line([x for x, _ in points], [y for _, y in points], colour=colour, joined=name in FAMILIES)
         panels[title] = Panel(lines, "layers", "rules", marks="o", log=True, log_across=True)
-    return line_panels(panels, path, title=content["shows"])
+    return line_panels(panels, path, title=result.shows)
 
 
 def _by_family(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -204,11 +203,7 @@ def _by_family(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]
     return found
 
 
-def simplicity_bias(size: Size = "quick") -> SimplicityBias:
-    """The experiment: the whole library, with 1,000 inputs of each length, or 50 at the quick size."""
-    return SimplicityBias(1_000 if size == "full" else 50, (*entries(), "addition_decoded"))
-
-
-def experiments(size: Size = "quick") -> dict[str, Callable[[], SimplicityBias]]:
-    """A function without arguments for the experiment, by name."""
-    return {"simplicity-bias": lambda: simplicity_bias(size)}
+def simplicity_bias(size: Size = "quick") -> Trial:
+    """What is measured: the whole library, with 1,000 inputs of each length, or 50 at the quick size."""
+    programs = (*entries(), "addition_decoded")
+    return Trial(paper=PAPER, measure=partial(measured, 1_000 if size == "full" else 50, programs))

@@ -6,7 +6,7 @@ Transformer, and run on words of up to 40. The original program and its minimal 
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,16 @@ import jax
 import numpy as np
 
 from kleene.explaining.programs.learnable import learnable
-from kleene.files import make_folder
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.programs.alta import Program
 from kleene.programs.alta.library import parity
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Learner, Plan
-from kleene_papers.experiment import Lessons, Size, Watch, described, keep
+from kleene.teaching.reports import TeachingReport
+from kleene_papers.stored import Result
+from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.tables import Table
 
 LONGEST, FARTHEST = 20, 40  # bits in training and in the tests
 COLUMNS = ("length <= 20", "length > 20", "ones > 20")
@@ -87,36 +89,6 @@ def bits(longest: int, count: int, seed: int) -> list[list[int]]:
     return found
 
 
-@dataclass(frozen=True)
-class TraceSupervision:
-    """Table 2 and figure 4 of ALTA. `tests` is the number of test words with each number of ones."""
-
-    plans: tuple[Plan, ...]
-    lessons: tuple[Lesson, ...]
-    rows: tuple[Supervised, ...]
-    train: int
-    tests: int
-    name: str = "parity-trace-supervision"
-    shows: str = "parity by trace supervision, on longer words and more ones than in training (ALTA, Table 2, figure 4)"
-    paper: dict[str, Any] = field(
-        default_factory=lambda: {row.title: dict(zip(COLUMNS, row.paper)) for row in rows().values()}
-    )
-
-    def run(self, folder: Any, *, watch: Watch | None = None) -> dict[str, Any]:
-        """What it came to; `NAME.json` and `NAME.svg` in the folder hold it. One that was stopped goes on."""
-        folder = make_folder(folder)
-        reports, measured = [], {}
-        with Lessons(self, folder, watch) as lessons:
-            for row, taught, plan in zip(self.rows, self.lessons, self.plans):
-                report, learners = lessons.taught(plan)
-                reports.append(report)
-                measured[row.title] = measure(row, taught, learners, self.train, self.tests)
-            content = described(self, reports) | {"rows": measured, "summary": summary(self.paper, measured)}
-            keep(content, folder)
-            draw(measured, folder / f"{self.name}.svg", title=self.shows)
-        return content
-
-
 def measure(row: Supervised, taught: Lesson, learners: Learner, train: int, tests: int) -> dict[str, Any]:
     """The accuracies of every seed, of the program and of its minimal version, on words that neither has seen."""
     words = row.words(FARTHEST, tests, seed=1)
@@ -166,18 +138,31 @@ def summary(paper: Mapping[str, Any], measured: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def draw(measured: Mapping[str, Any], path: Path, *, title: str) -> Path:
+def table_2(result: Result) -> list[Table]:
+    """Table 2: the mean of our seeds, with the lowest and the highest, the minimal version, and the paper's numbers."""
+
+    def cells(title: str, row: dict[str, Any]) -> list[str]:
+        runs = row["taught"]["table"].values()
+        taught = (f"{np.mean(values):.1f}% ({min(values):.1f}–{max(values):.1f})" for values in runs)
+        minimal = ", ".join(f"{values[0]:.0f}" for values in row["minimal"]["table"].values())
+        return [title, *taught, minimal, ", ".join(map(str, result.paper[title].values()))]
+
+    head = ["program", "length ≤ 20", "length > 20", "ones > 20", "minimal version", "ALTA"]
+    return [Table(head, [cells(*row) for row in result["rows"].items()], "Table 2")]
+
+
+def draw(result: Result, path: Path) -> Path:
     """Draw figure 4, accuracy by length and by number of ones, with the range over seeds; return the path."""
     panels = {}
     for across, key in (("length", "by_length"), ("number of ones", "by_ones")):
-        for name, found in measured.items():
+        for name, found in result["rows"].items():
             lines = {
                 "original program": _line(found["original"][key], 0, dashed=True),
                 "minimal version": _line(found["minimal"][key], 1),
                 "taught by trace supervision": _line(found["taught"][key], 2),
             }
             panels[f"{name}, by {across}"] = Panel(lines, across, "right, %", limits=(-4, 104))
-    return line_panels(panels, path, title=title)
+    return line_panels(panels, path, title=result.shows)
 
 
 def _line(found: Mapping[str, Sequence[float]], colour: int, *, dashed: bool = False) -> Line:
@@ -193,26 +178,30 @@ def trace_supervision(
     seeds: int | None = None,
     tests: int | None = None,
     names: Sequence[str] | None = None,
-) -> TraceSupervision:
-    """Table 2 and figure 4, or of it the programs with these `names`.
+) -> Trial:
+    """Table 2 and figure 4, or of it the programs with these `names`; `tests` words with each number of ones.
 
     Full size is the paper's Table 1: four hidden layers of 4,096 units, 50,000 steps, for sum and modulo 400,000, and 3
     seeds. The quick one has two hidden layers of 256 units, a higher rate, 2,000 to 4,000 steps and 4 seeds; the
     program with relative positions has the paper's hyperparameters in both.
     """
     chosen, train = tuple(row for name, row in rows().items() if names is None or name in names), 200
-    seeds = seeds or (3 if size == "full" else 4)
-    plans, taught = [], []
+    seeds, tests = seeds or (3 if size == "full" else 4), tests or (100 if size == "full" else 10)
+    plans, lessons = [], []
     for row in chosen:
         options = row.full if size == "full" else row.quick
         made = lesson(row.program, "mlp", words=row.words(LONGEST, train, seed=0), longest=LONGEST, answer="last",
                       **options)  # fmt: skip
-        taught.append(made)
+        lessons.append(made)
         total = iterations or row.steps[size]
         plans.append(Plan.grid(made, kinds=("full",), seeds=seeds, iterations=total, test_every=max(1, total // 2)))
-    return TraceSupervision(tuple(plans), tuple(taught), chosen, train, tests or (100 if size == "full" else 10))
+    paper = {row.title: dict(zip(COLUMNS, row.paper)) for row in rows().values()}
 
+    def each(number: int, report: TeachingReport, learners: Learner) -> dict[str, Any]:
+        return measure(chosen[number], lessons[number], learners, train, tests)
 
-def experiments(size: Size = "quick", iterations: int | None = None) -> dict[str, Any]:
-    """A function without arguments for each experiment, by name."""
-    return {"parity-trace-supervision": lambda: trace_supervision(size, iterations)}
+    def found(taught: Taught) -> dict[str, Any]:
+        measured = {row.title: one for row, one in zip(chosen, taught.each)}
+        return {"rows": measured, "summary": summary(paper, measured)}
+
+    return Trial(tuple(plans), paper, found, each)
