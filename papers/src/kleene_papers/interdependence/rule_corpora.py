@@ -4,16 +4,16 @@ They are figures 7–12 of "LSTMs Compose (and Learn) Bottom-Up", and figures 3�
 Exposes How LSTMs Compose Representations".
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from kleene.errors import InputError
 from kleene.tasks.rules import RuleSettings, rule_corpus
 from kleene.teaching.language import language_lesson
 from kleene.teaching.plan import Plan
-from kleene_papers.experiment import Experiment, Size
 from kleene_papers.interdependence.rule_curves import CORPUS, LENGTHS, curves, draw_familiarity, draw_frequency
 from kleene_papers.interdependence.rule_probes import RuleProbes
+from kleene_papers.interdependence.rule_tables import familiarity_tables, frequency_tables
+from kleene_papers.study import Size, Study, Trial
 
 COUNTS: dict[Size, tuple[int, ...]] = {"quick": (150, 250, 500), "full": (100, 300, 1_000, 3_000)}
 # The papers' training, and ours for a small corpus: a higher rate, because there are few updates.
@@ -32,11 +32,15 @@ PAPER = {
     "interdependence_in": "familiar scaffolds: much higher, and rising",
     "gradient_in": "familiar scaffolds: smaller",
 }
+PAPER_OF_FREQUENCY = {
+    "omega_by_prefix_out, i = 0": "a longer scaffold needs more rules; steady in k where rules are rare",
+    "omega_by_scaffold_out": "tiny, and falling with k",
+}
 
 
 def familiarity(
     size: Size = "quick", iterations: int | None = None, corpora: int | None = None, networks: int | None = None
-) -> Experiment:
+) -> Trial:
     """Figures 7–10 and 12 of "LSTMs Compose": k = 2, 4, 8, each with familiar and with unfamiliar scaffolds.
 
     Each condition has several `corpora`, and each corpus as many `networks`, whose seeds are the same for all corpora.
@@ -46,14 +50,12 @@ def familiarity(
         for length in LENGTHS
         for familiar in (False, True)
     }
-    plan = _plan("rules", settings, size, iterations, corpora, networks)
-    title = "a rule α Q ω learned with familiar (dashed) and unfamiliar scaffolds Q"
-    return Experiment("rules", title, (plan,), PAPER, draw_familiarity, curves)
+    return Trial((_plan("rules", settings, size, iterations, corpora, networks),), PAPER, curves)
 
 
 def frequency(
     size: Size = "quick", iterations: int | None = None, corpora: int | None = None, networks: int | None = None
-) -> Experiment:
+) -> Trial:
     """Figure 11 of "LSTMs Compose": P(ω) by α and by the scaffold against k, for several numbers n of rules.
 
     Training scaffolds are unfamiliar, and tests have random ones; the papers give neither the scaffolds of this test
@@ -63,12 +65,7 @@ def frequency(
         f"k={length} n={count}": _settings(size, length, rules=count) for length in LENGTHS for count in COUNTS[size]
     }
     plan = _plan("rule frequency", settings, size, iterations, corpora, networks)
-    paper = {
-        "omega_by_prefix_out, i = 0": "a longer scaffold needs more rules; steady in k where rules are rare",
-        "omega_by_scaffold_out": "tiny, and falling with k",
-    }
-    title = "P(ω) by what α and by what the scaffold contributes"
-    return Experiment("rule-frequency", title, (plan,), paper, draw_frequency, curves)
+    return Trial((plan,), PAPER_OF_FREQUENCY, curves)
 
 
 def _settings(size: Size, length: int, familiar: bool = False, rules: int | None = None) -> RuleSettings:
@@ -130,11 +127,27 @@ def rule_plan(
     return Plan.grid(lesson, kinds=lesson.kinds, seeds=seeds, iterations=total, test_every=every)
 
 
-def experiments(
-    size: Size = "quick", iterations: int | None = None, corpora: int | None = None, networks: int | None = None
-) -> dict[str, Callable[[], Experiment]]:
-    """A function without arguments for each experiment, by name."""
-    return {
-        "rules": lambda: familiarity(size, iterations, corpora, networks),
-        "rule-frequency": lambda: frequency(size, iterations, corpora, networks),
-    }
+STUDIES = (
+    Study(
+        "compose-figure-7a",
+        "a rule α Q ω learned with familiar (dashed) and unfamiliar scaffolds Q",
+        familiarity_tables,
+        draw_familiarity,
+        familiarity,
+        takes=("iterations", "networks", "corpora"),
+        quick="34 s",
+        full="473 s beside compose-figure-11 and compose-figure-3",
+        formerly="rules",
+    ),
+    Study(
+        "compose-figure-11",
+        "P(ω) by what α and by what the scaffold contributes",
+        frequency_tables,
+        draw_frequency,
+        frequency,
+        takes=("iterations", "networks", "corpora"),
+        quick="59 s",
+        full="525 s beside compose-figure-7a and compose-figure-3",
+        formerly="rule-frequency",
+    ),
+)

@@ -9,8 +9,9 @@ import numpy as np
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.teaching.lesson import Lesson
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.experiment import Experiment
 from kleene_papers.interdependence.resampling import interval_over
+from kleene_papers.stored import Result
+from kleene_papers.study import Taught
 
 LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 CORPUS = ", corpus "  # between a condition and the number of a corpus, in the name of a text
@@ -28,12 +29,12 @@ CURVES = (
 )
 
 
-def curves(reports: list[TeachingReport]) -> dict[str, Any]:
+def curves(taught: Taught) -> dict[str, Any]:
     """All measurements by condition, [test, run] or [test, run, token of the rule], the last test, and a summary.
 
     The runs of a condition are those of its first corpus, one for each seed, then those of the next.
     """
-    (report,) = reports
+    (report,) = taught.reports
     tests, lesson = report.progress.tests, report.plan.lesson
     assert isinstance(lesson, Lesson)
     found: dict[str, Any] = {"epochs": [round(float(test["iteration"]) / lesson.task.epoch, 3) for test in tests]}
@@ -84,13 +85,13 @@ def _summary(kind: str, last: dict[str, Any]) -> str:
     )
 
 
-def draw_familiarity(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
+def draw_familiarity(result: Result, path: Path) -> Path:
     """Draw the figures as one picture and return the path; bands reach from the lowest to the highest run."""
-    return line_panels(familiarity_panels(curves(reports)["curves"]), path, title=experiment.shows)
+    return line_panels(_familiarity_panels(result["curves"]), path, title=result.shows)
 
 
-def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
-    """The panels of the curves in a JSON file."""
+def _familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
+    """The panels of the curves in a result."""
     epochs = curves["epochs"]
     found = {kind: values for kind, values in curves.items() if kind != "epochs"}
     longest = {kind: values for kind, values in found.items() if _length(kind) == max(map(_length, found))}
@@ -116,13 +117,13 @@ def familiarity_panels(curves: dict[str, Any]) -> dict[str, Panel]:
     }
 
 
-def draw_frequency(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
+def draw_frequency(result: Result, path: Path) -> Path:
     """Draw P(ω) by α and by the scaffold against k, a line for each n, and return the path."""
-    return line_panels(frequency_panels(curves(reports)["curves"]), path, title=experiment.shows)
+    return line_panels(_frequency_panels(result["curves"]), path, title=result.shows)
 
 
-def frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
-    """The panels of the curves in a JSON file, at the last test."""
+def _frequency_panels(curves: dict[str, Any]) -> dict[str, Panel]:
+    """The panels of the curves in a result, at the last test."""
     counts = sorted({_count(kind) for kind in curves if kind != "epochs"})
     panels = {}
     measures = (("by α", "omega_by_prefix_out", 0), ("by the scaffold", "omega_by_scaffold_out", None))
