@@ -68,6 +68,8 @@ class Reproduced:
             others = [name for name in self.study.results if (of := studies().get(name)) and of.make]
             if self.claim and self.claim.command:
                 return [f"shown by: {self.claim.command}"]
+            if not others:
+                return ["it was measured by hand; its page in docs/results says how"]
             return [f"it shows results of {', '.join(others)}; run one: kleene reproduce {others[0]} --run quick"]
         takes = {size: getattr(self.study, size) for size in SIZES}
         return [
