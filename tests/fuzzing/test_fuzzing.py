@@ -19,6 +19,11 @@ from tests.fuzzing.trial import fault_of, tried
 from tests.fuzzing.typed import USES
 from tests.fuzzing.valid import NEVER
 
+# Cases that once ended otherwise, by kind and number; the attack of all cases found them.
+MENDED = {
+    "line": (309, 1107, 1513, 2014, 2333),
+    "file": (1621, 2010, 3289, 3513, 4008, 4132, 4792, 4842, 5390, 5574, 5579),
+}
 FEW = [("line", 0), ("line", 20), ("file", 0), ("file", 50)]
 EACH = {"line": 20, "file": 50}
 MANY = [(kind, first) for kind, end in (("line", 3_000), ("file", 6_000)) for first in range(1_000, end, 100)]
@@ -31,6 +36,12 @@ def faults(kind, numbers, folder) -> list[str]:
 @pytest.mark.parametrize(("kind", "first"), FEW)
 def test_nothing_hostile_ends_otherwise_than_in_a_clear_error(tmp_path, kind, first):
     found = faults(kind, range(first, first + EACH[kind]), tmp_path)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("kind", MENDED)
+def test_what_once_ended_otherwise_ends_in_a_clear_error(tmp_path, kind):
+    found = faults(kind, MENDED[kind], tmp_path)
     assert not found, "\n\n".join(found)
 
 

@@ -122,7 +122,7 @@ exercise hint name: even_a | lessons/odd_a | even_a.py
 exercise start name: even_a | rotate | flip | lessons/odd_a
 groundtruth build name: rnn.ends_abb.compiled | rnn.ends_abb.hidden | rasp.reverse.compiled
 groundtruth show name: rnn.ends_abb.compiled | rasp.reverse.taught | rnn.ends_abb
-reproduce name: alta-figure-2 | parity-trace-supervision
+reproduce name: alta-figure-2 | alta-table-2 | traces-figure-9a | traces-figure-10 | traces
 names: cold
 networks: rasp.hist.hidden
 noise: 0 | 0.1
@@ -211,7 +211,7 @@ FIRST = {
     "program test samples seed inputs": 2,
 }
 # Options that make a command long, or let it run until somebody ends it.
-NEVER = {("check", "everything"), ("check", "workers"), ("watch", "live"), ("teach", "watch"), ("reproduce", "full")}
+NEVER = {("check", "everything"), ("check", "workers"), ("watch", "live"), ("teach", "watch"), ("reproduce", "run")}
 NEVER |= {("reproduce", "name"), ("bench", "names"), ("sweep", "ray"), ("explain", "teach")}
 # Options that bound a command which would take minutes.
 BOUNDS = {

@@ -28,6 +28,7 @@ from kleene.machines.protocol import load as load_network
 from kleene.traces.markup import html_facts
 
 VERSION = 1
+SHOWN = ("summary", "right", "inputs", "seed")  # entries of a card that are shown or compared
 TRUTHS: dict[str, Any] = {"components": TrueCircuit, "states": StateCircuit}
 
 
@@ -143,6 +144,8 @@ def _loaded(name: str, place: Path) -> CollectionEntry:
         card = parsed_json(content)
         if card["version"] != VERSION or card["name"] != name:
             raise ValueError(f"its card is of {card['name']!r}, version {card['version']}")
+        if missing := [entry for entry in SHOWN if entry not in card]:
+            raise ValueError(f"its card has no {missing[0]!r}")
         for file, digest in card["sha256"].items():
             if _digest(place / file) != digest:
                 raise ValueError(f"{file} does not have the checksum that its card says")

@@ -15,6 +15,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
+from kleene.limits import checked_count
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.ncm import Recurrent, Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
@@ -147,8 +148,7 @@ def acceptor_lesson(
         raise InputError(f"no machine {machine!r} for a regular language; there are rnn and lstm")
     least = {"longest": (longest, 1), "lengths": (min(lengths, default=0), 1), "hidden": (hidden, 1)}
     for what, (given, smallest) in (least | {"batch": (batch, 2)}).items():  # half of a batch is accepted words
-        if given < smallest:
-            raise InputError(f"{what} is {given}, which is too small; give {smallest} or more")
+        checked_count(given, what, f"give {smallest} or more", smallest)
     _check_words(dfa, name, lengths)
     language = {"table": dfa.table.tolist(), "accept": np.flatnonzero(dfa.accepting).tolist()}
     config = {"name": f"{name} {machine}", "machine": machine, "hidden": hidden, "longest": longest, "batch": batch}

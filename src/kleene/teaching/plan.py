@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree, UInt32
 
 from kleene.errors import InputError, ModelFileError
+from kleene.limits import checked_count
 from kleene.teaching.lesson import Setting, Teachable
 from kleene.tensors import read_tensors, write_tensors
 
@@ -60,8 +61,8 @@ class Plan:
             settings += [{"kind": kind, "density": d, "strength": s} for d, s in pairs]
         total = lesson.iterations if iterations is None else iterations
         every = max(1, total // 10) if test_every is None else test_every
-        if total < 1 or every < 1:
-            raise InputError(f"iterations is {total} and test_every {every}; both are 1 or more")
+        for name, count in (("iterations", total), ("test_every", every)):
+            checked_count(count, name, "give 1 or more", 1)
         return Plan(lesson, tuple(settings), tuple(range(first_seed, first_seed + seeds)), total, every)
 
     @property

@@ -110,8 +110,11 @@ def _build(header: dict[str, Any], data: dict[str, np.ndarray]) -> dict[str, Any
     output = header["output_name"]
     if output is not None and output not in data:
         raise ValueError(f"the output {output!r} is not one of its channels")
-    fields = {"channels": channels, "data": data, "output_name": output, "halted": header["halted"]}
-    return fields | {"axes": axes, "source": header["source"], "prefix": int(header.get("prefix", 0))}
+    halted, source = header["halted"], header["source"]
+    if not isinstance(halted, bool) or not isinstance(source, str):
+        raise ValueError(f"it halted {halted!r} and is of {source!r}, and true or false and a name were expected")
+    fields = {"channels": channels, "data": data, "output_name": output, "halted": halted}
+    return fields | {"axes": axes, "source": source, "prefix": int(header.get("prefix", 0))}
 
 
 def _check(channels: Sequence[Channel], data: dict[str, np.ndarray], axes: tuple[str, ...]) -> None:

@@ -63,7 +63,7 @@ class Anatomy:
         ) + html_table([heads, *cases], caption="cases")
 
 
-def anatomy(program: Program, inputs: Sequence[Sequence[int]] = ()) -> Anatomy:
+def anatomy(program: Program, inputs: Sequence[Sequence[Any]] = ()) -> Anatomy:
     """The costs of the program's variables, and how often each of its cases changes its variable on the inputs.
 
     >>> from kleene.programs.alta.library import parity

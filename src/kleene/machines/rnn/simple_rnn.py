@@ -315,8 +315,10 @@ def packed(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
-def unpacked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def unpacked(header: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The fields of the network that `packed` took apart; raises one of `BROKEN` where they do not fit together."""
+    if not isinstance(header, dict):
+        raise ValueError(f"its description is {header!r}")
     weights = {name: _weight(name, header, arrays) for name in NAMES}
     if not header["exact"] and len({weight.dtype for weight in weights.values()}) > 1:
         raise ValueError("its weights are of several number types")
@@ -348,7 +350,7 @@ def pack_matrix(matrix: ExactMatrix) -> dict[str, np.ndarray]:
     return parts | {"digits": np.frombuffer(digits.encode(), dtype=np.uint8)}
 
 
-def unpack_matrix(shape: Any, denominator: str, parts: dict[str, np.ndarray]) -> ExactMatrix:
+def unpack_matrix(shape: Any, denominator: Any, parts: dict[str, np.ndarray]) -> ExactMatrix:
     """The matrix that `pack_matrix` took apart."""
     height, width = shape
     if max(height, width) > MOST_UNITS:

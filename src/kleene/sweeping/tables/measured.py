@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kleene.limits import checked_count
+
 Value = str | int | float | bool | None
 Row = Mapping[str, Any]
 SCALAR = (str, int, float, bool, type(None))
@@ -46,7 +48,8 @@ def from_row(row: Row) -> MeasuredRun:
     version = [row.get("program"), row.get("versions", {}).get("kleene")]
     if any(version):  # cells of the same settings, taught by other code, are not the same run
         settings[DETAILS] = _digest(version)
-    further = {"seconds": _number(row["seconds"]) / row.get("runs", 1)} if row.get("seconds") is not None else {}
+    runs = checked_count(row.get("runs", 1), "runs", "a pack has 1 or more", 1)
+    further = {"seconds": _number(row["seconds"]) / runs} if row.get("seconds") is not None else {}
     return _run(row.get("cell"), settings, row["tests"], further)
 
 
