@@ -25,6 +25,7 @@ from kleene.running import Compiled
 from kleene.traces import Channel, Trace, TraceBatch
 from kleene.traces.markup import html_facts, html_of_rich, html_table
 from kleene_papers.reproduce import Reproduced
+from kleene_papers.stored import Result
 
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
@@ -71,7 +72,7 @@ OBJECTS = {
     "written": lambda: Written(EVIL, [1], EVIL, [1], [1], True, True, 0.1),
     "compiled": lambda: Compiled(None, {"program": EVIL, EVIL: EVIL}),
     "explained": lambda: Explained([EVIL, "b"], [0], np.eye(2), {"method": "interdependence"}),
-    "reproduced": lambda: Reproduced({"name": "x", "shows": EVIL, "settings": [], "summary": [EVIL]}, Path("nowhere")),
+    "reproduced": lambda: Reproduced("x", None, None, (Result("x", "x", EVIL, summary=[EVIL]),), Path("nowhere")),
 }
 
 

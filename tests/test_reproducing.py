@@ -8,7 +8,7 @@ import kleene
 from kleene import reproducing
 from kleene.errors import InputError
 
-SWEEP = {"verb": "reproduce", "settings": {"experiment": "states-tomita_3-rnn", "iterations": 2}}
+SWEEP = {"verb": "reproduce", "settings": {"experiment": "ours-states-tomita_3-rnn", "iterations": 2}}
 HOW = f"pip install kleene-papers=={kleene.__version__}"
 
 

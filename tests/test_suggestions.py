@@ -20,7 +20,7 @@ from tests.command_line import assert_refused
         (("view", "tm:sipsr"), "did you mean tm:sipser?"),
         (("extract", "dfa:tomita3"), "did you mean dfa:tomita_3"),
         (("teach", "revers"), "did you mean reverse?"),
-        (("reproduce", "ntm-copi"), "did you mean ntm-copy?"),
+        (("reproduce", "traces-figur-9b"), "did you mean traces-figure-9b"),
     ],
 )
 def test_every_command_that_takes_a_name_suggests_one_from_any_shelf(run, words, told):

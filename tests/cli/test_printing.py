@@ -133,9 +133,9 @@ def test_an_old_file_gives_one_line_of_warning(run, tmp_path):
         ("run tm:bump 1", "--max-steps"),
         ("run swap 1 0", "--steps"),
         ("decode addition_decoded 1 2", "--tokens"),
-        ("reproduce english", "--iterations"),
-        ("reproduce english", "--networks"),
-        ("reproduce rules", "--corpora"),
+        ("reproduce compose-figure-3", "--iterations"),
+        ("reproduce compose-figure-3", "--networks"),
+        ("reproduce compose-figure-7a", "--corpora"),
     ],
 )
 def test_an_absurd_number_is_refused_where_it_is_read(run, words, option, number):

@@ -182,10 +182,10 @@ def test_an_option_is_named_as_it_is_typed(run):
     assert "--max-length says how to compile a program" in run("run", "sort", "3", "1", "--max-length", "3").err
 
 
-@pytest.mark.parametrize("words", [("--piece", "nonsense"), ("--full",), ("--json", "--minutes", "1")])
-def test_options_of_an_experiment_are_refused_where_none_is_named(run, words):
+@pytest.mark.parametrize("words", [("--piece", "nonsense"), ("--run", "full"), ("alta", "--json", "--minutes", "1")])
+def test_options_of_a_result_are_refused_where_none_is_named(run, words):
     option = next(word for word in words if word.startswith("--") and word != "--json")
-    assert_refused(run("reproduce", *words), f"{option} is for running an experiment; name one")
+    assert_refused(run("reproduce", *words), f"{option} is for one table or figure")
 
 
 @pytest.mark.parametrize(

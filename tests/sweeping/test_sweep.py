@@ -98,10 +98,10 @@ def test_a_plan_whose_time_is_up_says_that_the_same_command_goes_on(tmp_path):
 
 
 def test_an_experiment_is_a_cell_of_its_own(tmp_path):
-    source = {"verb": "reproduce", "settings": {"experiment": "states-tomita_3-rnn", "iterations": 2}}
+    source = {"verb": "reproduce", "settings": {"experiment": "ours-states-tomita_3-rnn", "iterations": 2}}
     swept = kleene.sweep(source, store=tmp_path / "s")
     (row,) = swept.rows.values()
-    assert row["content"]["name"] == "state-hints-tomita_3-rnn"
+    assert row["content"]["name"] == "ours-states-tomita_3-rnn"
     assert kleene.sweep(source, store=tmp_path / "s").done == 1
 
 
