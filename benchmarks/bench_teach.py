@@ -21,7 +21,7 @@ from kleene.machines.ntm.building import usable_kernel
 from kleene.teaching.lessons import lesson
 from kleene.teaching.loop import teaching_program, use_all_cores
 from kleene.teaching.plan import Plan
-from kleene_papers.traces.partial_traces import NTM, ntm_table
+from kleene_papers.traces.ntm import NTM, ntm_table
 
 AIM = {"cpu": 500.0, "gpu": 400_000.0}
 NO_PEER = "compiling, or an NRAM: there is nothing plain to run beside"

@@ -18,8 +18,8 @@ from kleene.errors import KleeneWarning
 from kleene.machines.ntm import building, fused
 from kleene.machines.ntm.building import Kernel, KernelSizes, cuda_kernel, emulated_kernel, usable_kernel
 from kleene.machines.ntm.ntm import NTM
-from kleene_papers.traces.partial_traces import NTM as NTM_TABLES
-from kleene_papers.traces.partial_traces import ntm_table
+from kleene_papers.traces.ntm import NTM as NTM_TABLES
+from kleene_papers.traces.ntm import ntm_table
 
 needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the kernel is built by a C++ compiler, g++")
 SEEDS = 2

@@ -4,110 +4,18 @@ The paper's numbers are here too, so that each result has them beside ours.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kleene.errors import InputError, did_you_mean
-from kleene.pictures.plots import against_size, generalisation_grids, grouped_bars, until_reached
-from kleene.tasks.sequences import sequence_task
+from kleene.pictures.plots import against_size, grouped_bars, until_reached
 from kleene.teaching.lessons import lesson
 from kleene.teaching.memories import VARIANTS
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.experiment import Experiment, Size, SweptExperiment
-
-DENSITIES = (1.0, 0.5, 0.1, 0.01)
-
-Row = tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class Figure9:
-    """A part of figure 9: the percentages of runs that generalise by kind of hint, over densities and then strengths.
-
-    Numbers that cannot be read in the paper are None. So are the baselines but two, which its prose gives.
-    """
-
-    figure: str
-    strengths: tuple[float, ...]
-    rows: dict[str, Row]
-    baseline: float | None = None
-
-    @property
-    def columns(self) -> list[tuple[float, float]]:
-        """(density, strength) of each column."""
-        return [(density, strength) for density in DENSITIES for strength in self.strengths]
-
-
-NTM = {
-    "copy": Figure9(
-        "9a",
-        (1.0, 0.3, 0.1, 0.01),
-        {
-            "addr+val": (100, 100, 100, 70, 100, 100, 100, 40, 60, 80, 40, 30, 30, 50, 60, 10),
-            "address": (100, 100, 100, 50, 90, 100, 90, 30, 80, 90, 70, 30, 50, 30, 40, 50),
-            "value": (100, 100, 70, 40, 80, 20, 40, 10, 10, 20, 40, 30, 60, 40, 20, 10),
-            "read": (90, 80, 70, 50, 60, 20, 50, 20, 40, 40, 60, 20, 70, 30, 40, 10),
-            "write": (60, 70, 80, 60, 80, 80, 40, 40, 50, 70, 50, 40, 50, 60, 50, 40),
-            "corner": (100, 100, 100, 50, 100, 90, 60, 70, 70, 20, 50, 30, 50, 60, 20, 30),
-        },
-    ),
-    "repeat_copy_twice": Figure9(
-        "9b",
-        (1.0, 0.3, 0.03),
-        {
-            "addr+val": (90, 100, 60, 90, 80, 40, 80, 20, 10, 10, 0, 0),
-            "address": (90, 90, 90, 100, 100, 40, 100, 60, 0, 0, 20, 30),
-            "value": (80, 70, 0, 50, 50, 10, 30, 30, 20, 10, 30, 0),
-            "read": (50, 30, 30, 20, 60, 30, 20, 60, 10, 10, 10, 0),
-            "write": (30, 30, 20, 10, 30, 40, 20, 0, 10, 10, 20, 20),
-            "corner": (60, 50, 40, 50, 60, 10, 20, 40, 20, 10, 20, 0),
-        },
-        baseline=15.5,
-    ),
-    "dyck_words": Figure9(
-        "9c",
-        (1.0, 0.3, 0.1, 0.01),
-        {
-            "address": (None, 90, 60, 80, 90, 90, 90, 50, 80, 50, 90, 80, 100, 80, 70, 70),
-            "read": (80, 90, 70, 70, 100, 100, 70, 50, 50, 60, 70, 70, 80, 70, 50, 50),
-            "corner": (60, 100, 80, 80, 80, 90, 90, 90, 60, 60, 100, 50, 90, 80, 80, 50),
-        },
-    ),
-    "flip_3rd": Figure9(
-        "9d",
-        (1.0, 0.3, 0.1, 0.03),
-        {
-            "addr+val": (30, 50, 50, 50, 50, 50, 70, 80, 60, 80, 40, 40, 40, 60, 40, 10),
-            "address": (None, 60, 40, 40, 20, 70, 80, 90, 90, 70, 60, 50, 50, 50, 60, 60),
-            "value": (60, 50, 40, 60, 80, 70, 40, 10, 50, 10, 40, 70, 50, 30, 40, 60),
-            "read": (40, 60, 70, 40, 30, 80, 90, 90, 100, 70, 80, 50, 30, 50, 60, 30),
-            "write": (None, 30, 50, 20, 30, 40, 60, 20, 40, 40, 40, 40, 20, 50, 70, 50),
-            "corner": (50, 70, 80, 80, 40, 40, 90, 70, 80, 70, 60, 40, 50, 60, 60, 40),
-        },
-    ),
-    "repeat_flip_3d": Figure9(
-        "9e",
-        (1.0, 0.5, 0.1, 0.03),
-        {
-            "addr+val": (30, 20, 20, 40, 30, 30, 10, 10, 40, 10, 0, 20, 10, 10, 0, 10),
-            "address": (20, 50, 30, 30, 30, 40, 20, 40, 20, 40, 20, 0, 0, 0, 20, 0),
-            "value": (None, 0, 20, 20, 0, 0, 0, 0, 10, 10, 10, 0, 0, 0, 0, 0),
-            "read": (30, 10, 40, 20, 10, 30, 20, 40, 30, 10, 0, 10, 20, 0, 10, 20),
-            "write": (None, 0, 0, 10, 0, 0, 0, 0, 10, 10, 0, 0, 20, 20, 30, 0),
-            "corner": (40, 40, 60, 20, 50, 30, 10, 30, 10, 10, 0, 0, 0, 10, 0, 10),
-        },
-        baseline=5,
-    ),
-}
-
-# Readings of DyckWords whose whole table is run, as options of the lesson. "online" is one of the two that come nearest
-# to the paper in `ntm_choices.READINGS`: asked after each symbol, words of up to 5 symbols, none of them negative.
-READINGS: dict[str, dict[str, Any]] = {"online": {"variant": "online_walks", "longest": 5}}
 
 # Figure 12: the mean error of the NRAM on its test set in %, by kind.
 NRAM = {
@@ -122,101 +30,6 @@ NRAM = {
     "merge": {"none": 99.96, "single_hint": 100.0, "corners": 100.0, "single_timestep": 100.0, "full": 78.44},
     "permute_noise": {"none": 99.99, "single_hint": 56.90, "corners": 20.79, "single_timestep": 33.60, "full": 23.57},
 }  # fmt: skip
-
-FIGURE_4 = ("write", "read", "corner", "value", "address", "addr+val")
-
-
-def ntm_table(
-    task: str,
-    size: Size = "quick",
-    iterations: int | None = None,
-    first_seed: int = 0,
-    *,
-    reading: str | None = None,
-    kinds: tuple[str, ...] = (),
-) -> Experiment:
-    """Part of figure 9: hint kind × density × λ for a task of the NTM, or for another of its `READINGS`.
-
-    Full size is the paper's: 10 seeds a setting, 40 without hints, 100,000 iterations. The quick one has only the
-    strongest λ, two densities, 4 seeds and 1,000 iterations: enough to see whether hints help, not how much. Tests go
-    up to twice the training length, because the criterion needs no more and a longer tape takes longer.
-
-    With `kinds`, only these rows of the table are run, and no baseline; their runs are those of the whole table.
-    """
-    table, options = NTM[task], READINGS[reading] if reading else {}
-    if missing := [kind for kind in kinds if kind not in table.rows]:
-        raise InputError(f"figure {table.figure} has no row {missing[0]!r}; {did_you_mean(missing[0], table.rows)}")
-    rows = {kind: table.rows[kind] for kind in kinds or table.rows}
-    without = () if kinds else ("none",)
-    longest = options.get("longest", sequence_task(task).longest)
-    taught = lesson(task, hints=tuple(table.rows), lengths=range(1, 2 * longest + 1), **options)
-    if size == "full":
-        grid: dict[str, Any] = {"densities": DENSITIES, "strengths": table.strengths, "seeds": 10}
-        grid |= {"first_seed": first_seed}
-        schedule = _schedule(iterations or 100_000, tests=20)
-        hinted = Plan.grid(taught, kinds=tuple(rows), **grid, **schedule)
-        bare = {"seeds": 40, "first_seed": first_seed, **schedule}
-        plans = (*(Plan.grid(taught, kinds=(kind,), **bare) for kind in without), hinted)
-    else:
-        grid = {"kinds": (*without, *rows), "densities": (1.0, 0.1), "seeds": 4, "first_seed": first_seed}
-        plans = (Plan.grid(taught, **grid, **_schedule(iterations or 1_000)),)
-    paper = {"baseline": table.baseline, "columns": table.columns, "rows": rows}
-    name = "-".join([task, *([reading] if reading else []), *kinds])
-    title = f"runs that generalise in %, {name}, NTM"
-    return SweptExperiment(f"figure-{table.figure}-{name}", title, plans, paper, draw_table)
-
-
-def _schedule(iterations: int, tests: int = 4) -> dict[str, Any]:
-    return {"iterations": iterations, "test_every": max(1, iterations // tests)}
-
-
-def draw_table(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw the paper's table and ours as heat maps and return the path; every column has the baseline."""
-    rows = [row for report in reports for row in report.settings()]
-    share = {(r["hints"], r["density"], r["strength"]): 100 * r["generalised"] / r["seeds"] for r in rows}
-    columns = sorted({(r["density"], r["strength"]) for r in rows if r["hints"] != "none"}, reverse=True)
-    kinds = ["none", *experiment.paper["rows"]]
-    theirs = {
-        (kind, *column): value
-        for kind, values in experiment.paper["rows"].items()
-        for column, value in zip(experiment.paper["columns"], values)
-    }
-    tables = {
-        "paper": [[theirs.get((kind, *c), experiment.paper["baseline"]) for c in columns] for kind in kinds],
-        "ours": [[share.get((kind, *c), share.get((kind, 0.0, 0.0))) for c in columns] for kind in kinds],
-    }
-    names = [f"{density:.0%}\nλ {strength:g}" for density, strength in columns]
-    return generalisation_grids(kinds, names, tables, path, title=experiment.shows)
-
-
-def improvements(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
-    """Figure 4: how far each kind of hint, at density 1 and λ = 1, beats the baseline.
-
-    The paper shows bars without numbers. Full size is 10 seeds and 100,000 iterations, the quick one 4 and 1,000.
-    """
-    schedule = _schedule(iterations or (100_000 if size == "full" else 1_000))
-    plans = tuple(
-        Plan.grid(
-            lesson(task, hints=FIGURE_4, lengths=range(1, 2 * sequence_task(task).longest + 1)),
-            kinds=("none", *FIGURE_4),
-            seeds=10 if size == "full" else 4,
-            first_seed=first_seed,
-            **schedule,
-        )
-        for task in ("repeat_flip_3d", "copy", "reverse", "repeat_copy_twice")
-    )
-    return SweptExperiment("figure-4", "runs that generalise, against none, in points", plans, {}, draw_improvements)
-
-
-def draw_improvements(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw a group of bars for each kind of hint, with a bar for each task, and return the path."""
-    bars = {}
-    for report in reports:
-        share = {row["hints"]: 100 * row["generalised"] / row["seeds"] for row in report.settings()}
-        bars[report.plan.lesson.name] = [share[kind] - share["none"] for kind in FIGURE_4]
-    labels = {"across": "kind of hint", "up": "points above none"}
-    return grouped_bars(FIGURE_4, bars, path, title=experiment.shows, **labels)
-
 
 def nram_errors(
     task: str, size: Size = "quick", iterations: int | None = None, first_seed: int = 0, *, variant: str = "paper"
@@ -354,9 +167,7 @@ def draw_shares(series: Mapping[str, Mapping[str, Any]], most: int, path: Path, 
 def experiments(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> dict[str, Any]:
     """A function without arguments for each experiment, by name; each has its seeds from `first_seed` on."""
     given = (size, iterations, first_seed)
-    found: dict[str, Any] = {f"ntm-{task}": lambda task=task: ntm_table(task, *given) for task in NTM}
-    found["ntm-dyck_words-online"] = lambda: ntm_table("dyck_words", *given, reading="online")
-    found["ntm-improvements"] = lambda: improvements(*given)
+    found: dict[str, Any] = {}
     for task in NRAM:
         found[f"nram-{task}"] = lambda task=task: nram_errors(task, *given)
         found[f"nram-{task}-stated"] = lambda task=task: nram_errors(task, *given, variant="stated")

@@ -9,9 +9,10 @@ from kleene.errors import InputError, did_you_mean
 from kleene.pictures.plots import generalisation_grids, grouped_bars
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
-from kleene.teaching.reports import TeachingReport
-from kleene_papers.experiment import Experiment, Size, SweptExperiment
-from kleene_papers.traces.partial_traces import NTM
+from kleene_papers.stored import Result
+from kleene_papers.study import Size, Study, Taught, Trial
+from kleene_papers.tables import Table
+from kleene_papers.traces.ntm import NTM, SWEEP
 
 STRENGTH = 0.3  # the strongest λ at which the paper's table of DyckWords is readable in every row
 COMPARED = ("none", "corner")
@@ -38,7 +39,7 @@ def dyck_readings(
     *,
     readings: tuple[str, ...] = (),
     seeds: int = 10,
-) -> Experiment:
+) -> Trial:
     """How many runs generalise on DyckWords by reading of the task, all hints given, λ = 0.3.
 
     Full size is the paper's 100,000 iterations and all kinds of hints; the quick one has 1,000, corners, and three of
@@ -64,27 +65,10 @@ def dyck_readings(
     table = NTM["dyck_words"]
     place = table.columns.index((1.0, STRENGTH))
     paper = {kind: row[place] for kind, row in table.rows.items()}
-    title = "runs that generalise in %, readings of dyck_words, NTM"
-    name = "-".join(["dyck-readings", *(READINGS[reading][0] for reading in readings)])
-    return SweptExperiment(name, title, plans, paper, draw_readings, further=partial(runs_beside, names))
+    return Trial(plans, paper, partial(by_choice, names), swept=True)
 
 
-def draw_readings(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw a row of percentages for the paper and for each reading, with a column for each kind of hint."""
-    assert experiment.further is not None
-    return draw_readings_of(experiment.further(reports)["choices"], experiment.paper, path, title=experiment.shows)
-
-
-def draw_readings_of(choices: Any, paper: Any, path: Path, *, title: str) -> Path:
-    """Draw the "choices" of the JSON file of readings below the paper's numbers, where it has them; return the path."""
-    kinds = list(next(iter(choices.values())))
-    rows = [[paper.get(kind) for kind in kinds]]
-    rows += [[100 * found[kind]["generalised"] / found[kind]["seeds"] for kind in kinds] for found in choices.values()]
-    labels = {"across": f"kind of hint, all given, λ = {STRENGTH}", "up": ""}
-    return generalisation_grids(["paper", *choices], kinds, {"": rows}, path, title=title, **labels)
-
-
-def tape_decoders(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Experiment:
+def tape_decoders(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> Trial:
     """How many runs generalise on Copy with value hints, by the decoder of these hints: affine, or a tanh network."""
     total = iterations or (100_000 if size == "full" else 500)
     kinds = ("value", "addr+val") if size == "full" else ("value",)
@@ -99,15 +83,14 @@ def tape_decoders(size: Size = "quick", iterations: int | None = None, first_see
         )
         for hidden in DECODERS.values()
     )
-    title = "runs that generalise in %, copy with value hints by tape decoder, NTM"
     paper = {"value": NTM["copy"].rows["value"][0], "addr+val": NTM["copy"].rows["addr+val"][0]}
-    return SweptExperiment("tape-decoders", title, plans, paper, draw_choices, further=partial(runs_beside, DECODERS))
+    return Trial(plans, paper, partial(by_choice, DECODERS), swept=True)
 
 
-def runs_beside(names: Iterable[str], reports: list[TeachingReport]) -> dict[str, Any]:
+def by_choice(names: Iterable[str], taught: Taught) -> dict[str, Any]:
     """The runs that generalise at the last and at some test, by what was chosen and kind of hint."""
     found: dict[str, dict[str, dict[str, int]]] = {}
-    for name, report in zip(names, reports, strict=True):
+    for name, report in zip(names, taught.reports, strict=True):
         found[name] = {
             row["hints"]: {
                 "generalised": row["generalised"],
@@ -123,30 +106,74 @@ def runs_beside(names: Iterable[str], reports: list[TeachingReport]) -> dict[str
     return {"choices": found, "summary": lines}
 
 
-def draw_choices(experiment: Experiment, reports: list[TeachingReport], path: Path) -> Path:
-    """Draw a group of bars for each choice, with a bar for each kind of hint, and return the path."""
-    assert experiment.further is not None
-    choices = experiment.further(reports)["choices"]
-    return draw_shares_by_choice(choices, experiment.paper, path, title=experiment.shows)
-
-
-def draw_shares_by_choice(choices: Any, paper: Any, path: Path, *, title: str) -> Path:
-    """Draw the "choices" of the JSON file of such an experiment beside the paper's numbers; return the path."""
-    kinds = list(next(iter(choices.values())))
-    groups = ["paper", *(name.replace(", ", ",\n") for name in choices)]
-    bars = {
-        kind: [
-            paper.get(kind) or 0.0,
-            *(100 * rows[kind]["generalised"] / rows[kind]["seeds"] for rows in choices.values()),
+def choices(*results: Result) -> list[Table]:
+    """How many seeds generalise at the last test, and at some test, by what was chosen; the paper's share in %."""
+    found = []
+    for result in results:
+        seeds, rows = result.provenance.seeds or [0, 0], result["choices"]
+        kinds = _kinds(result)
+        paper = [f"{result.paper[kind]:g}%" if kind in result.paper else "not printed" for kind in kinds]
+        lines = [
+            [name, *(f"{row[k]['generalised']} ({row[k]['at_some_test']})" for k in kinds)]
+            for name, row in rows.items()
         ]
-        for kind in kinds
-    }
-    return grouped_bars(groups, bars, path, up="% of runs that generalise", title=title)
+        found.append(Table(["", *kinds], [["paper", *paper], *lines], f"seeds {seeds[0]} to {seeds[1]}"))
+    return found
 
 
-def experiments(size: Size = "quick", iterations: int | None = None, first_seed: int = 0) -> dict[str, Any]:
-    """A function without arguments for each experiment, by name."""
+def draw_readings(*given: Any) -> Path:
+    """Draw, for the first result, a row of shares for the paper and for each reading; return the path, the last."""
+    result, *_, path = given
+    kinds = _kinds(result)
+    rows = [
+        [result.paper.get(kind) for kind in kinds],
+        *([found[kind] for kind in kinds] for found in _shares(result).values()),
+    ]
+    labels = {"across": f"kind of hint, all given, λ = {STRENGTH}", "up": ""}
+    return generalisation_grids(["paper", *result["choices"]], kinds, {"": rows}, path, title=result.shows, **labels)
+
+
+def draw_choices(result: Result, path: Path) -> Path:
+    """Draw a group of bars for the paper and for each choice, with a bar for each kind of hint; return the path."""
+    shares, kinds = _shares(result), _kinds(result)
+    groups = ["paper", *(name.replace(", ", ",\n") for name in shares)]
+    bars = {kind: [result.paper.get(kind) or 0.0, *(found[kind] for found in shares.values())] for kind in kinds}
+    return grouped_bars(groups, bars, path, up="% of runs that generalise", title=result.shows)
+
+
+def _kinds(result: Result) -> list[str]:
+    return [*next(iter(result["choices"].values()))]
+
+
+def _shares(result: Result) -> dict[str, dict[str, float]]:
+    """The share of runs that generalise at the last test in %, by choice and kind of hint."""
     return {
-        "ntm-dyck-readings": lambda: dyck_readings(size, iterations, first_seed),
-        "ntm-decoders": lambda: tape_decoders(size, iterations, first_seed),
+        name: {kind: 100 * row["generalised"] / row["seeds"] for kind, row in rows.items()}
+        for name, rows in result["choices"].items()
     }
+
+
+STUDIES = (
+    Study(
+        "ours-dyck-readings",
+        "NTM, DyckWords: runs that generalise, by how the paper's text is read",
+        choices,
+        draw_readings,
+        dyck_readings,
+        of=("ours-dyck-readings", "ours-dyck-readings-2000"),
+        takes=SWEEP,
+        quick="765 s by the clock",
+        full="382 s beside other runs",
+        formerly="ntm-dyck-readings",
+    ),
+    Study(
+        "ours-tape-decoders",
+        "NTM, Copy with value hints: runs that generalise, by the decoder of the tape",
+        choices,
+        draw_choices,
+        tape_decoders,
+        takes=SWEEP,
+        quick="215 s by the clock",
+        formerly="ntm-decoders",
+    ),
+)
