@@ -37,7 +37,7 @@ class Reproduced:
 
     @property
     def shows(self) -> str:
-        return self.claim.shows if self.claim else self.results[0].shows
+        return self.claim.shows if self.claim else self.study.shows if self.study else self.results[0].shows
 
     @property
     def content(self) -> dict[str, Any]:
@@ -69,7 +69,8 @@ class Reproduced:
             if self.claim and self.claim.command:
                 return [f"shown by: {self.claim.command}"]
             if not others:
-                return ["it was measured by hand; its page in docs/results says how"]
+                told = [one.provenance.command for one in self.results if one.provenance.command]
+                return [f"measured by: {', '.join(told)}"] if told else ["its page in docs/results says how to run it"]
             return [f"it shows results of {', '.join(others)}; run one: kleene reproduce {others[0]} --run quick"]
         takes = {size: getattr(self.study, size) for size in SIZES}
         return [
