@@ -19,18 +19,18 @@ Row = dict[str, Any]
 
 
 def tables(result: Result) -> list[Table]:
-    """The run; the papers' claims beside ours; means and correlations with the tree of every measure."""
+    """The papers' claims beside ours, means and correlations with the tree of every measure, and the run."""
     measures = result["measures"]
     ours = [(f"{NAMES['hidden']}, {group}", measures["hidden"][group]) for group in GROUPS]
     others = [(f"{NAMES[one]}, trained", measures[one]["trained"]) for one in ("logits", "erasure", "gradient")]
     others.append((NAMES["information"], measures["information"]["text"]))
     found = [
-        runs(result),
         beside_the_papers(result),
         overview(measures, ("hidden", "logits"), "interdependence"),
         overview(measures, ("erasure", "gradient", "information"), "other measures"),
         by_distance(ours, "tree, interdependence"),
         by_distance(others, "tree, other measures"),
+        runs(result),
     ]
     trends = {title: TRENDS[kind] for title, kind in (("", "edges"), (", given the place", "given place"))}
     if TRENDS["given place"] not in measures["hidden"]["trained"]:
