@@ -7,6 +7,7 @@ python -m kleene_papers.benches teach.json bench-teach-2-cores --machine "2 core
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def result_of(file: Any, name: str, machine: str | None = None) -> Result:
     command = f"kleene bench {' '.join(benchmarks)}" if len(benchmarks) == 1 else "kleene bench"
     source = here(Provenance(command))
     if machine is not None:
-        source = Provenance(command, None, source.commit, source.date, machine, source.versions)
+        source = replace(source, machine=machine)
     return Result(name, name, studies()[name].shows, source, rows=rows)
 
 
