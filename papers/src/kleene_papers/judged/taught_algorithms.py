@@ -16,7 +16,7 @@ from kleene.groundtruth.hide import hide, plain_network
 from kleene.groundtruth.judging.circuits import HIDING, judged_program
 from kleene.groundtruth.realism import Realism, realism
 from kleene.groundtruth.taught import SUBJECTS, KeptNetwork, file_of, teach_subjects
-from kleene.pictures.plots import grouped_bars
+from kleene.pictures.interval_dots import interval_dots
 from kleene.teaching.plain_lessons import METHODS
 from kleene_papers.stored import Result, where
 from kleene_papers.study import Size, Taught, Trial
@@ -113,8 +113,14 @@ def tables(result: Result) -> list[Table]:
 
 
 def draw(result: Result, path: Path) -> Path:
-    """Draw the interchange accuracy of each program's best network, with a bar for each way of teaching."""
-    rows = result["rows"]
-    bars = {way: [100 * share(row, "interchange") for row in where(rows, method=way)] for way in METHODS}
-    groups = list(dict.fromkeys(row["subject"] for row in rows))
-    return grouped_bars(groups, bars, path, up="interchange accuracy, %", title=result.shows)
+    """Draw, for swaps inside the circuit and outside, the share in which each program's best networks keep it."""
+    rows = [row for row in result["rows"] if "best" in row]
+    panels = {}
+    for what, place in COUNTED.items():
+        dots: dict[str, dict[str, tuple[float, float, float]]] = {}
+        for row in rows:
+            kept = share(row, what)
+            dots.setdefault(row["subject"], {})[row["method"]] = (kept, kept, kept)
+        panels[f"{place} the circuit"] = dots
+    title = "which ways of teaching keep a program's algorithm"
+    return interval_dots(panels, path, across="share of swaps", title=title, limits=(0, 1.04))

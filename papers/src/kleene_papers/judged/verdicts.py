@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kleene.errors import InputError
 from kleene.explaining.circuits.verdicts import CircuitVerdicts
 from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined
@@ -25,7 +26,8 @@ SHOWS = {
     CIRCUITS: "which methods find the true circuits of compiled, hidden and taught Transformers",
 }
 TAUGHT = ("taught RNN", "taught LSTM")
-TRUTHS = {"output": TAUGHT, "language": ("compiled RNN", "compiled LSTM", *TAUGHT)}  # with the families of tables
+COMPILED = ("compiled RNN", "compiled LSTM")
+TRUTHS = {"output": ("own output", TAUGHT), "language": ("language", COMPILED + TAUGHT)}  # with families of the tables
 SCORES = {"spearman": "rank correlation", "lead": "lead over nearness", "partial": "given the distance"}
 HIDDEN = {
     "compiled RNN": ["hidden RNN"],
@@ -58,8 +60,8 @@ def interaction_tables(result: Result) -> list[Table]:
     """How well measures order pairs, for both truths; pairs of the automaton; and what hiding and hints change."""
     found = InteractionVerdicts.from_json(result.found)
     tables = [
-        _of(found, families, lambda one, score=score, truth=truth: getattr(one, score)[truth], f"{title}, {truth}")
-        for truth, families in TRUTHS.items()
+        _of(found, families, lambda one, score=score, truth=truth: getattr(one, score)[truth], f"{title}, {named}")
+        for truth, (named, families) in TRUTHS.items()
         for score, title in SCORES.items()
     ]
     tables.append(_of(found, TAUGHT, lambda one: one.structure, "area under ROC, pairs of the automaton"))
@@ -121,13 +123,23 @@ def _result(name: str, found: Verdicts) -> Result:
     return Result(name, name, SHOWS[name], source, found=found.as_json())
 
 
-def main(paths: Sequence[str]) -> None:
+def main(paths: Sequence[str], folder: Path = FOLDER) -> None:
     """Join the files, and save the results in the place of the stored ones."""
     if not paths:
         sys.exit("give the files to join, which `kleene judge --json --family NAME` printed")
-    for result in results([verdicts(json.loads(Path(path).read_text(encoding="utf-8"))) for path in paths]):
-        print(result.save(FOLDER))
+    for result in results(map(_part, paths)):
+        print(result.save(folder))
+
+
+def _part(path: str) -> Verdicts:
+    try:
+        return verdicts(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path!r} does not hold what `kleene judge --json` prints ({error!r})") from error
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except InputError as error:
+        sys.exit(str(error))
