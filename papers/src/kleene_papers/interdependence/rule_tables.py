@@ -3,7 +3,7 @@
 Every condition has several corpora. A value of a corpus is the mean over its networks, and intervals are over corpora.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,10 @@ def _beside(result: Result, found: Mapping[str, Curves]) -> Table:
         ("9", "", "P(ω) by α and scaffold, then", as_mastered(-1)),
         ("10", "interdependence_in", "DI(α, scaffold), hidden state", last(PLACES["hidden state"])),
         ("10", "", "DI(α, scaffold), logits", last(PLACES["logits"])),
-        *(("12", "gradient_in", f"‖∂E/∂h‖, epoch {epoch_of(result, test)}", gradient(test)) for test in compared),
+        *(
+            ("12", "" if number else "gradient_in", f"‖∂E/∂h‖, epoch {epoch_of(result, test)}", gradient(test))
+            for number, test in enumerate(compared)
+        ),
     ]
     lengths = ", ".join(length.removeprefix("k=") for length in _lengths(found))
     cells = [
@@ -238,7 +241,7 @@ def rule_higher_until(length: int, place: str) -> float:
     return _stretch(result, (familiar > unfamiliar).all(axis=1))[1]
 
 
-def rule_gradients(kind: str, epoch: float) -> Sequence[float]:
+def rule_gradients(kind: str, epoch: float) -> np.ndarray:
     """The mean gradients at the tokens of the scaffold after an epoch."""
     result = stored(FAMILIARITY)
     return _at_scaffold(result, kind)[result["curves"]["epochs"].index(epoch)].mean(axis=0)
