@@ -1,13 +1,12 @@
 """ALTA's Table 2 and figure 4: the settings are the paper's, and a tiny run leaves its numbers and its picture."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
 
 from kleene_papers.alta import trace_supervision as module
 from kleene_papers.alta.trace_supervision import COLUMNS, bits, rows, summary, trace_supervision
+from kleene_papers.registry import studies
+from kleene_papers.stored import Result
+from kleene_papers.study import run
 
 
 def test_full_size_has_the_hyperparameters_of_table_1():
@@ -45,9 +44,9 @@ def test_a_tiny_run_leaves_its_numbers_and_its_picture(tmp_path, monkeypatch):
     tiny = {"depth": 1, "hidden": 8, "rate": 1e-3, "optimiser": "adam"}
     small = {name: replace(row, quick=tiny) for name, row in rows().items()}
     monkeypatch.setattr(module, "rows", lambda: small)
-    content = trace_supervision(iterations=2, seeds=2, tests=3).run(tmp_path)
-    kept = json.loads((tmp_path / "parity-trace-supervision.json").read_text())
-    assert kept["rows"] == json.loads(json.dumps(content["rows"]))
+    content = run(studies()["alta-table-2"], trace_supervision(iterations=2, seeds=2, tests=3), tmp_path)
+    kept = Result.load(tmp_path / "alta-table-2.json")
+    assert kept["rows"] == content["rows"]
     assert [*kept["rows"]] == ["Sequential (Relative)", "Sequential (Absolute)", "Sum + Modulo"]
     found = kept["rows"]["Sum + Modulo"]
     assert found["words"] == 7 * 3
@@ -56,14 +55,5 @@ def test_a_tiny_run_leaves_its_numbers_and_its_picture(tmp_path, monkeypatch):
     assert found["original"]["table"]["ones > 20"] == [100]
     assert found["minimal"]["by_ones"]["5"] == [0]  # 3 ones at most in training
     assert kept["rows"]["Sequential (Relative)"]["minimal"]["table"]["ones > 20"] == [100]
-    picture = (tmp_path / "parity-trace-supervision.svg").read_text()
+    picture = (tmp_path / "alta-table-2.svg").read_text()
     assert all(word in picture for word in ("minimal version", "taught by trace supervision", "Sum + Modulo"))
-
-
-def test_the_table_of_the_page_is_that_of_the_file():
-    results = Path(__file__).parents[2] / "docs" / "results"
-    rows = json.loads((results / "parity-trace-supervision.json").read_text())["rows"]
-    page = (results / "learnability.md").read_text()
-    for title, row in rows.items():
-        shown = [f"{np.mean(v):.1f}% ({min(v):.1f}–{max(v):.1f})" for v in row["taught"]["table"].values()]
-        assert f"| {title} | {' | '.join(shown)} |" in page
