@@ -187,42 +187,26 @@ def compared(*results: Result) -> list[Table]:
     """What the tables of all tasks come to; results after the last task are earlier and shorter runs."""
     newest = {result.study: result for result in reversed(results)}
     grids = [Grid(newest[name]) for name in TITLES if name in newest]
-    return [findings(grids), in_short(grids), without_hints(*results)]
+    return [findings(grids), without_hints(*results)]
 
 
 def findings(grids: Sequence[Grid]) -> Table:
     """Runs without hints, the best row, and how well our cells agree with the paper's."""
     rows = []
     for known in grids:
-        best = [_best(known.means(whose), "{:.0f}%") for whose in ("paper", "ours")]
-        means = "{1:.0f}, {0:.0f}".format(*known.both.mean(axis=1))
-        rows.append([known.title, *_bare(known), *best, means, f"{known.correlation:.2f}".replace("-", "−")])
+        assert known.none is not None
+        means, correlation = known.both.mean(axis=1), f"{known.correlation:.2f}".replace("-", "−")
+        best = [_best(known.means(whose)) for whose in ("paper", "ours")]
+        bare = [_printed(known.none["paper"]), _shown(known.none)]
+        rows.append([known.title, *bare, *best, f"{means[1]:.0f}, {means[0]:.0f}", correlation])
     head = ["task", "no hints, paper", "no hints, ours (95%)", "best row, paper", "best row, ours"]
-    return Table([*head, "mean of all cells in %, paper and ours", "correlation over cells"], rows, "findings")
+    return Table([*head, "mean of all cells in %, paper, ours", "correlation over cells"], rows, "findings")
 
 
-def in_short(grids: Sequence[Grid]) -> Table:
-    """Runs without hints, and with the kinds of hints that are best where all are given with λ = 1."""
-    rows = []
-    for known in grids:
-        cells = {kind: known.cell(kind) for kind in known.kinds}
-        paper = _best({kind: cell["paper"] for kind, cell in cells.items() if cell["paper"]}, "{:g}%")
-        ours = _best({kind: cell["ours"] for kind, cell in cells.items()}, "{}", cells)
-        rows.append([known.title, *_bare(known), paper, ours])
-    head = ["task", "no hints, paper", "no hints, ours (95%)"]
-    return Table([*head, "best with all hints and λ = 1, paper", "best, ours (95%)"], rows, "in short")
-
-
-def _bare(known: Grid) -> list[str]:
-    assert known.none is not None
-    return [_printed(known.none["paper"]), _shown(known.none)]
-
-
-def _best(shares: Mapping[str, float], words: str, cells: Mapping[str, Cell] | None = None) -> str:
-    """The kinds with the highest share, and that share, of cells with its interval."""
-    top = max(shares.values())
-    kinds = [kind for kind, share in shares.items() if share == top]
-    return f"{', '.join(kinds)}: {words.format(top if cells is None else _shown(cells[kinds[0]]))}"
+def _best(means: Mapping[str, float]) -> str:
+    """The kinds with the highest mean, and that mean."""
+    top = max(means.values())
+    return f"{', '.join(kind for kind, mean in means.items() if mean == top)}: {top:.0f}%"
 
 
 def sharpness(result: Result, kind: str) -> float | None:
