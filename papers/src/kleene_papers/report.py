@@ -102,7 +102,7 @@ def picture(study: str, words: str = "") -> str:
 
 def page_of(study: str) -> str | None:
     """The name of the first page that shows a table or the picture of a study, of those in docs/results."""
-    for path in sorted((PAGES / "results").glob("*.md"), key=lambda path: path.name.removeprefix("_")):
+    for path in sorted((PAGES / "results").glob("*.md"), key=lambda path: path.stem.removeprefix("_")):
         if re.search(rf"(table|picture)\(\s*[\"']{re.escape(study)}[\"']", path.read_text(encoding="utf-8")):
             return INCLUDED.get(path.name, path.name)
     return None
@@ -154,15 +154,16 @@ def filled(text: str, name: str = "<text>") -> str:
         raise ProgramError(f"{name}, line {error.lineno}: {error.message}") from None
     except (jinja2.TemplateError, KleeneError, LookupError, TypeError, ValueError, AttributeError) as error:
         said = f"{error}" if isinstance(error, (jinja2.TemplateError, KleeneError)) else repr(error)
-        raise ProgramError(f"{name}, line {_line(error, name)}: {said}") from error
+        raise ProgramError(f"{_place(error, name)}: {said}") from error
 
 
-def _line(error: BaseException, name: str) -> int:
-    """The line of the template in which an error was raised."""
-    found, frame = 0, error.__traceback__
+def _place(error: BaseException, name: str) -> str:
+    """The template in which an error was raised, which may be a part of the one with that name, and the line."""
+    found, frame = f"{name}, line 1", error.__traceback__
     while frame is not None:
-        if frame.tb_frame.f_code.co_filename == name:
-            found = frame.tb_lineno
+        file = frame.tb_frame.f_code.co_filename
+        if file == name or file.startswith(str(PAGES)):
+            found = f"{file.removeprefix(f'{PAGES}/')}, line {frame.tb_lineno}"
         frame = frame.tb_next
     return found
 

@@ -43,13 +43,18 @@ class Table:
             title_style="italic",
         )
         for name in self.head:
-            table.add_column(escape(name), overflow="fold")
+            table.add_column(escape(_plain(name)), overflow="fold")
         for row in self.rows:
-            table.add_row(*(escape(str(cell).replace("**", "").replace("`", "")) for cell in row))
+            table.add_row(*(escape(_plain(cell)) for cell in row))
         return table
 
     def as_json(self) -> dict[str, Any]:
         return {"title": self.title, "head": [*self.head], "rows": [[str(cell) for cell in row] for row in self.rows]}
+
+
+def _plain(cell: Any) -> str:
+    """A cell without the marks of Markdown."""
+    return str(cell).replace("**", "").replace("`", "")
 
 
 def share(count: int, runs: int, interval: Sequence[float]) -> str:
