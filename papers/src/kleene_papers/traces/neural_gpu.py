@@ -94,7 +94,7 @@ def tables_of_curves(result: Result) -> list[Table]:
         right = (np.array(row["each"]) < 100).sum(axis=0).tolist()
         rows.append([title, row["runs"], *(f"{wrong:.1f}" for wrong in row["wrong"])])
         rows.append(["its runs that are right on some memory", "", *right])
-    return [Table(["% wrong at difficulty", "runs", *sizes], rows, "errors by difficulty")]
+    return [Table(["% wrong at difficulty", "runs", *map(str, sizes)], rows, "errors by difficulty")]
 
 
 STUDIES = (

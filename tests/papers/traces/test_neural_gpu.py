@@ -1,12 +1,22 @@
 """Figure 18: the plans are the paper's runs, and its errors are counted and drawn."""
 
-import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.traces.neural_gpu import PAPER, draw_curves, experiments, merge_compared, merge_repeated
+from kleene_papers.stored import stored
+from kleene_papers.study import Taught
+from kleene_papers.traces.neural_gpu import (
+    PAPER,
+    draw_curves,
+    right_on_merge,
+    tables_of_curves,
+    taught_again,
+    taught_once,
+)
 
 
 def report_of(plan, share):
@@ -20,7 +30,7 @@ def report_of(plan, share):
 
 
 def test_the_full_sizes_have_the_papers_runs_and_both_readings_of_its_samples():
-    (once, nram), (again,) = merge_compared("full").plans, merge_repeated("full").plans
+    (once, nram), (again,) = taught_once("full").plans, taught_again("full").plans
     assert [plan.runs for plan in (once, again, nram)] == [20, 20, 38]
     assert again.iterations == 20_000
     assert [plan.iterations * plan.lesson.facts()["batch"] for plan in (once, nram)] == [10_000, 5_000]
@@ -28,14 +38,15 @@ def test_the_full_sizes_have_the_papers_runs_and_both_readings_of_its_samples():
     assert {plan.lesson.facts()["hidden"] for plan in (once, again)} == {96}
     assert [setting["kind"] for setting in nram.settings] == ["full"]
     assert once.lesson.lengths == nram.lesson.lengths
-    seven = (*merge_compared("full", 7).plans, *merge_repeated("full", 7).plans)
+    seven = (*taught_once("full", 7).plans, *taught_again("full", 7).plans)
     assert {plan.iterations for plan in seven} == {7}
 
 
 def test_errors_are_means_over_runs_with_their_spread(tmp_path):
-    experiment = experiments()["neural-gpu-merge"]()
-    assert experiment.further is not None
-    found = experiment.further([report_of(plan, share) for plan, share in zip(experiment.plans, (0.0, 1.0))])
+    trial = taught_once("quick")
+    reports = [report_of(plan, share) for plan, share in zip(trial.plans, (0.0, 1.0))]
+    assert trial.measure is not None
+    found = trial.measure(Taught(reports, (), Path()))
     first, second = found["errors"].values()
     assert (first["mean"], set(first["wrong"])) == (100, {100})
     assert (second["mean"], second["runs"], set(second["wrong"])) == (75, 4, {75})
@@ -43,6 +54,14 @@ def test_errors_are_means_over_runs_with_their_spread(tmp_path):
     assert [run[0] for run in second["each"]] == [0, 100, 100, 100]
     assert found["summary"][0].startswith("Neural GPU, 10,000 examples: 100.0% wrong")
     assert found["summary"][1].startswith("NRAM, full traces, 5,000 examples: 75.0% wrong")
-    picture = draw_curves(json.loads(json.dumps(found))["errors"], tmp_path / "figure.svg", title=experiment.shows)
+    picture = draw_curves(replace(stored("traces-figure-18"), found=found), tmp_path / "figure.svg")
     assert all(word in picture.read_text() for word in ("Neural GPU", "NRAM, full traces", "difficulty"))
     assert PAPER == {"nram": 78.44}
+
+
+def test_the_stored_errors_have_the_runs_that_are_right_beyond_the_training():
+    (table,) = tables_of_curves(stored("traces-figure-18"))
+    assert [row[1] for row in table.rows] == [20, "", 38, ""]
+    assert table.rows[1][2:] == [20, 20, 0, 0, 0, 0]
+    assert table.rows[2][2] == "80.7"
+    assert [right_on_merge("NRAM"), right_on_merge("NRAM", 16), right_on_merge("Neural GPU", 16)] == [10, 7, 0]
