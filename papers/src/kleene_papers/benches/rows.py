@@ -78,13 +78,18 @@ def beside(title: str, rows: Sequence[Row], digits: int = 3) -> Table:
         if name not in compiling.values():
             compiled = shown(known[compiling[name]], digits=digits) if name in compiling else ""
             peer = "" if row["peer"] is None else f"{shown(row, 'peer', digits)} ({row['peer_name']})"
-            lines.append([_plain(name), shown(row, digits=digits), compiled, peer, times(row), remark(row)])
+            lines.append([_quoted(_plain(name)), shown(row, digits=digits), compiled, peer, times(row), remark(row)])
     used = [place for place in range(len(HEAD)) if place < 2 or any(line[place] for line in lines)]
     return Table([HEAD[place] for place in used], [[line[place] for place in used] for line in lines], title)
 
 
 def _plain(name: str) -> str:
     return name.removesuffix(", cpu").removesuffix(", gpu")
+
+
+def _quoted(name: str) -> str:
+    """The name, as code where Markdown would read its stars."""
+    return f"`{name}`" if "*" in name else name
 
 
 def _compiling(name: str, known: Mapping[str, Row]) -> str | None:
@@ -121,5 +126,5 @@ def grid(title: str, rows: Sequence[Row], *, last: bool = False) -> Table:
     columns = list(dict.fromkeys(column for cells in lines.values() for column in cells))
     peers = " or ".join(f"'{name}'" for name in dict.fromkeys(row["peer_name"] for row in rows if row["peer_name"]))
     first = f"in brackets: times as good as {peers}" if peers else ""
-    found = [[line, *(cells.get(column, "") for column in columns)] for line, cells in lines.items()]
+    found = [[_quoted(line), *(cells.get(column, "") for column in columns)] for line, cells in lines.items()]
     return Table([first, *columns], found, title)
