@@ -27,5 +27,5 @@ STUDIES: tuple[Study, ...] = (
         formerly="taught-algorithms",
     ),
 )
-WORDS = (verdicts.verdict,)
+WORDS = (verdicts.verdict, verdicts.agreement)
 FILES = {"results/judged.html": verdicts.page_to_look_at}  # beside pages from templates

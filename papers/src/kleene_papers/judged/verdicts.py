@@ -56,6 +56,11 @@ def verdict(name: str, of: str, family: str) -> dict[str, Any]:
     return verdicts(stored(name).found).of(of, family).as_json()
 
 
+def agreement(one: str, other: str) -> float:
+    """How alike two families rank the stored methods: the rank correlation of their scores for nodes."""
+    return CircuitVerdicts.from_json(stored(CIRCUITS).found).agreement(one, other)
+
+
 def interaction_tables(result: Result) -> list[Table]:
     """How well measures order pairs, for both truths; pairs of the automaton; and what hiding and hints change."""
     found = InteractionVerdicts.from_json(result.found)
