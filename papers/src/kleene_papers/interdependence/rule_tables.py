@@ -111,8 +111,8 @@ def _beside(result: Result, found: Mapping[str, Curves]) -> Table:
         ("7a", "", "P(ω), known scaffolds", last("omega_in")),
         ("7b", "omega_out", "P(ω), random scaffolds", last("omega_out")),
         ("8", "omega_by_prefix_out, i = 0", "P(ω) by α, random scaffolds", last("omega_by_prefix_out", 0)),
-        ("9", "omega_by_prefix, k = 8", "P(ω) by α, at the epoch of P(ω) = ½", as_mastered(0)),
-        ("9", "", "P(ω) by α and scaffold, then", as_mastered(-1)),
+        ("9", "omega_by_prefix, k = 8", "P(ω) by α as P(ω) = ½, known scaffolds", as_mastered(0)),
+        ("9", "", "the same by α and scaffold", as_mastered(-1)),
         ("10", "interdependence_in", "DI(α, scaffold), hidden state", last(PLACES["hidden state"])),
         ("10", "", "DI(α, scaffold), logits", last(PLACES["logits"])),
         *(
