@@ -246,7 +246,7 @@ def test_every_stored_run_has_tables_with_the_papers_claims(name):
 
 def test_tables_have_the_numbers_of_the_stored_result():
     found = {table.title: [" | ".join(row) for row in table.rows] for table in tables(stored("compose-figure-3"))}
-    assert found["interdependence"][0] == (
+    assert found["DI at the hidden state"][0] == (
         "DI at the hidden state, trained | 0.522 ±0.008 | 0.363 ±0.006 | 0.220 ±0.004 | 0.135 ±0.007 | "
         "+0.010 (−0.005 to +0.024) | 13, 8 of 24 | +0.178 (+0.154 to +0.203)"
     )

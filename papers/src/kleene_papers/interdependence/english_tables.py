@@ -26,7 +26,7 @@ def tables(result: Result) -> list[Table]:
     others.append((NAMES["information"], measures["information"]["text"]))
     found = [
         beside_the_papers(result),
-        overview(measures, ("hidden", "logits"), "interdependence"),
+        *(overview(measures, (place,), title) for place, title in TITLES.items()),
         overview(measures, ("erasure", "gradient", "information"), "other measures"),
         by_distance(ours, "tree, interdependence"),
         by_distance(others, "tree, other measures"),
@@ -241,6 +241,19 @@ def strata_mean(rows: Sequence[Row]) -> float:
     return float(strata_means(rows).mean())
 
 
+def most_of_controls(name: str) -> float:
+    """The highest rank correlation of DI with edges among neighbouring open and mixed words in any control."""
+    rows = (strata(name, "hidden", group, (1,), ("open", "mixed")) for group in GROUPS[1:])
+    return max(row["correlation"] for found in rows for row in found)
+
+
+def widths_of_strata(name: str) -> tuple[float, float]:
+    """Half of the interval of a correlation of DI with edges, over networks and over sentences, the means."""
+    rows = strata(name, "hidden", "trained")
+    sentences = [(row["high"] - row["low"]) / 2 for row in rows]
+    return sum(map(half_width, rows)) / len(rows), sum(sentences) / len(rows)
+
+
 def beside_permuted(name: str, distances: Iterable[int]) -> str:
     """By how much trained networks differ from their permuted weights in the mean over strata, with the interval."""
     distances = [*distances]
@@ -257,5 +270,7 @@ WORDS = (
     strata_ends,
     strata_mean,
     half_width,
+    most_of_controls,
+    widths_of_strata,
     beside_permuted,
 )
