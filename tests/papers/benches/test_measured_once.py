@@ -1,4 +1,4 @@
-"""Measurements that are not benchmarks, the plans of large runs, and the short tables of the pages on texts."""
+"""Measurements that are not benchmarks, the plans of large runs, and what is compiled for pages."""
 
 import json
 from dataclasses import replace
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kleene.benched import Benched
 from kleene.benchmarking import measured
-from kleene_papers.benches import checks, plans, short, turing
+from kleene_papers.benches import checks, compiled, plans
 from kleene_papers.benches.studies import FIGURE_9
 from kleene_papers.stored import stored
 
@@ -64,19 +64,11 @@ def test_the_readme_says_how_many_machines_learned_copy():
     assert f"with address hints, and {passed['none']} without" in readme
 
 
-def test_short_tables_have_the_papers_numbers():
-    assert (
-        "| Sequential (Absolute) | 100.0, 50.4, 50.4 | 100, 0, 0 | 100, 52, 51 |" in short.trace_supervision_in_short()
-    )
-    assert "| full | 0.0% | 9.9% |" in short.increment_in_short()
-    assert "| RepeatCopyTwice (9b) | 15.5% |" in short.figure_9_in_short()
-
-
 def test_layers_of_scan_are_those_that_were_measured():
     layers = {row["what"]: row["ours"] for row in stored("bench-scan-2-cores").rows}["scan_shift_reduce: layers, most"]
-    assert f"| SCAN by shift-reduce parsing |  | {layers} at most |" in short.programs_expressed()
+    assert f"| SCAN by shift-reduce parsing |  | {layers} at most |" in compiled.programs_expressed()
 
 
 def test_a_machine_that_is_too_large_is_refused():
-    *_, universal = turing.turing_sizes().splitlines()
+    *_, universal = compiled.turing_sizes().splitlines()
     assert "| refused | 1,350 (121,050) |" in universal

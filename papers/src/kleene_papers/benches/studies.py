@@ -4,14 +4,8 @@ from pathlib import Path
 
 from kleene.pictures.plots import cost_curves
 from kleene_papers.benches import checks, plans
+from kleene_papers.benches.compiled import programs_expressed, turing_cells, turing_sizes
 from kleene_papers.benches.rows import by_name, shown, tables, times
-from kleene_papers.benches.short import (
-    figure_9_in_short,
-    increment_in_short,
-    programs_expressed,
-    trace_supervision_in_short,
-)
-from kleene_papers.benches.turing import turing_cells, turing_sizes
 from kleene_papers.stored import Result, stored
 from kleene_papers.study import Study
 
@@ -75,13 +69,4 @@ STUDIES: tuple[Study, ...] = (
     Study("ours-copy-500", "Copy is learned sooner with address hints, on two cores", checks.copy),
     Study("ours-diverged", "Why runs of the NRAM diverged", checks.diverged),
 )
-WORDS = (
-    bench,
-    bench_times,
-    figure_9_in_short,
-    increment_in_short,
-    programs_expressed,
-    trace_supervision_in_short,
-    turing_cells,
-    turing_sizes,
-)
+WORDS = (bench, bench_times, programs_expressed, turing_cells, turing_sizes)

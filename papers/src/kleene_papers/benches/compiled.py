@@ -1,11 +1,15 @@
-"""What the compiler makes of Turing machines of the library, compiled here and now: nothing stored has it."""
+"""What the compiler makes of programs of the library, compiled here and now: nothing stored has it."""
 
 from collections.abc import Callable
 from typing import Any
 
 import kleene
 from kleene.errors import CompileError
+from kleene.explaining import anatomy
+from kleene.kinds import TRANSFORMERS
+from kleene.naming import find_program
 from kleene.programs.turing.library import get
+from kleene_papers.stored import stored, where
 from kleene_papers.tables import Table
 
 MACHINES = {
@@ -17,6 +21,13 @@ MACHINES = {
 }
 CONSTRUCTIONS = ("merged", "compact")
 FLOATS = ("float32", "float64")
+EXPRESSED = {  # the program, what it does, the layers that ALTA says it takes, and those that it takes
+    "parity_relative": ("parity, sequential", "N − 1 (absolute positions)", "N − 1 (absolute), N (relative)"),
+    "parity_sum_modulo": ("parity, sum and modulo", "1", "1"),
+    "addition": ("addition of N digits", "N + 2", "N + 3"),
+    "subleq": ("SUBLEQ, 16 registers, −16..16", "", "3 an instruction"),
+    "scan_shift_reduce": ("SCAN by shift-reduce parsing", "", "{layers} at most"),
+}
 
 
 def turing_sizes() -> str:
@@ -46,3 +57,17 @@ def _compiled(title: str, ways: dict[str, dict[str, str]], shown: Callable[[Any]
 
     lines = [[words, *(cell(name, options) for options in ways.values())] for name, words in MACHINES.items()]
     return Table([title, *ways], lines).markdown()
+
+
+def programs_expressed() -> str:
+    """Layers, rules and hidden units of ALTA's programs; SCAN's layers are measured."""
+    (measured,) = where(stored("bench-scan-2-cores").rows, what="scan_shift_reduce: layers, most")
+
+    def row(name: str, title: str, theirs: str, ours: str) -> list[str]:
+        program = find_program(name, TRANSFORMERS)[0]
+        rules = sum(cost.rules for cost in anatomy(program, []).costs)
+        units = kleene.compile(program).size.hidden_units
+        return [title, theirs, ours.format(layers=measured["ours"]), f"{rules:,}", f"{units:,}"]
+
+    head = ["program", "layers, ALTA", "layers here", "transition rules", "hidden units, compact"]
+    return Table(head, [row(name, *rest) for name, rest in EXPRESSED.items()]).markdown()
