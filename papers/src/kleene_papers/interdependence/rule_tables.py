@@ -1,4 +1,4 @@
-"""The tables of the studies of rules α Q ω, and the numbers in sentences about them, from their stored results.
+"""The tables of the studies of rules α Q ω, from their results.
 
 Every condition has several corpora. A value of a corpus is the mean over its networks, and intervals are over corpora.
 """
@@ -10,12 +10,10 @@ import numpy as np
 
 from kleene_papers.interdependence.english_report import signed
 from kleene_papers.interdependence.resampling import interval_over
-from kleene_papers.interdependence.rule_curves import CORPUS
-from kleene_papers.stored import Result, stored
+from kleene_papers.stored import Result
 from kleene_papers.tables import Table
 
 Curves = Mapping[str, np.ndarray]  # of one condition: [test, corpus], or [test, corpus, token of the rule]
-FAMILIARITY = "compose-figure-7a"
 SIDES = ("familiar", "unfamiliar")
 PLACES = {"hidden state": "interdependence_in", "logits": "interdependence_logits_in"}
 EARLY = 6  # the epoch at which gradients are compared for the first time
@@ -120,24 +118,25 @@ def _beside(result: Result, found: Mapping[str, Curves]) -> Table:
             for number, test in enumerate(compared)
         ),
     ]
-    lengths = ", ".join(length.removeprefix("k=") for length in _lengths(found))
+    ks = ", ".join(length.removeprefix("k=") for length in lengths(found))
     cells = [
         [figure, result.paper.get(paper, ""), what]
-        + [", ".join(cell(found[f"{length} {side}"]) for length in _lengths(found)) for side in SIDES]
+        + [", ".join(cell(found[f"{length} {side}"]) for length in lengths(found)) for side in SIDES]
         for figure, paper, what, cell in rows
     ]
-    head = ["figure", "the papers", "here", *(f"{side}, k = {lengths}" for side in SIDES)]
+    head = ["figure", "the papers", "here", *(f"{side}, k = {ks}" for side in SIDES)]
     return Table(head, cells, "beside the papers")
 
 
-def _lengths(found: Mapping[str, Curves]) -> list[str]:
+def lengths(found: Mapping[str, Curves]) -> list[str]:
+    """The lengths of scaffolds, as `k=8`."""
     return [*dict.fromkeys(kind.split()[0] for kind in found)]
 
 
 def _apart(found: Mapping[str, Curves]) -> Table:
     """How much higher interdependence is with familiar scaffolds, corpus by corpus; a corpus has the same tests."""
     rows = []
-    for length in _lengths(found):
+    for length in lengths(found):
         for place, measure in PLACES.items():
             familiar, unfamiliar = (found[f"{length} {side}"][measure][-1] for side in SIDES)
             apart = familiar - unfamiliar
@@ -149,7 +148,7 @@ def _apart(found: Mapping[str, Curves]) -> Table:
 
 def _prefixes(result: Result, found: Mapping[str, Curves]) -> Table:
     """Figure 9: P(ω) by α and the first tokens of the longest scaffold, known and random ones."""
-    longest = _lengths(found)[-1]
+    longest = lengths(found)[-1]
     steps = int(longest.removeprefix("k="))
     tokens, rows = [*(step for step in (0, 1, 2, 4) if step < steps), -1], []
     for side in reversed(SIDES):
@@ -201,77 +200,7 @@ def frequency_tables(result: Result) -> list[Table]:
             ("by α", "omega_by_prefix_out, i = 0", by_alpha),
             ("by the scaffold", "omega_by_scaffold_out", by_scaffold),
         )
-        for number, length in enumerate(_lengths(found))
+        for number, length in enumerate(lengths(found))
     ]
     head = ["P(ω)", "the papers", *(f"{int(count.removeprefix('n=')):,} rules" for count in counts)]
     return [Table(head, rows, "by α and scaffold")]
-
-
-def rule_losses(kind: str) -> list[float]:
-    """The training loss at the last test in each corpus of a condition."""
-    return [row["loss"] for row in stored(FAMILIARITY).rows if row["hints"].startswith(f"{kind}{CORPUS}")]
-
-
-def rule_epochs_earlier() -> list[float]:
-    """By how many epochs the rule is mastered earlier with familiar scaffolds, in each corpus of each length."""
-    result = stored(FAMILIARITY)
-    found, epochs = conditions(result), result["curves"]["epochs"]
-    pairs = [zip(*(mastered(found[f"{length} {side}"]) for side in SIDES)) for length in _lengths(found)]
-    return [epochs[unfamiliar] - epochs[familiar] for pair in pairs for familiar, unfamiliar in pair]
-
-
-def rule_epoch_by_alpha(kind: str) -> float:
-    """The epoch at which the mean of P(ω) by α alone passes one half with known scaffolds."""
-    result = stored(FAMILIARITY)
-    return _stretch(result, conditions(result)[kind]["omega_by_prefix_in"][..., 0].mean(axis=1) > 0.5)[0]
-
-
-def rule_since_mastery(kind: str, measure: str, epochs: float = 0) -> Any:
-    """The mean over corpora of a measure so many epochs after the rule is mastered."""
-    result = stored(FAMILIARITY)
-    found = since_mastery(result, conditions(result)[kind], measure, epochs)
-    assert found is not None, f"{kind} is not measured {epochs} epochs after mastery in every corpus"
-    return found.mean(axis=0)
-
-
-def rule_higher_until(length: int, place: str) -> float:
-    """The epoch until which DI is higher with familiar scaffolds in every corpus."""
-    result = stored(FAMILIARITY)
-    familiar, unfamiliar = (conditions(result)[f"k={length} {side}"][PLACES[place]] for side in SIDES)
-    return _stretch(result, (familiar > unfamiliar).all(axis=1))[1]
-
-
-def rule_gradients(kind: str, epoch: float) -> np.ndarray:
-    """The mean gradients at the tokens of the scaffold after an epoch."""
-    result = stored(FAMILIARITY)
-    return _at_scaffold(result, kind)[result["curves"]["epochs"].index(epoch)].mean(axis=0)
-
-
-def rule_smaller_gradients(length: int) -> tuple[float, ...]:
-    """The epochs at which familiar gradients are smaller at every token: in the mean, and in every corpus."""
-    result = stored(FAMILIARITY)
-    familiar, unfamiliar = (_at_scaffold(result, f"k={length} {side}") for side in SIDES)
-    in_mean = (familiar.mean(axis=1) < unfamiliar.mean(axis=1)).all(axis=1)
-    return *_stretch(result, in_mean), *_stretch(result, (familiar < unfamiliar).all(axis=(1, 2)))
-
-
-def _at_scaffold(result: Result, kind: str) -> np.ndarray:
-    """The gradients at the tokens of the scaffold, which follow that of α: [test, corpus, token]."""
-    return conditions(result)[kind]["gradient_in"][..., 1 : int(kind.split()[0].removeprefix("k=")) + 1]
-
-
-def _stretch(result: Result, true_at: Any) -> tuple[float, float]:
-    """The first and the last epoch of the first unbroken stretch of tests at which something is true."""
-    epochs, start = result["curves"]["epochs"], int(np.flatnonzero(true_at)[0])
-    return epochs[start], epochs[start + int(np.cumprod(true_at[start:]).sum()) - 1]
-
-
-WORDS = (
-    rule_losses,
-    rule_epochs_earlier,
-    rule_epoch_by_alpha,
-    rule_since_mastery,
-    rule_higher_until,
-    rule_gradients,
-    rule_smaller_gradients,
-)
