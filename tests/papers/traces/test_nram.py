@@ -15,7 +15,7 @@ from kleene.teaching.reports import TeachingReport
 from kleene_papers.registry import studies
 from kleene_papers.stored import stored
 from kleene_papers.study import Taught, Trial, run
-from kleene_papers.traces import nram, nram_deviations
+from kleene_papers.traces import nram, nram_deviations, states
 from kleene_papers.traces.nram import ALL, FIGURES, NRAM, draw_errors, name_of, tables_of_task
 
 
@@ -99,6 +99,13 @@ def test_full_sizes_have_twenty_seeds_and_the_noisy_traces_of_two_tasks():
         assert (len(plan.seeds), plan.iterations) == (20, 100)
     plan = nram.taught("swap", "stated", "full", iterations=7, first_seed=1000).plans[0]
     assert (plan.lesson.facts()["variant"], plan.iterations, plan.seeds[0]) == ("stated", 7, 1000)
+
+
+def test_fresh_seeds_are_those_of_every_plan():
+    for study in (*nram.STUDIES, *nram_deviations.STUDIES, *states.STUDIES):
+        if study.make:
+            plans = study.make("full", iterations=10, first_seed=1000).plans
+            assert {(plan.seeds[0], len(plan.seeds)) for plan in plans} == {(1000, 20)}, study.name
 
 
 def test_a_swap_machine_that_leaves_the_memory_has_the_errors_of_no_hints():

@@ -155,16 +155,16 @@ def _both_ways(both: Both) -> Table:
     )
 
 
-def _distances(both: Both) -> Table:
+def distance(result: Result) -> float:
     """How far the errors are from the paper's, in points, the mean over the kinds of hints that it has."""
+    return float(np.mean([abs(result["errors"][kind] - error) for kind, error in result.paper.items()]))
 
-    def far(found: Result) -> float:
-        return float(np.mean([abs(found["errors"][kind] - error) for kind, error in found.paper.items()]))
 
+def _distances(both: Both) -> Table:
     def mean(found: Result) -> float:
         return float(np.mean([found["errors"][kind] for kind in found.paper]))
 
-    found = {FIGURES[task][0]: [of(one) for of in (mean, far) for one in pair] for task, pair in both.items()}
+    found = {FIGURES[task][0]: [of(one) for of in (mean, distance) for one in pair] for task, pair in both.items()}
     without = [values for title, values in found.items() if title != "Swap"]
     for title, several in ((f"mean of the {len(found)}", [*found.values()]), ("mean without Swap", without)):
         found[title] = [float(value) for value in np.mean(several, axis=0)]
@@ -239,4 +239,9 @@ def nram(task: str, kind: str, variant: str = "") -> dict[str, Any]:
     return {"wrong": result["errors"][kind], "paper": result.paper.get(kind), **row}
 
 
-WORDS = (nram,)
+def nram_distance(variant: str = "", without: str = "") -> float:
+    """For pages: how far the errors of all tasks, or of all but one, are from the paper's, in points."""
+    return float(np.mean([distance(stored(name_of(task, variant))) for task in FIGURES if task != without]))
+
+
+WORDS = (nram, nram_distance)

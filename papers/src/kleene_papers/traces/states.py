@@ -55,18 +55,23 @@ def _titled(result: Result) -> str:
     return f"{language}, {machine.upper()}"
 
 
+def states_learned(result: Result, share: str) -> tuple[int, float]:
+    """How many seeds passed every test at some time, and the examples that half of these had seen by then.
+
+    `share` is that of the states, in %.
+    """
+    reached = [examples for examples in result["examples"][share] if examples is not None]
+    return len(reached), float(np.median(reached)) if reached else np.nan
+
+
 def tables_of_states(*results: Result) -> list[Table]:
     """Seeds that passed every test at some time, and the examples that half of these had seen by then."""
 
-    def cell(needed: list[int | None]) -> str:
-        reached = [examples for examples in needed if examples is not None]
-        half = f", {np.median(reached):,.0f} examples" if reached else ""
-        return f"{len(reached)} of {len(needed)}{half}"
+    def cell(result: Result, share: str) -> str:
+        seeds, half = states_learned(result, share)
+        return f"{seeds} of {len(result['examples'][share])}" + (f", {half:,.0f} examples" if seeds else "")
 
-    rows = [
-        [_titled(one), *(cell(one["examples"][share]) for share in SHARES), f"{one.seconds or 0:.0f} s"]
-        for one in results
-    ]
+    rows = [[_titled(one), *(cell(one, share) for share in SHARES), f"{one.seconds or 0:.0f} s"] for one in results]
     return [Table(["language, network", "no states", "10% of them", "all", "time"], rows, "states as hints")]
 
 
@@ -108,3 +113,5 @@ STUDIES = (
     ),
     *(_study(language, machine) for language in LANGUAGES for machine in ("rnn", "lstm")),
 )
+
+WORDS = (states_learned,)
