@@ -76,6 +76,8 @@ def epoch_of(result: Result, test: int | None) -> str:
 def epochs_of_mastery(result: Result, curves: Curves) -> str:
     """The epoch at which the mean of P(ω) passes one half, and the first and the last corpus to do so."""
     each = sorted(mastered(curves), key=lambda test: np.inf if test is None else test)
+    if each[0] is None:
+        return "never"
     of_mean = first_above_half(curves["omega_in"].mean(axis=1))
     return f"{epoch_of(result, of_mean)} ({epoch_of(result, each[0])}–{epoch_of(result, each[-1])})"
 
