@@ -27,7 +27,7 @@ WORDS, HELD_OUT = 1_000_000, 5_000
 SEEDS = 4  # the one with the lowest perplexity on the held-out text is kept
 OPTIONS = {"hidden": 48, "epochs": 6, "rate": 20.0, "steady": 3, "decay": 0.4, "batch": 20, "steps": 20}
 
-# English: as `kleene reproduce compose-figure-3 --run full`, with tied weights, fewer words and units, and more dropout.
+# English: as `kleene reproduce compose-figure-3 --run full`, with tied weights, fewer words and units, more dropout.
 KNOWN_WORDS = 16_000
 ENGLISH_SEEDS = 1
 ENGLISH = {"hidden": 192, "layers": 1, "dropout": 0.25, "tied": True, "rate": 20.0, "steady": 11, "decay": 0.5}
