@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kleene.notation.shares import interval
 from kleene.pictures.plots import generalisation_grids, grouped_bars
 from kleene_papers.stored import Result, stored, where
 from kleene_papers.tables import Table, share
@@ -19,6 +20,7 @@ TITLES = {
     "traces-figure-9d": "Flip3rd (9d)",
     "traces-figure-9e": "RepeatFlip3d (9e)",
 }
+LENGTH = 100_000  # iterations, in the paper
 HEADS = ("none", "read", "write", "address", "value", "addr+val", "corner")
 
 Cell = Mapping[str, Any]
@@ -80,6 +82,12 @@ class Grid:
         """That mean for each of these kinds of hints, or for all."""
         return {kind: self.mean(whose, kind, **of) for kind in kinds or self.kinds}
 
+    def together(self, *kinds: str, **of: Any) -> Cell:
+        """Cells as one: how many of how many runs generalise, and the 95% interval of their share."""
+        cells = self.cells(*kinds, **of)
+        right, runs = (sum(cell[what] for cell in cells) for what in ("generalised", "seeds"))
+        return {"generalised": right, "seeds": runs, "interval": interval(right, runs)}
+
     @cached_property
     def both(self) -> np.ndarray:
         """Our shares, and the paper's, in the cells that can be read in the paper."""
@@ -94,6 +102,11 @@ class Grid:
     def apart(self) -> float:
         """How far our shares are from the paper's, in points, the mean over these cells."""
         return float(np.mean(np.abs(np.subtract(*self.both))))
+
+    def moved(self, other: "Grid") -> float:
+        """How far the mean of a row is from that of another run at most, in points."""
+        ours, theirs = self.means("ours"), other.means("ours")
+        return max(abs(ours[kind] - theirs[kind]) for kind in self.kinds)
 
 
 def grid(name: str) -> Grid:
@@ -184,10 +197,9 @@ def draw(*given: Any) -> Path:
 
 
 def compared(*results: Result) -> list[Table]:
-    """What the tables of all tasks come to; results after the last task are earlier and shorter runs."""
-    newest = {result.study: result for result in reversed(results)}
-    grids = [Grid(newest[name]) for name in TITLES if name in newest]
-    return [findings(grids), without_hints(*results)]
+    """What the tables come to, of the paper's length, and the runs without hints of all."""
+    known = [*map(Grid, results)]
+    return [findings([one for one in known if one.iterations == LENGTH]), without_hints(*results)]
 
 
 def findings(grids: Sequence[Grid]) -> Table:

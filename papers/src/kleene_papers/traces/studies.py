@@ -12,4 +12,4 @@ STUDIES: tuple[Study, ...] = (
     *nram_deviations.STUDIES,
     *states.STUDIES,
 )
-WORDS: tuple = (grids.grid, *nram.WORDS, *nram_runs.WORDS, *neural_gpu.WORDS)
+WORDS: tuple = (grids.grid, ntm.beside_none, *nram.WORDS, *nram_runs.WORDS, *neural_gpu.WORDS, *states.WORDS)
