@@ -192,7 +192,7 @@ def pictures() -> dict[str, Any]:
     known, drawn = {*names()}, {}
     for name, study in studies().items():
         if study.draw is not None and known.issuperset(study.results):
-            drawn[name] = lambda path, study=study: study.draw(*map(stored, study.results), path)
+            drawn[name] = lambda path, draw=study.draw, of=study.results: draw(*map(stored, of), path)
     return drawn
 
 

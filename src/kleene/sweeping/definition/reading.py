@@ -128,7 +128,7 @@ def _lessons(
 def _experiments(source: Source, sweep: Mapping[str, Any], known: Collection[str] | None) -> Runs:
     """The settings of `reproduce`, whose experiments have their own seeds."""
     for drawn in drawn_settings(sweep):
-        _check_subject(source, drawn, SUBJECT["reproduce"], "ntm-copy")
+        _check_subject(source, drawn, SUBJECT["reproduce"], "traces-figure-9a")
         name = drawn.settings["experiment"]
         if known is not None and name not in known:
             problem = f"no experiment {name!r}; {did_you_mean(name, known)}"
