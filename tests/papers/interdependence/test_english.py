@@ -16,20 +16,18 @@ from kleene.tasks.text import END, Corpus, Vocabulary
 from kleene_papers.interdependence import pair_measures, word_pairs
 from kleene_papers.interdependence.controls import permuted, shuffled, untrained
 from kleene_papers.interdependence.english import STUDIES, English, on_grammar, words_known
-from kleene_papers.interdependence.english_report import draw
-from kleene_papers.interdependence.english_tables import (
+from kleene_papers.interdependence.english_numbers import (
     beside_permuted,
-    by_distance,
     correlations_by_network,
     english_runs,
-    overview,
     strata,
     strata_ends,
     strata_mean,
     stratum,
-    tables,
     words_apart,
 )
+from kleene_papers.interdependence.english_report import draw
+from kleene_papers.interdependence.english_tables import by_distance, overview, tables
 from kleene_papers.interdependence.pair_measures import MEASURES, PairCells, information, measured
 from kleene_papers.interdependence.word_pairs import pair_places, pair_values
 from kleene_papers.report import pictures

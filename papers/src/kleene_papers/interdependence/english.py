@@ -28,7 +28,7 @@ from kleene.teaching.language import corpus_lesson
 from kleene.teaching.lesson import Lesson, Setting
 from kleene.teaching.plan import Learner, Plan
 from kleene.teaching.reports import TeachingReport
-from kleene_papers.interdependence import english_tables
+from kleene_papers.interdependence import english_numbers, english_tables
 from kleene_papers.interdependence.controls import permuted, shuffled, untrained
 from kleene_papers.interdependence.english_report import draw, summary
 from kleene_papers.interdependence.pair_measures import INFORMATION, INTERDEPENDENCE, MEASURES, PairCells, information
@@ -283,4 +283,4 @@ STUDIES = (
         of=("ours-english-model", "compose-figure-3"),
     ),
 )
-WORDS = english_tables.WORDS
+WORDS = english_numbers.WORDS
