@@ -188,10 +188,11 @@ def page(name: str) -> str:
 
 
 def pictures() -> dict[str, Any]:
-    """A function that draws the picture of each study with stored results into a file."""
+    """For each study whose picture a page shows, a function that draws it from the stored results into a file."""
     known, drawn = {*names()}, {}
+    pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     for name, study in studies().items():
-        if study.draw is not None and known.issuperset(study.results):
+        if study.draw is not None and known.issuperset(study.results) and f"{name}.svg" in pages:
             drawn[name] = lambda path, draw=study.draw, of=study.results: draw(*map(stored, of), path)
     return drawn
 
