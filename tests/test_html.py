@@ -1,13 +1,13 @@
 """Every object that a verb returns shows itself in a notebook, and its names never become markup."""
 
 import ast
+import csv
+import io
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.markup import escape
-from rich.table import Table as RichTable
 
 import kleene
 import kleene_papers
@@ -23,13 +23,13 @@ from kleene.programs.alta import program_spec, relative_v, var
 from kleene.programs.automata import DFA
 from kleene.running import Compiled
 from kleene.traces import Channel, Trace, TraceBatch
-from kleene.traces.markup import html_facts, html_of_rich, html_table
+from kleene.traces.markup import Table, html_facts, html_table
 from kleene_papers.reproduce import Reproduced
 from kleene_papers.stored import Result
 
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
-PARTS = {"Listed", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture", "Interval", "MeasureVerdict"}
+PARTS = {"Result", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture", "Interval", "MeasureVerdict"}
 PARTS |= {"AgreementCount", "Alignment", "BasisMap", "Carrier", "CircuitVerdict", "Claim", "Compression", "Exercise"}
 PARTS |= {"Likeness", "ProgramFile", "StateCircuit", "UnitMap"}
 PARTS |= {"Examination", "Fetched", "Holding"}  # of doctor and data, which know no room and so no markup
@@ -48,12 +48,6 @@ def evil_batch():
     return TraceBatch(
         (Channel(EVIL, "category", 2),), {EVIL: np.array([[[1]]])}, np.array([0]), np.array([1]), np.array([True]), EVIL
     )
-
-
-def evil_rich():
-    table = RichTable("a", EVIL)
-    table.add_row("1", escape("[ab] <b>"))
-    return table
 
 
 OBJECTS = {
@@ -114,10 +108,23 @@ def test_a_table_is_written_by_one_function():
     assert html_facts({EVIL: True}).endswith("</th><td>True</td></tr></table>")
 
 
-def test_a_rich_table_is_an_html_table_with_its_markup_read():
-    shown = Tags(html_of_rich(evil_rich()))
-    assert shown.text == f"a{EVIL}1[ab] <b>"
-    assert shown.found == {"table", "tr", "td", "th"}
+def test_a_table_has_the_same_cells_in_every_form_each_escaped_as_it_needs():
+    table = Table(["a", EVIL], [["[ab] <b>", "x|y, **z**\n`"]], "[t]")
+    assert str(table).startswith("[t]\n")
+    assert "[ab] <b>" in str(table)
+    assert "x|y, **z**" in str(table)
+    shown = Tags(table._repr_html_())
+    assert shown.text == f"[t]a{EVIL}[ab] <b>x|y, **z**\n`"
+    assert shown.found == {"table", "caption", "tr", "td", "th"}
+    assert table.markdown() == f"| a | {EVIL} |\n| --- | --- |\n| [ab] <b> | x\\|y, **z**<br>` |"
+    assert list(csv.reader(io.StringIO(table.csv()))) == [[*table.head], *table.rows]
+    assert table.as_json()["rows"] == table.rows
+    assert Table(["`a`"], [["**b**"]], marked=True).html() == html_table([["a"], ["b"]])
+
+
+def test_csv_has_no_word_for_what_is_missing_and_names_infinities():
+    records = [{"a": True, "b": float("nan")}, {"a": None, "c": float("-inf")}]
+    assert Table.of_records(records).csv() == "a,c,b\ntrue,,\n,-Infinity,\n"
 
 
 def test_a_report_is_a_page_with_its_picture_and_its_tables(tmp_path):

@@ -11,7 +11,7 @@ from kleene.benchmarking import BenchmarkError, Row, rows_of
 from kleene.errors import InputError
 from kleene.files import write_atomically
 from kleene.pictures.pages import is_page, page
-from kleene.traces.markup import html_table
+from kleene.traces.markup import Table
 
 HEAD = ("benchmark", "what", "ours", "peer", "ratio", "device", "remark")
 
@@ -35,34 +35,24 @@ class Benched:
             found.append(_record(name, why))
         return found
 
-    def table(self) -> list[tuple[str, ...]]:
-        """The lines of the table, its head first. Why there is no peer stands in the first line that it is true of."""
+    def table(self) -> Table:
+        """A line for each record. Why there is no peer stands in the first line that it is true of."""
         told: set[tuple[str, str]] = set()
-        lines: list[tuple[str, ...]] = [HEAD]
+        lines: list[tuple[str, ...]] = []
         for record in self.as_json():
             reason = record["benchmark"], record["no_peer"] or ""
             lines.append(_cells(record | ({"no_peer": ""} if reason in told else {})))
             told.add(reason)
-        return lines
-
-    def rich_table(self) -> Any:
-        """The same for a terminal."""
-        from rich.markup import escape
-        from rich.table import Table  # slow to import
-
-        table = Table(*HEAD, box=None, header_style="bold", pad_edge=False)
-        for line in self.table()[1:]:
-            table.add_row(*map(escape, line))
-        return table
+        return Table(HEAD, lines)
 
     def __str__(self) -> str:
-        return "\n".join("  ".join(line) for line in self.table())
+        return "\n".join("  ".join(line) for line in (HEAD, *self.table().rows))
 
     def __repr__(self) -> str:
         return f"<Benched: {len(self.as_json())} records of {', '.join(self.rows) or 'nothing'}>"
 
     def _repr_html_(self) -> str:
-        return html_table(self.table(), most=None)
+        return self.table().html()
 
     def save(self, path: Any) -> Path:
         """Save the table as a page (.html) or its records (.json), and return the path."""

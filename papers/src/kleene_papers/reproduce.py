@@ -13,8 +13,7 @@ from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.protocol import load
 from kleene.pictures.figures import check_picture
 from kleene.pictures.pages import inline, is_page, page
-from kleene.teaching.reports import as_text
-from kleene.traces.markup import html_of_rich, html_text
+from kleene.traces.markup import html_text
 from kleene_papers.claims import TEXTS, Claim, claims, of_text
 from kleene_papers.registry import studies, study_of
 from kleene_papers.stored import Provenance, Result, names, stored
@@ -99,7 +98,7 @@ class Reproduced:
         }
 
     def __str__(self) -> str:
-        return "\n".join([*self.head(), *(as_text(table.rich()) for table in self.tables()), *self.foot()])
+        return "\n".join([*self.head(), *map(str, self.tables()), *self.foot()])
 
     def _repr_html_(self) -> str:
         picture = ""
@@ -107,7 +106,7 @@ class Reproduced:
             with tempfile.TemporaryDirectory() as folder:
                 drawn = self.draw(Path(folder, f"{self.name}.svg"))
                 picture = inline(drawn.read_text(encoding="utf-8"), self.name)
-        tables = "".join(html_of_rich(table.rich()) for table in self.tables())
+        tables = "".join(table.html() for table in self.tables())
         return html_text("\n".join(self.head())) + tables + picture + html_text("\n".join(self.foot()))
 
     def __repr__(self) -> str:
@@ -260,15 +259,15 @@ def records(text: str | None = None) -> list[dict[str, Any]]:
     return [claim.as_json() for claim in _claims(text)]
 
 
-def tables(text: str | None = None) -> tuple[Any, ...]:
-    """A rich table for each text, or for one: name, verdict, what is shown, and what shows it."""
+def tables(text: str | None = None) -> tuple[Table, ...]:
+    """A table for each text, or for one: name, verdict, what is shown, and what shows it."""
     found = []
     for title, some in groupby(_claims(text), key=lambda claim: claim.text):
         rows = [[claim.name, claim.verdict, claim.shows, _short(claim)] for claim in some]
-        found.append(Table(["name", "verdict", "shows", "run"], rows, title).rich())
+        found.append(Table(["name", "verdict", "shows", "run"], rows, title))
     if text in (None, "ours") and (others := _others()):
         rows = [[study.name, study.shows, study.quick, study.full] for study in others]
-        found.append(Table(["name", "shows", "quick, CPU time", "full, on an H200"], rows, "Other studies").rich())
+        found.append(Table(["name", "shows", "quick, CPU time", "full, on an H200"], rows, "Other studies"))
     return tuple(found)
 
 

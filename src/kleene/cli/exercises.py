@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kleene.cli.options import FAILED, JsonOption
-from kleene.cli.printing import new_console, print_json
+from kleene.cli.printing import print_json, print_table
 from kleene.errors import KleeneError
 
 commands = typer.Typer()
@@ -51,12 +51,8 @@ def list_exercises(
     found = [one.as_json() for one in (shelf() if folder is None else exercises_in(folder)).values()]
     if as_json:
         return print_json(found)
-    from rich.table import Table
-
-    table = Table("exercise", "level", "write a", "what it teaches", box=None, header_style="bold")
-    for row in found:
-        table.add_row(row["name"], row["level"], row["kind"], row["learns"])
-    new_console().print(table)
+    rows = [[row[key] for key in ("name", "level", "kind", "learns")] for row in found]
+    print_table(["exercise", "level", "write a", "what it teaches"], rows)
 
 
 @exercise.command()
@@ -162,12 +158,8 @@ def _grade_all(files: list[str], name: str | None, seconds: float | None, as_jso
     if as_json:
         print_json(rows)
     else:
-        from rich.table import Table
-
-        table = Table("file", "exercise", "grade", "why not", box=None, header_style="bold")
-        for row in rows:
-            table.add_row(*map(printable, (row["file"], row["exercise"] or "", *_summary(row))))
-        new_console().print(table, markup=False)
+        shown = [[*map(printable, (row["file"], row["exercise"] or "", *_summary(row)))] for row in rows]
+        print_table(["file", "exercise", "grade", "why not"], shown)
         typer.echo(f"{sum(row['passed'] for row in rows)} of {len(rows)} passed")
     if not all(row["passed"] for row in rows):
         raise typer.Exit(FAILED)

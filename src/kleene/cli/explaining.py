@@ -28,7 +28,7 @@ from kleene.cli.options import (
     JsonOption,
     TransformerArgument,
 )
-from kleene.cli.printing import new_console, print_json, rounds_shown
+from kleene.cli.printing import new_console, print_json, print_table, rounds_shown
 
 commands = typer.Typer()
 
@@ -63,18 +63,10 @@ def rules(
     taken = anatomy(found, inputs)
     if as_json:
         return print_json(taken.as_json() | ({} if compared is None else {"compared": compared}))
-    from rich.table import Table
-
-    costs = Table("variable", "residual dims", "hidden units", "the paper's rules", box=None, header_style="bold")
-    for cost in taken.costs:
-        costs.add_row(cost.variable, *(f"{n:,}" for n in (cost.residual_dims, cost.hidden_units, cost.rules)))
-    cases = Table("line", "writes", "where", *(["fired"] if inputs else []), box=None, header_style="bold")
-    for c in taken.cases:
-        cases.add_row(str(c.line), c.writes, c.where, *([f"{c.fired:,}"] if inputs else []))
-    console = new_console()
-    console.print(costs)
-    console.print()
-    console.print(cases)
+    costs, cases = taken.tables()
+    print_table(costs.head, costs.rows)
+    typer.echo()
+    print_table(cases.head, cases.rows)
     if compared is not None:
         typer.echo(f"compared: {compared}; the weights are those that it is compiled to")
 

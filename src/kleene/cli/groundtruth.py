@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kleene.cli.options import LARGEST_SEED, JsonOption
-from kleene.cli.printing import new_console, print_json
+from kleene.cli.printing import print_json, print_table
 
 commands = typer.Typer()
 groundtruth = typer.Typer(
@@ -50,13 +50,9 @@ def list_entries(folder: FolderOption = None, as_json: JsonOption = False) -> No
         rows[-1]["built"] = built
     if as_json:
         return print_json(rows)
-    from rich.table import Table
-
-    table = Table("program", "what it computes", "forms (* is built)", box=None, header_style="bold")
-    for row in rows:
-        forms = " ".join(form + "*" * (form in row["built"]) for form in row["forms"])
-        table.add_row(row["name"], row["computes"], forms)
-    new_console().print(table)
+    marked = [" ".join(form + "*" * (form in row["built"]) for form in row["forms"]) for row in rows]
+    shown = [[row["name"], row["computes"], forms] for row, forms in zip(rows, marked)]
+    print_table(["program", "what it computes", "forms (* is built)"], shown)
 
 
 @groundtruth.command()

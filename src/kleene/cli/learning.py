@@ -369,7 +369,7 @@ def reproduce(
         return print_json(found.as_json())
     typer.echo("\n".join(found.head()))
     for table in found.tables():
-        new_console().print("", table.rich())
+        new_console().print("", table)
     typer.echo("\n".join(["", *found.foot()]))
     if output is not None:
         typer.echo(f"drawn in {output}")

@@ -28,6 +28,13 @@ def new_console() -> Any:
     return Console(width=None if sys.stdout.isatty() else 120)
 
 
+def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a list of what there is, a line each, with a space at both edges."""
+    from kleene.traces.markup import Table  # imports numpy
+
+    new_console().print(Table(head, rows, margin=True))
+
+
 def print_json(content: Any) -> None:
     """Print a dict as JSON on one line, and a list on several. What JSON lacks, such as a Fraction, is its text;
     what no reader would see is written as \\uXXXX."""

@@ -26,7 +26,7 @@ from kleene.cli.options import (
     VocabOption,
     adoption,
 )
-from kleene.cli.printing import new_console, print_json
+from kleene.cli.printing import new_console, print_json, print_table
 from kleene.cli.tracing import ChannelsOption, PositionsOption, print_trace, read_cut, split_steps
 
 commands = typer.Typer()
@@ -40,18 +40,13 @@ def list_programs(as_json: JsonOption = False) -> None:
     found = listed()
     if as_json:
         return print_json([{key: row[key] for key in ("name", "summary", "example")} for row in found])
-    from rich.table import Table
-
-    table = Table("program", "what it does", "try", box=None, header_style="bold")
-    kind = found[0]["kind"]
-    for row in found:
-        if row["kind"] != kind:
-            table.add_section()
-            table.add_row()
-            kind = row["kind"]
+    lines = []
+    for number, row in enumerate(found):
+        if number and row["kind"] != found[number - 1]["kind"]:
+            lines.append(["", "", ""])
         words = " ".join(shlex.quote(w) for w in row["example"])
-        table.add_row(row["name"], row["summary"], f"kleene run {row['name']} {words}")
-    new_console().print(table)
+        lines.append([row["name"], row["summary"], f"kleene run {row['name']} {words}"])
+    print_table(["program", "what it does", "try"], lines)
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})  # so that -7 is a number, not an option

@@ -56,7 +56,7 @@ def bench(
     if as_json:
         print_json(found.as_json())
     else:
-        new_console().print(found.rich_table())
+        new_console().print(found.table())
     for name, why in found.failures.items():
         tell(f"kleene: the benchmark {name} failed: {why}")
     if found.stopped:

@@ -120,11 +120,6 @@ def _facts(status: Any) -> dict[str, str]:
 
 
 def _table(status: Any) -> Any:
-    from rich.table import Table
+    from kleene.traces.markup import Table  # imports numpy
 
-    facts = _facts(status)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in facts:
-        table.add_column(name)
-    table.add_row(*facts.values())
-    return table
+    return Table.of_records([_facts(status)])

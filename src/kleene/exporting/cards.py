@@ -5,6 +5,7 @@ from typing import Any
 
 from kleene.exporting.sources import program_source
 from kleene.machines.modeling import TorchParts
+from kleene.traces.markup import Table
 
 MOST_ROWS = 2000
 
@@ -63,8 +64,5 @@ def _source(program: Any) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows[:MOST_ROWS]]
-    if len(rows) > MOST_ROWS:
-        lines.append(f"| … | and {len(rows) - MOST_ROWS:,} more, in config.json |")
-    return "\n".join(lines)
+    more = f"\n| … | and {len(rows) - MOST_ROWS:,} more, in config.json |" if len(rows) > MOST_ROWS else ""
+    return Table(head, rows[:MOST_ROWS]).markdown() + more

@@ -8,7 +8,7 @@ import numpy as np
 
 from kleene.notation.shares import interval
 from kleene.teaching.plan import Plan, Progress
-from kleene.traces.markup import html_of_rich, html_text
+from kleene.traces.markup import Table, html_text
 
 Row = dict[str, Any]
 Columns = dict[str, Callable[[Row], str]]
@@ -96,8 +96,8 @@ class TeachingReport:
             shown += f", {setting['density']:g}, λ={setting['strength']:g}"
         return f"{shown} (seed {self.plan.seeds[run % len(self.plan.seeds)]})"
 
-    def table(self) -> Any:
-        """A rich table with a row for each setting."""
+    def table(self) -> Table:
+        """A table with a row for each setting."""
         return table_of([self.as_json()])
 
     @property
@@ -106,10 +106,10 @@ class TeachingReport:
         return f"{f'{self.rate:,.0f}' if self.rate >= 10 else f'{self.rate:g}'} seed·iterations a second"
 
     def __str__(self) -> str:
-        return f"{as_text(self.table())}\n{self.speed}"
+        return f"{self.table()}\n{self.speed}"
 
     def _repr_html_(self) -> str:
-        return html_of_rich(self.table()) + html_text(self.speed)
+        return self.table().html() + html_text(self.speed)
 
     def __repr__(self) -> str:
         name, done = self.plan.lesson.name, self.progress.iteration
@@ -154,15 +154,12 @@ def summary_of(test: Mapping[str, np.ndarray]) -> str:
     return f"loss {loss:.3f}, accuracy {accuracy:.0%}, {test['generalises'].sum()} of {len(alive)} generalise{diverged}"
 
 
-def table_of(results: Sequence[Mapping[str, Any]]) -> Any:
-    """A rich table with a row for every setting of every result. A language model has a text in place of hints.
+def table_of(results: Sequence[Mapping[str, Any]]) -> Table:
+    """A table with a row for every setting of every result. A language model has a text in place of hints.
 
     "unigrams" is the perplexity of a model that knows only the frequency of each word; a model above it has learned
     nothing. "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
-    from rich.markup import escape  # slow to import
-    from rich.table import Table
-
     rows = [row | {"result": result} for result in results for row in result["settings"]]
     says_words = ["perplexity" in row for row in rows]
     texts_alone = bool(rows) and all(says_words)
@@ -174,22 +171,7 @@ def table_of(results: Sequence[Mapping[str, Any]]) -> Any:
     columns |= PERPLEXITY if any(says_words) else {}
     columns |= UNIGRAMS if any(row.get("unigram_perplexity") for row in rows) else {}
     columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
-    table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
-    for name in columns:
-        table.add_column(name, overflow="fold")  # so that a narrow terminal cuts nothing off
-    for row in rows:
-        table.add_row(*(escape(shown(row)) for shown in columns.values()))  # [ab] is a language, not markup
-    return table
-
-
-def as_text(table: Any) -> str:
-    """A rich table as plain text of at most 120 columns."""
-    from rich.console import Console  # slow to import
-
-    console = Console(width=120)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().rstrip("\n")
+    return Table([*columns], [[shown(row) for shown in columns.values()] for row in rows], narrow=True)
 
 
 def _lesson(row: Row) -> str:

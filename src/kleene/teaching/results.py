@@ -20,8 +20,8 @@ import jax
 from kleene import __version__
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MOST_TEXT, check_seal, make_folder, parsed_json, read_bytes, sealed_json, write_atomically
-from kleene.teaching.reports import TeachingReport, as_text, table_of
-from kleene.traces.markup import html_of_rich
+from kleene.teaching.reports import TeachingReport, table_of
+from kleene.traces.markup import Table
 
 FORMAT = "kleene.results/1"
 STUDY = "kleene.study/1"  # the format of the files of `kleene reproduce`
@@ -121,13 +121,13 @@ class Results:
         return f"<Results: {len(self.rows)} files, {len(self.damaged)} damaged>"
 
     def __str__(self) -> str:
-        return as_text(self.table())
+        return str(self.table())
 
     def _repr_html_(self) -> str:
-        return html_of_rich(self.table())
+        return self.table().html()
 
-    def table(self) -> Any:
-        """A rich table: a row for every setting of every file."""
+    def table(self) -> Table:
+        """A table: a row for every setting of every file."""
         return table_of(self.rows)
 
     def as_json(self) -> list[dict[str, Any]]:

@@ -1,16 +1,14 @@
 """Traces as tables: for the terminal, for plain text, for a notebook."""
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from kleene.traces.channels import Channel, RecordedRun
-from kleene.traces.markup import html_table
+from kleene.traces.markup import html_table, plain_text
 
 WIDEST = 24  # positions shown; a longer trace is cut in the middle
 
@@ -59,12 +57,7 @@ def _row_a_step(traces: Sequence[RecordedRun], title: str) -> Table:
 
 def as_text(trace: RecordedRun) -> str:
     """The table without colours, for a log."""
-    stream = io.StringIO()
-    # Not as the environment says: FORCE_COLOR would add escape codes, and a notebook would print it elsewhere.
-    console = Console(file=stream, width=200, no_color=True, force_terminal=False, force_jupyter=False)
-    console.print(as_table(trace))
-    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-    return "\n".join(lines).strip("\n")
+    return plain_text(as_table(trace), width=200).strip("\n")
 
 
 def as_html(trace: RecordedRun) -> str:

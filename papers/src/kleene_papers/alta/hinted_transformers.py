@@ -153,7 +153,8 @@ def table(result: Result) -> list[Table]:
         cells = [_cell(rows.get((kind, density, strength))) for rows in entries.values()]
         lines.append([kind, *shown, *cells])
     head = ["hints", "density", "λ", *(f"`{name}`" for name in found)]
-    return [Table(head, lines, "Seeds that generalise, accuracy beyond the training lengths, share of the trace")]
+    title = "Seeds that generalise, accuracy beyond the training lengths, share of the trace"
+    return [Table(head, lines, title, marked=True)]
 
 
 def _cell(row: dict[str, Any] | None) -> str:
@@ -208,7 +209,7 @@ def asked_everywhere(result: Result) -> list[Table]:
     ]
     rows = [[f"`{task}`", f"{longest} bits", *(cell(task, longest, *kind) for kind in kinds)]
             for task, longest in subjects]  # fmt: skip
-    return [Table(head, rows, "Seeds of ten that generalise, asked at every position")]
+    return [Table(head, rows, "Seeds of ten that generalise, asked at every position", marked=True)]
 
 
 ORDER = ("parity_relative", "parity_absolute", "parity_sum_modulo")

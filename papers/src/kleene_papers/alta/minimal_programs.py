@@ -107,13 +107,13 @@ def _verdict(row: dict[str, Any]) -> str:
 def tables(result: Result) -> list[Table]:
     """Minimal versions of programs on ranges of lengths, and of both SCAN programs split by split."""
     head = ["program", "training inputs", "minimal rules", "ALTA's", "of", "test inputs", "right"]
-    found = [Table(head, [_on_ranges(row) for row in result["programs"]], "Minimal programs")]
+    found = [Table(head, [_on_ranges(row) for row in result["programs"]], "Minimal programs", marked=True)]
     rows = result["scan"]
     rules = {row["program"]: row["rules"] for row in rows}
     head = ["split", "different training commands", "atom", "compound"]
     head += [cell for program in rules for cell in (f"`{program}`: rules of {rules[program]:,}", "right")]
     splits = [[*_on_split(split, rows, [*rules])] for split in dict.fromkeys(row["split"] for row in rows)]
-    return [*found, Table(head, splits, "SCAN's splits")]
+    return [*found, Table(head, splits, "SCAN's splits", marked=True)]
 
 
 def _on_ranges(row: dict[str, Any]) -> list[str]:

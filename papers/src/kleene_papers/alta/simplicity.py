@@ -179,7 +179,7 @@ def tables(result: Result) -> list[Table]:
         return [f"`{row['program']}`", *counts, layers]
 
     head = ["program", "rules", "minimal", "up to length", "layers"]
-    return [Table(head, [cells(row) for row in result["programs"]], "Rules and layers")]
+    return [Table(head, [cells(row) for row in result["programs"]], "Rules and layers", marked=True)]
 
 
 def draw(result: Result, path: Path) -> Path:

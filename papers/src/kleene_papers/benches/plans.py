@@ -43,7 +43,10 @@ def figure_9(teach: Result, *grids: Result) -> list[Table]:
     speeds = Table([*head, f"aim, {TIMES} times that"], lines, "grids")
     head = ["figure", "runs", "seed·iterations a second, measured", "time at that speed", "pieces", "command"]
     same = fast | {"repeat_flip_3d": fast["flip_3rd"]}  # which has words of the same length
-    return [speeds, Table(head, [_pieces(task, same[task], one) for task, one in measured.items()], "in pieces")]
+    return [
+        speeds,
+        Table(head, [_pieces(task, same[task], one) for task, one in measured.items()], "in pieces", marked=True),
+    ]
 
 
 def _speed(task: str, rate: float, plain: float | None, measured: Result) -> list[str]:

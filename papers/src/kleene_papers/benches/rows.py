@@ -80,7 +80,9 @@ def beside(title: str, rows: Sequence[Row], digits: int = 3) -> Table:
             peer = "" if row["peer"] is None else f"{shown(row, 'peer', digits)} ({row['peer_name']})"
             lines.append([_quoted(_plain(name)), shown(row, digits=digits), compiled, peer, times(row), remark(row)])
     used = [place for place in range(len(HEAD)) if place < 2 or any(line[place] for line in lines)]
-    return Table([HEAD[place] for place in used], [[line[place] for place in used] for line in lines], title)
+    return Table(
+        [HEAD[place] for place in used], [[line[place] for place in used] for line in lines], title, marked=True
+    )
 
 
 def _plain(name: str) -> str:
@@ -127,4 +129,4 @@ def grid(title: str, rows: Sequence[Row], *, last: bool = False) -> Table:
     peers = " or ".join(f"'{name}'" for name in dict.fromkeys(row["peer_name"] for row in rows if row["peer_name"]))
     first = f"in brackets: times as good as {peers}" if peers else ""
     found = [[_quoted(line), *(cells.get(column, "") for column in columns)] for line, cells in lines.items()]
-    return Table([first, *columns], found, title)
+    return Table([first, *columns], found, title, marked=True)

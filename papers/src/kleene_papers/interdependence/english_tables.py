@@ -46,7 +46,9 @@ def tables(result: Result) -> list[Table]:
 def runs(*results: Result) -> Table:
     """Each run: its networks, how well they predict, and what they read."""
     head = ["", "networks of each kind", "units", "updates", "perplexity", "of word frequencies alone"]
-    return Table([*head, "unknown words", "sentences", "pairs", "training"], [_run(one) for one in results], "run")
+    return Table(
+        [*head, "unknown words", "sentences", "pairs", "training"], [_run(one) for one in results], "run", marked=True
+    )
 
 
 def _run(result: Result) -> list[str]:

@@ -150,9 +150,8 @@ def _both_ways(both: Both) -> Table:
             updates = f"{where(ours.rows, hints=kind)[0]['updates']:.0f}"
             cells = [error(ours, kind), error(variant, kind), printed(ours, kind), updates]
             rows.append([FIGURES[task][0], kind, *cells])
-    return Table(
-        ["task", "hints", "as the paper trains", "`stated`", "paper", "updates"], rows, "both ways of training"
-    )
+    head = ["task", "hints", "as the paper trains", "`stated`", "paper", "updates"]
+    return Table(head, rows, "both ways of training", marked=True)
 
 
 def distance(result: Result) -> float:
@@ -173,7 +172,7 @@ def _distances(both: Both) -> Table:
         [title, *(f"{value:.1f}" for value in values), "as the paper trains" if values[2] < values[3] else "`stated`"]
         for title, values in found.items()
     ]
-    return Table([*head, "nearer to the paper"], rows, "distances")
+    return Table([*head, "nearer to the paper"], rows, "distances", marked=True)
 
 
 def _costs(both: Both) -> Table:
@@ -188,7 +187,8 @@ def _costs(both: Both) -> Table:
         for task, (ours, variant) in both.items()
     ]
     head = ["runs", "time", "diverged"]
-    return Table(["task", "test difficulties", *head, *(f"`stated`: {word}" for word in head)], rows, "costs")
+    head = ["task", "test difficulties", *head, *(f"`stated`: {word}" for word in head)]
+    return Table(head, rows, "costs", marked=True)
 
 
 ALL = tuple(name_of(task, variant) for task in FIGURES for variant in ("", STATED))

@@ -14,7 +14,7 @@ from kleene.programs.alta.program import Program
 from kleene.programs.alta.variables import Numeric, SetValued
 from kleene.programs.alta.wording import action_text, condition_text
 from kleene.traces import Trace
-from kleene.traces.markup import html_table
+from kleene.traces.markup import MOST_ROWS, Table
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,16 @@ class Anatomy:
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def tables(self) -> tuple[Table, Table]:
+        """The table of costs, and that of cases."""
+        costs = [[c.variable, *(f"{n:,}" for n in (c.residual_dims, c.hidden_units, c.rules))] for c in self.costs]
+        cases = [[str(c.line), c.writes, c.where, *([f"{c.fired:,}"] if self.inputs else [])] for c in self.cases]
+        heads = ["line", "writes", "where", *(["fired"] if self.inputs else [])]
+        head = ["variable", "residual dims", "hidden units", "the paper's rules"]
+        return Table(head, costs, self.program), Table(heads, cases, "cases")
+
     def _repr_html_(self) -> str:
-        costs = [(c.variable, c.residual_dims, c.hidden_units, c.rules) for c in self.costs]
-        cases = [(c.line, c.writes, c.where, *([c.fired] if self.inputs else [])) for c in self.cases]
-        heads = ("line", "writes", "where", *(["fired"] if self.inputs else []))
-        return html_table(
-            [("variable", "residual dims", "hidden units", "the paper's rules"), *costs], caption=self.program
-        ) + html_table([heads, *cases], caption="cases")
+        return "".join(table.html(MOST_ROWS) for table in self.tables())
 
 
 def anatomy(program: Program, inputs: Sequence[Sequence[Any]] = ()) -> Anatomy:

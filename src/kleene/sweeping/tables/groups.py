@@ -8,8 +8,8 @@ from typing import Any
 
 from kleene.notation.shares import interval
 from kleene.sweeping.tables.filters import as_word
-from kleene.sweeping.tables.listing import plain
 from kleene.sweeping.tables.measured import MEASUREMENTS, SHARES, MeasuredRun, Value, in_order, place
+from kleene.traces.markup import plain
 
 PERCENT = ("accuracy", "training_accuracy")  # shown in percent
 UNSHOWN = ("seconds", "training_accuracy")  # measurements that are in CSV and JSON, but not in tables

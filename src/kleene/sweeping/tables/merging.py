@@ -10,8 +10,9 @@ from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.curves import draw_curves
 from kleene.sweeping.tables.filters import as_word
 from kleene.sweeping.tables.groups import UNSHOWN, Group, mean_word, settings_line
-from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.listing import Listing
 from kleene.sweeping.tables.measured import MEASUREMENTS, SETTINGS, Value, in_order
+from kleene.traces.markup import plain
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,8 +10,9 @@ from kleene.pictures.heat_maps import heat_map
 from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.filters import as_word
 from kleene.sweeping.tables.groups import PERCENT, Group
-from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.listing import Listing
 from kleene.sweeping.tables.measured import SHARES, Value, place
+from kleene.traces.markup import plain
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,8 +14,8 @@ from kleene.sweeping.tables.merging import MergedTable
 from kleene.sweeping.tables.pivoting import Pivot
 from kleene.sweeping.tables.table import Table
 from kleene.teaching import results as files
-from kleene.teaching.reports import as_text, table_of
-from kleene.traces.markup import html_of_rich, html_text
+from kleene.teaching.reports import table_of
+from kleene.traces.markup import html_text, plain_text
 
 MOST_NAMED = 5  # cells in the line about those set aside
 RUN = "run"  # `by` that merges nothing
@@ -110,7 +110,7 @@ class FoundResults(files.Results):
         return counts | groups | {"experiments": super().as_json()}
 
     def __str__(self) -> str:
-        return "\n".join(part for part in (self.line, self.heading, as_text(self.table())) if part)
+        return "\n".join(part for part in (self.line, self.heading, plain_text(self.table())) if part)
 
     def _repr_html_(self) -> str:
         return html_text(self.line) * bool(self.line) + self.html_tables()
@@ -118,7 +118,7 @@ class FoundResults(files.Results):
     def html_tables(self) -> str:
         """A table with a row for each setting of the runs, and one for what other files hold."""
         merged = self.merged().html_tables() if self.cells is not None and len(self.runs) else ""
-        return merged + (html_of_rich(table_of(self.rows)) if self.rows else "")
+        return merged + (table_of(self.rows).html() if self.rows else "")
 
     def __repr__(self) -> str:
         return super().__repr__() if self.cells is None else f"<Results of a sweep: {self.line}>"

@@ -10,7 +10,7 @@ from kleene.errors import InputError
 from kleene.pictures.pages import drawn_with_tables
 from kleene.sweeping.tables.filters import as_word, check_name, filtered
 from kleene.sweeping.tables.groups import UNSHOWN, grouped, settings_line
-from kleene.sweeping.tables.listing import Listing, plain
+from kleene.sweeping.tables.listing import Listing
 from kleene.sweeping.tables.measured import (
     DETAILS,
     MEASUREMENTS,
@@ -25,6 +25,7 @@ from kleene.sweeping.tables.measured import (
 )
 from kleene.sweeping.tables.merging import MergedTable
 from kleene.sweeping.tables.pivoting import Pivot
+from kleene.traces.markup import plain
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError)  # of a row of another shape
 
