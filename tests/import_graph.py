@@ -30,6 +30,7 @@ LINES = (
     ("running",),
     ("exporting",),
     ("tasks",),
+    ("runs",),
     ("teaching",),
     ("sweeping",),
     ("explaining",),

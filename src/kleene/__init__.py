@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kleene.programs.turing import TuringMachine as TuringMachine
     from kleene.reproducing import reproduce as reproduce
     from kleene.running import run as run
+    from kleene.sweeping.results import results as results
     from kleene.sweeping.sweep import sweep as sweep
-    from kleene.sweeping.tables.results import results as results
     from kleene.teaching.teach import teach as teach
     from kleene.traces import Channel as Channel
     from kleene.traces import Trace as Trace
@@ -60,7 +60,7 @@ _LATE = {
     "judge": "kleene.groundtruth.judging.judge",
     "load": "kleene.machines.protocol",
     "reproduce": "kleene.reproducing",
-    "results": "kleene.sweeping.tables.results",
+    "results": "kleene.sweeping.results",
     "teach": "kleene.teaching.teach",
     "run": "kleene.running",
     "sweep": "kleene.sweeping.sweep",

@@ -11,8 +11,8 @@ import pytest
 import kleene
 from kleene.sweeping.store import CellStore
 from tests.command_line import assert_refused
+from tests.runs.test_table import file_content
 from tests.sweeping.rows import cell_row, small_sweep
-from tests.sweeping.test_table import file_content
 from tests.teaching.test_teach import ROW
 
 FAILED = {"settings": {"task": "copy"}, "reason": "no memory"}
@@ -83,6 +83,7 @@ def test_pictures_are_drawn_beside_the_table(run, sweep):
     assert Path("curves.svg").read_text().startswith("<?xml")
     assert run("results", sweep, "--pivot", "hints,density", "--value", "loss", "--plot", "map.png").status == 0
     assert Path("map.png").read_bytes()[1:4] == b"PNG"
+    assert run("results", sweep, "--plot", "hits.svg", "--value", "first_hit").out.endswith("drawn in hits.svg\n")
     assert run("results", sweep, "--plot", "curves.html").out.endswith("drawn in curves.html\n")
     page = Path("curves.html").read_text()
     told = "hints none: iterations 200: 25 (% of runs that generalise, 95% interval)"
@@ -107,7 +108,7 @@ def test_pictures_are_drawn_beside_the_table(run, sweep):
         (("--value", "loss"), "--value says what --pivot or --plot shows"),
         (("--plot", "curves.txt"), "pictures are written as"),
         (("--plot", "sweep/store.json/curves.svg"), "cannot be written"),
-        (("--plot", "curves.svg", "--value", "first_hit"), "no curve of 'first_hit'"),
+        (("--plot", "curves.svg", "--value", "seconds"), "no curve of 'seconds'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(run, sweep, words, told):
@@ -183,7 +184,7 @@ def test_files_of_teach_are_listed_as_before_and_filtered_as_a_sweep_is(run, fil
     found = run("results", files, "--where", "seed<2", "--json").json
     assert [(group["runs"], group["generalised"]) for group in found["groups"]] == [(2, 2)]
     assert repr(kleene.results(files)) == "<Results: 1 files, 0 damaged>"
-    assert kleene.results(files).merged().groups[0].first_hit == 10
+    assert kleene.results(files).by().groups[0].first_hit == 10
 
 
 def test_a_file_with_damaged_rows_is_named_when_its_runs_are_asked_for(run, files):

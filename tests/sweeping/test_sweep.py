@@ -159,7 +159,7 @@ def test_the_parts_of_a_shard_are_the_whole(tmp_path):
 
 def test_a_swept_table_drawn_and_counted(tmp_path):
     swept = kleene.sweep(TWO, store=tmp_path / "s")
-    assert len(swept.table()) == 4
+    assert len(swept.runs) == 4
     assert swept.as_json()["done"] == 4
     rows = packs.progress_of([*swept.rows.values()])
     assert np.asarray(rows.tests[-1]["loss"]).shape == (4,)

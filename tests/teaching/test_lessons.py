@@ -122,6 +122,7 @@ def test_what_was_taught_shows_itself_runs_and_is_kept():
     found = kleene.results("kept")
     assert (len(found), [row["lesson"] for row in found.as_json()]) == (1, ["twice"])
     assert "twice" in str(found)
+    assert taught.report.runs.as_json() == found.runs.as_json()
 
 
 def test_a_dfa_and_a_task_are_taught_as_objects():

@@ -259,7 +259,7 @@ def results(
 ) -> None:
     """List, filter, group and draw what was taught."""
     from kleene.pictures.figures import check_picture
-    from kleene.sweeping.tables.results import results
+    from kleene.sweeping.results import results
 
     if as_csv and as_json:
         raise InputError("--csv and --json both say what to print; give one of them")
@@ -292,7 +292,8 @@ def _print_listing(listing: Any, *lines: str) -> None:
     """Print lines, those of the listing too, and its table."""
     for line in filter(None, (*lines, listing.heading)):
         typer.echo(line)
-    new_console().print(listing.table())
+    for table in listing.tables():
+        new_console().print(table)
 
 
 @commands.command()

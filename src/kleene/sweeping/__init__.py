@@ -2,5 +2,5 @@
 
 `definition` reads the file, `cells` names its runs, `packs` puts them together. `store` and `claims` are the folder
 that all workers share. A `worker` runs packs, in the `places` of this machine or on a `cluster`; `probing` measures
-them before. `sweep` is the verb, and `tables` shows what came of it.
+them before. `sweep` is the verb, and `results` what came of it.
 """

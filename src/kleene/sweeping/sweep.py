@@ -142,11 +142,12 @@ class Swept:
     def done(self) -> int:
         return len(self.rows)
 
-    def table(self) -> Any:
-        """The rows as a `Table`, to filter, merge, pivot and draw."""
-        from kleene.sweeping.tables.table import Table  # drawing is slow to import
+    @property
+    def runs(self) -> Any:
+        """The rows as `Runs`, to filter, group, pivot and draw."""
+        from kleene.runs.table import Runs  # drawing is slow to import
 
-        return Table.of_rows(self.rows)
+        return Runs.of_rows(self.rows)
 
     def lines(self) -> list[str]:
         """How many cells are done, and the name and reason of each that was set aside."""

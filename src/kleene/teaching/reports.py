@@ -101,6 +101,17 @@ class TeachingReport:
         return table_of([self.as_json()])
 
     @property
+    def runs(self) -> Any:
+        """The runs as `Runs`, to filter, group, pivot and draw, as `kleene.results` has those of a folder."""
+        from kleene.runs.table import Runs  # drawing is slow to import
+
+        return Runs.of_files({self.plan.lesson.name: self.content()})
+
+    def content(self) -> dict[str, Any]:
+        """All that is kept of it: the plan, what `as_json` has, and `rows`."""
+        return {"plan": self.plan.facts()} | self.as_json() | {"rows": self.rows()}
+
+    @property
     def speed(self) -> str:
         """The rate in words."""
         return f"{f'{self.rate:,.0f}' if self.rate >= 10 else f'{self.rate:g}'} seed·iterations a second"

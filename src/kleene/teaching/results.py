@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import tempfile
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,7 @@ import jax
 from kleene import __version__
 from kleene.errors import InputError, ModelFileError
 from kleene.files import MOST_TEXT, check_seal, make_folder, parsed_json, read_bytes, sealed_json, write_atomically
-from kleene.teaching.reports import TeachingReport, table_of
-from kleene.traces.markup import Table
+from kleene.teaching.reports import TeachingReport
 
 FORMAT = "kleene.results/1"
 STUDY = "kleene.study/1"  # the format of the files of `kleene reproduce`
@@ -45,9 +43,8 @@ LONGEST = 60  # characters of a lesson's name in the name of its file
 
 def store(report: TeachingReport, folder: Any) -> Path:
     """Save the report in the folder and return the path; the same plan always has the same file."""
-    facts = report.plan.facts()
-    content = {"format": FORMAT, "plan": facts, "versions": versions()} | report.as_json() | {"rows": report.rows()}
-    return write_atomically(Path(folder) / file_name(report.plan.lesson.name, facts), sealed_json(content))
+    content = {"format": FORMAT, "plan": None, "versions": versions()} | report.content()
+    return write_atomically(Path(folder) / file_name(report.plan.lesson.name, content["plan"]), sealed_json(content))
 
 
 def file_name(name: str, facts: dict[str, Any]) -> str:
@@ -105,50 +102,6 @@ def listed(folder: Any) -> tuple[list[tuple[Path, dict[str, Any]]], list[str]]:
         except ModelFileError as error:
             damaged.append(str(error))
     return found, damaged
-
-
-@dataclass(frozen=True)
-class Results:
-    """The results in a folder, side by side. `damaged` has a message for each file that could not be read."""
-
-    rows: tuple[dict[str, Any], ...]
-    damaged: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"<Results: {len(self.rows)} files, {len(self.damaged)} damaged>"
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
-
-    def table(self) -> Table:
-        """A table: a row for every setting of every file."""
-        return table_of(self.rows)
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """The content of every file without its `rows`."""
-        return [{key: value for key, value in row.items() if key != "rows"} for row in self.rows]
-
-
-def results(folder: Any = "results") -> Results:
-    """The results in a folder, of `kleene.teach` and of studies; a study's name counts as its lesson's."""
-    if not os.path.isdir(folder):
-        raise InputError(
-            f"there is no folder {str(folder)!r}; `kleene teach … --results FOLDER` makes one, and `kleene reproduce`"
-        )
-    found, damaged = listed(folder)
-    if not found:
-        reasons = "".join(f"; {one}" for one in damaged)
-        raise InputError(
-            f"there are no results in {str(folder)!r}; `kleene teach … --results {folder}` puts them there{reasons}"
-        )
-    rows = [{"file": path.name, "lesson": content.get("name")} | content for path, content in found]
-    return Results(tuple(rows), tuple(damaged))
 
 
 def _json(path: Any) -> Any:

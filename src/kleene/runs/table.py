@@ -1,4 +1,4 @@
-"""A table of runs that is filtered, merged, pivoted and drawn; of a sweep's store, or of files of `kleene teach`."""
+"""The table of runs: filtered, grouped, pivoted and drawn; of a sweep's store, or of files of `kleene teach`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,37 +8,37 @@ from typing import Any
 
 from kleene.errors import InputError
 from kleene.pictures.pages import drawn_with_tables
-from kleene.sweeping.tables.filters import as_word, check_name, filtered
-from kleene.sweeping.tables.groups import UNSHOWN, grouped, settings_line
-from kleene.sweeping.tables.listing import Listing
-from kleene.sweeping.tables.measured import (
+from kleene.runs.conditions import check_name, filtered
+from kleene.runs.groups import grouped, settings_line
+from kleene.runs.listing import GroupedRuns, Listing, Pivot
+from kleene.runs.records import (
     DETAILS,
     MEASUREMENTS,
     SETTINGS,
+    UNSHOWN,
     MeasuredRun,
     Value,
+    as_word,
     from_file,
     from_row,
     in_order,
     once,
     place,
 )
-from kleene.sweeping.tables.merging import MergedTable
-from kleene.sweeping.tables.pivoting import Pivot
 from kleene.traces.markup import plain
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError)  # of a row of another shape
 
 
 @dataclass(frozen=True, repr=False)
-class Table(Listing):
+class Runs(Listing):
     """Runs, each once. `damaged` has a message for each row or file that is none.
 
     >>> row = {"settings": {"task": "copy", "hints": "none"}, "tests": {"iteration": [10], "generalises": [True]}}
     >>> seeds = {str(n): row | {"settings": row["settings"] | {"seed": n}} for n in range(4)}
-    >>> Table.of_rows(seeds)
-    <Table: 4 runs, seed differs>
-    >>> print(Table.of_rows(seeds).merged())
+    >>> Runs.of_rows(seeds)
+    <Runs: 4 runs, seed differs>
+    >>> print(Runs.of_rows(seeds).by())
     task copy, hints none
     runs generalise (95%) first
     4    4 (51–100%)      10
@@ -48,26 +48,26 @@ class Table(Listing):
     damaged: tuple[str, ...] = ()
 
     @staticmethod
-    def of_rows(rows: Mapping[str, Mapping[str, Any]]) -> "Table":
+    def of_rows(rows: Mapping[str, Mapping[str, Any]]) -> "Runs":
         """The table of the rows of a sweep's store, by cell; cells of experiments have no runs of their own."""
         taught = {cell: row for cell, row in rows.items() if "content" not in row}
         return _read({f"cell {cell}": lambda row=row: [from_row(row)] for cell, row in taught.items()})
 
     @staticmethod
-    def of_files(files: Mapping[str, Mapping[str, Any]]) -> "Table":
+    def of_files(files: Mapping[str, Mapping[str, Any]]) -> "Runs":
         """The table of the contents of results files, by name; files of experiments have no runs."""
         return _read({repr(name): lambda content=content: from_file(content) for name, content in files.items()})
 
     def __len__(self) -> int:
         return len(self.runs)
 
-    def __add__(self, other: "Table") -> "Table":
+    def __add__(self, other: "Runs") -> "Runs":
         """Both tables, with a run that both have once."""
-        return Table(tuple(once((*self.runs, *other.runs))), (*self.damaged, *other.damaged))
+        return Runs(tuple(once((*self.runs, *other.runs))), (*self.damaged, *other.damaged))
 
     def __repr__(self) -> str:
         names = [name for name in self.settings if len(self.values(name)) > 1]
-        return f"<Table: {len(self)} runs, {', '.join(names) or 'nothing'} differ{'s' * (len(names) < 2)}>"
+        return f"<Runs: {len(self)} runs, {', '.join(names) or 'nothing'} differ{'s' * (len(names) < 2)}>"
 
     @cached_property
     def settings(self) -> list[str]:
@@ -100,18 +100,18 @@ class Table(Listing):
         found = {name: self.values(name) for name in self.settings if name not in ("seed", DETAILS)}
         return {name: values[0] for name, values in found.items() if len(values) == 1}
 
-    def where(self, *conditions: str) -> "Table":
+    def where(self, *conditions: str) -> "Runs":
         """The runs that fulfil all conditions: "hints=address", "density>=0.1", "hints!=none", "task=copy,reverse".
 
         A condition may name a setting, or a measurement of the last test.
         """
         self._check_any()
-        return Table(tuple(filtered(self.runs, conditions)), self.damaged)
+        return Runs(tuple(filtered(self.runs, conditions)), self.damaged)
 
-    def merged(self, by: str | Sequence[str] | None = None) -> MergedTable:
-        """The runs with equal values of the settings `by` as one row each; by default seeds alone are merged."""
+    def by(self, settings: str | Sequence[str] | None = None) -> GroupedRuns:
+        """The runs with equal values of these settings as one row each; by default seeds alone are merged."""
         self._check_any()
-        return self._merged if by is None else self._merged_by(self._names(by))
+        return self._by_default if settings is None else self._by(self._names(settings))
 
     def pivot(self, rows: str, columns: str, value: str = "generalises") -> Pivot:
         """A measurement by two settings; runs that agree in both are merged."""
@@ -135,7 +135,7 @@ class Table(Listing):
     @drawn_with_tables
     def draw(self, path: Any, value: str = "generalises", *, title: str = "") -> Path:
         """Draw the curve of a measurement over the iterations: a line for each setting, with a band over its seeds."""
-        return self.merged().draw(path, value, title=title)
+        return self.by().draw(path, value, title=title)
 
     def flat(self) -> list[dict[str, Any]]:
         """A flat record for each run: its settings, and the measurements of its last test."""
@@ -163,11 +163,11 @@ class Table(Listing):
         ]
 
     @cached_property
-    def _merged(self) -> MergedTable:
-        return self._merged_by(self.differing)
+    def _by_default(self) -> GroupedRuns:
+        return self._by(self.differing)
 
-    def _merged_by(self, names: Sequence[str]) -> MergedTable:
-        return MergedTable(tuple(names), grouped(self.runs, names), self.fixed)
+    def _by(self, names: Sequence[str]) -> GroupedRuns:
+        return GroupedRuns(tuple(names), grouped(self.runs, names), self.fixed)
 
     def _names(self, given: str | Sequence[str]) -> list[str]:
         names = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
@@ -182,7 +182,7 @@ class Table(Listing):
             )
 
 
-def _read(sources: Mapping[str, Any]) -> Table:
+def _read(sources: Mapping[str, Any]) -> Runs:
     """The runs of all sources that can be read, and a message for each that cannot."""
     runs: list[MeasuredRun] = []
     damaged: list[str] = []
@@ -191,7 +191,7 @@ def _read(sources: Mapping[str, Any]) -> Table:
             runs += read()
         except UNREADABLE as error:
             damaged.append(f"{name} lacks some of its measurements ({error or type(error).__name__})")
-    return Table(tuple(in_order_of_settings(once(runs))), tuple(damaged))
+    return Runs(tuple(in_order_of_settings(once(runs))), tuple(damaged))
 
 
 def in_order_of_settings(runs: Iterable[MeasuredRun]) -> list[MeasuredRun]:

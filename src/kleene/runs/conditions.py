@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kleene.errors import InputError, did_you_mean
-from kleene.sweeping.tables.measured import MeasuredRun, Value, place
+from kleene.runs.records import MeasuredRun, Value, as_word, place
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
@@ -95,21 +95,6 @@ def shown(values: Sequence[Any]) -> str:
     """Values in an error: the first few of them, and how many more there are."""
     named = ", ".join(as_word(value) for value in values[:MOST_SHOWN])
     return named + (f" and {len(values) - MOST_SHOWN} more" if len(values) > MOST_SHOWN else "")
-
-
-def as_word(value: Any) -> str:
-    """A value of a setting as a person writes it.
-
-    >>> as_word(1.0), as_word(0.001), as_word(True), as_word(None)
-    ('1', '0.001', 'true', '(not set)')
-    """
-    if value is None:
-        return "(not set)"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
 
 
 def _one_of(text: str, name: str, there: Sequence[Value]) -> Value:

@@ -19,6 +19,8 @@ INFINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 # Settings and measurements are listed in this order, and others after them by name.
 SETTINGS = ("experiment", "task", "machine", "hints", "density", "strength")
 MEASUREMENTS = ("generalises", "first_hit", "accuracy", "loss", "diverged")
+PERCENT = ("accuracy", "training_accuracy")  # shown in percent
+UNSHOWN = ("seconds", "training_accuracy")  # measurements that are in CSV and JSON, but not in tables
 SHARES = ("generalises", "diverged")  # measurements that are true or false, of which a share is taken
 DETAILS = "details"  # a digest of what decides a run besides plain settings: an automaton's table, a lesson's code
 
@@ -94,6 +96,21 @@ def place(value: Value) -> tuple[int, float, str]:
     if isinstance(value, (bool, int, float)):
         return (1, value, "")
     return (2, 0.0, "") if value == "none" else (3, 0.0, value)
+
+
+def as_word(value: Any) -> str:
+    """A value of a setting as a person writes it.
+
+    >>> as_word(1.0), as_word(0.001), as_word(True), as_word(None)
+    ('1', '0.001', 'true', '(not set)')
+    """
+    if value is None:
+        return "(not set)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
 
 
 def _run(name: str | None, settings: dict[str, Value], tests: Row, further: Mapping[str, Value]) -> MeasuredRun:

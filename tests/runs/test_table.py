@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import math
+import sys
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -12,14 +14,14 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError
 from kleene.notation.shares import interval
-from kleene.sweeping.tables.curves import curve
-from kleene.sweeping.tables.table import Table
+from kleene.runs.groups import curve
+from kleene.runs.table import Runs
 from tests.sweeping.rows import by_cell, cell_row, small_sweep
 
 
 @pytest.fixture
-def table() -> Table:
-    return Table.of_rows(small_sweep())
+def table() -> Runs:
+    return Runs.of_rows(small_sweep())
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def words(path) -> list[str]:
 
 def test_a_run_has_its_settings_and_the_measurements_of_its_last_test():
     row = cell_row({"hints": "none", "seed": 3}, (False, True, True), (0.5, 0.75, 1.0), (3.0, 2.0, 1.0), peak=[1, 4, 2])
-    (run,) = Table.of_rows(by_cell(row)).runs
+    (run,) = Runs.of_rows(by_cell(row)).runs
     assert run.get("hints") == "none"
     assert run.get("seed") == 3
     expected = {"generalises": True, "accuracy": 1.0, "loss": 1.0, "peak": 2.0, "diverged": False, "first_hit": 200}
@@ -48,13 +50,13 @@ def test_a_run_has_its_settings_and_the_measurements_of_its_last_test():
 
 def test_null_is_nan_infinities_are_words_and_such_runs_diverged():
     lost = [cell_row({"seed": n}, (False,), (None,), (loss,)) for n, loss in enumerate((None, "Infinity", 0.5))]
-    runs = Table.of_rows(by_cell(*lost)).runs
+    runs = Runs.of_rows(by_cell(*lost)).runs
     assert [run.last["diverged"] for run in runs] == [True, True, False]
     assert math.isnan(runs[0].last["loss"])
     assert runs[1].last["loss"] == math.inf
     assert math.isnan(runs[2].last["accuracy"])
     stopped = cell_row({}, (True,), (1.0,), (0.5,), alive=(False,))
-    assert Table.of_rows(by_cell(stopped)).runs[0].last["diverged"]
+    assert Runs.of_rows(by_cell(stopped)).runs[0].last["diverged"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_several_conditions_all_hold(table):
 
 def test_a_value_with_a_comma_in_it_is_one_value():
     rows = by_cell(*(cell_row({"task": task}) for task in ("dfa:a{1,2}", "dfa:b", "dfa:a{1")))
-    table = Table.of_rows(rows)
+    table = Runs.of_rows(rows)
     assert [run.get("task") for run in table.where("task=dfa:a{1,2}").runs] == ["dfa:a{1,2}"]
     assert len(table.where("task=dfa:b,dfa:a{1")) == 2
 
@@ -114,7 +116,7 @@ def test_conditions_that_cannot_be_meant_are_refused(table, conditions, told):
 
 
 def test_seeds_of_the_same_setting_are_merged_with_their_interval(table):
-    merged = table.merged()
+    merged = table.by()
     assert merged.by == ("hints", "density", "strength")
     assert merged.fixed == {"task": "copy", "iterations": 200, "test_every": 100}
     assert [tuple(group.settings.values()) for group in merged.groups] == [
@@ -132,15 +134,15 @@ def test_seeds_of_the_same_setting_are_merged_with_their_interval(table):
 
 
 def test_runs_are_merged_by_the_settings_that_are_named(table):
-    merged = table.merged(by="hints")
+    merged = table.by(settings="hints")
     assert [(g.settings, len(g.runs), g.count("generalises")) for g in merged.groups] == [
         ({"hints": "none"}, 4, 1),
         ({"hints": "address"}, 8, 6),
     ]
-    assert len(table.merged(by=["seed"]).groups) == 4
-    assert len(table.merged(by="hints,hints").by) == 1
+    assert len(table.by(settings=["seed"]).groups) == 4
+    assert len(table.by(settings="hints,hints").by) == 1
     with pytest.raises(InputError, match="no setting 'hins' in these results; did you mean hints"):
-        table.merged(by="hins")
+        table.by(settings="hins")
 
 
 def test_a_diverged_run_counts_but_has_no_loss():
@@ -148,7 +150,7 @@ def test_a_diverged_run_counts_but_has_no_loss():
         cell_row({"seed": 0}, (True,), (1.0,), (2.0,)),
         cell_row({"seed": 1}, (False,), (0.5,), (None,), alive=(False,)),
     )
-    (group,) = Table.of_rows(rows).merged().groups
+    (group,) = Runs.of_rows(rows).by().groups
     assert group.count("diverged") == 1
     assert (group.means["loss"].mean, group.means["loss"].spread, group.means["loss"].runs) == (2.0, None, 1)
     assert group.means["accuracy"].mean == 0.75
@@ -156,14 +158,14 @@ def test_a_diverged_run_counts_but_has_no_loss():
 
 def test_the_mean_of_equal_numbers_is_that_number():
     rows = by_cell(*(cell_row({"seed": n}, (True,), (0.1,), (0.9,)) for n in range(3)))
-    (group,) = Table.of_rows(rows).merged().groups
+    (group,) = Runs.of_rows(rows).by().groups
     assert (group.means["loss"].mean, group.means["loss"].spread) == (0.9, 0.0)
 
 
 @pytest.mark.parametrize("huge", [1e308, 1e200])
 def test_huge_numbers_are_merged_too(huge):
     rows = by_cell(*(cell_row({"seed": n}, (True,), (0.1,), (n * huge,)) for n in range(2)))
-    (group,) = Table.of_rows(rows).merged().groups
+    (group,) = Runs.of_rows(rows).by().groups
     assert group.means["loss"].mean == huge / 2
     assert group.means["loss"].spread == pytest.approx(huge / math.sqrt(2))
 
@@ -172,11 +174,11 @@ def test_huge_numbers_are_merged_too(huge):
 def test_a_cell_that_other_code_taught_is_not_merged_with_the_new_one(name, old):
     new = [cell_row({"seed": n}) | {"program": "new"} for n in range(3)]
     before = [cell_row({"seed": n}, (False, False)) | {"cell": f"old {n}", "program": "new", name: old} for n in (0, 1)]
-    table = Table.of_rows(by_cell(*before, *new))
+    table = Runs.of_rows(by_cell(*before, *new))
     assert len(table) == 5
-    assert table.merged().by == ("details",)
-    assert sorted((len(g.runs), g.count("generalises")) for g in table.merged().groups) == [(2, 0), (3, 3)]
-    assert Table.of_rows(by_cell(*new)).merged().by == ()
+    assert table.by().by == ("details",)
+    assert sorted((len(g.runs), g.count("generalises")) for g in table.by().groups) == [(2, 0), (3, 3)]
+    assert Runs.of_rows(by_cell(*new)).by().by == ()
 
 
 def test_a_row_that_lacks_measurements_is_passed_over_and_named():
@@ -185,7 +187,7 @@ def test_a_row_that_lacks_measurements_is_passed_over_and_named():
     empty["tests"] = {"iteration": []}
     odd["tests"]["loss"] = ["many", 1]
     del (gone := cell_row({"seed": 5}))["tests"]
-    table = Table.of_rows(by_cell(good, short, empty, odd, gone))
+    table = Runs.of_rows(by_cell(good, short, empty, odd, gone))
     assert [run.get("seed") for run in table.runs] == [0]
     assert len(table.damaged) == 4
     assert all("lacks some of its measurements" in message and "cell " in message for message in table.damaged)
@@ -193,7 +195,7 @@ def test_a_row_that_lacks_measurements_is_passed_over_and_named():
 
 
 def test_cells_of_experiments_are_not_runs():
-    assert len(Table.of_rows({"a": {"cell": "a", "settings": {"experiment": "figure-1"}, "content": {}}})) == 0
+    assert len(Runs.of_rows({"a": {"cell": "a", "settings": {"experiment": "figure-1"}, "content": {}}})) == 0
 
 
 CHOICES = {
@@ -212,15 +214,15 @@ ROWS = st.lists(
 @given(ROWS, st.sampled_from(["hints", "density", "seed"]), st.data())
 def test_merging_a_table_that_was_split_and_joined_gives_the_same(rows, name, data):
     made = by_cell(*(cell_row(settings, (ends,), (0.5,), (loss,)) for settings, ends, loss in rows))
-    table = Table.of_rows(made)
+    table = Runs.of_rows(made)
     value = data.draw(st.sampled_from(table.values(name)))
     kept, others = table.where(f"{name}={value}"), None
     if len(kept) < len(table):
         others = table.where(f"{name}!={value}")
         assert len(kept) + len(others) == len(table)
     joined = kept if others is None else others + kept
-    assert json.dumps(joined.merged().as_json()) == json.dumps(table.merged().as_json())
-    assert joined.merged().csv() == table.merged().csv()
+    assert json.dumps(joined.by().as_json()) == json.dumps(table.by().as_json())
+    assert joined.by().csv() == table.by().csv()
     assert len(table + table) == len(table)
 
 
@@ -260,7 +262,7 @@ def test_pivots_that_show_nothing_are_refused(table, asked, told):
 
 
 def test_csv_and_json_have_every_number(table):
-    lines = list(csv.DictReader(io.StringIO(table.merged().csv())))
+    lines = list(csv.DictReader(io.StringIO(table.by().csv())))
     assert lines[0]["hints"] == "none"
     assert lines[0]["density"] == ""
     assert (lines[0]["runs"], lines[0]["generalised"]) == ("4", "1")
@@ -269,25 +271,25 @@ def test_csv_and_json_have_every_number(table):
     runs = list(csv.DictReader(io.StringIO(table.csv())))
     assert len(runs) == 12
     assert runs[0]["generalises"] == "true"
-    content = json.loads(json.dumps(table.merged().as_json(), allow_nan=False))
+    content = json.loads(json.dumps(table.by().as_json(), allow_nan=False))
     assert content["groups"][2]["interval"] == list(interval(4, 4))
     assert json.loads(json.dumps(table.as_json(), allow_nan=False))[0]["curve"]["iteration"] == [100, 200]
 
 
 def test_tables_show_themselves(table):
-    assert repr(table) == "<Table: 12 runs, hints, density, strength, seed differ>"
-    assert repr(table.merged()) == "<MergedTable: 12 runs in 3 groups by hints, density, strength>"
+    assert repr(table) == "<Runs: 12 runs, hints, density, strength, seed differ>"
+    assert repr(table.by()) == "<GroupedRuns: 12 runs in 3 groups by hints, density, strength>"
     assert repr(table.pivot("hints", "seed")) == "<Pivot: generalises by hints and seed, 2 × 4>"
-    assert "4 (51–100%)" in str(table.merged())
-    assert str(table.merged()).startswith("task copy, iterations 200, test_every 100\n")
-    assert "<td>4 (51–100%)</td>" in table.merged()._repr_html_()
-    odd = Table.of_rows(by_cell(*(cell_row({"task": task}) for task in ("dfa:[ab]", "<b>"))))
-    assert "dfa:[ab]" in str(odd.merged())
-    assert "&lt;b&gt;" in odd.merged()._repr_html_()
+    assert "4 (51–100%)" in str(table.by())
+    assert str(table.by()).startswith("task copy, iterations 200, test_every 100\n")
+    assert "<td>4 (51–100%)</td>" in table.by()._repr_html_()
+    odd = Runs.of_rows(by_cell(*(cell_row({"task": task}) for task in ("dfa:[ab]", "<b>"))))
+    assert "dfa:[ab]" in str(odd.by())
+    assert "&lt;b&gt;" in odd.by()._repr_html_()
 
 
 def test_a_curve_has_the_share_and_its_interval_or_percentiles_at_each_test(table):
-    group = table.where("hints=none").merged().groups[0]
+    group = table.where("hints=none").by().groups[0]
     across, middle, low, high = curve(group, "generalises")
     assert (across, middle) == ([100, 200], [0, 25])
     assert (low[1], high[1]) == tuple(100 * bound for bound in interval(1, 4))
@@ -301,7 +303,7 @@ def test_curves_are_drawn_with_a_line_for_each_group(table, tmp_path):
     drawn = words(table.draw(tmp_path / "curves.svg"))
     assert {"hints none", "hints address, density 0.1, strength 0.3", "iterations", "task copy"} <= set(drawn)
     assert "% of runs that generalise, 95% interval" in drawn
-    drawn = words(table.merged("hints").draw(tmp_path / "curves.svg", "loss"))
+    drawn = words(table.by("hints").draw(tmp_path / "curves.svg", "loss"))
     assert {"hints none", "hints address", "loss: median, 10th–90th percentile"} <= set(drawn)
     with pytest.raises(InputError, match="did you mean loss"):
         table.draw(tmp_path / "curves.svg", "los")
@@ -316,8 +318,29 @@ def test_a_heat_map_has_the_numbers_and_leaves_missing_cells_empty(table, tmp_pa
     assert losses.count("0.312") == 3
 
 
+@pytest.mark.usefixtures("letters_as_text")
+def test_first_hits_are_drawn_with_the_runs_that_had_none(table, tmp_path):
+    drawn = words(table.by("hints,density").draw(tmp_path / "hits.svg", "first_hit"))
+    assert {"hints none", "hints address", "0.1", "density", "median not reached within 200", "task copy"} <= set(drawn)
+    assert "first hit" in words(table.where("density=1").draw(tmp_path / "hits.svg", "first_hit"))
+    language = cell_row({"task": "text"})
+    del language["tests"]["generalises"]
+    with pytest.raises(InputError, match="no test of them says whether a run generalises"):
+        Runs.of_rows(by_cell(language)).draw(tmp_path / "hits.svg", "first_hit")
+
+
+def test_pandas_gets_the_rows_or_is_asked_for(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="pandas, which is not installed: pip install pandas"):
+        table.to_pandas()
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns)))
+    rows, columns = table.to_pandas()
+    assert [dict(zip(columns, row)) for row in rows] == table.flat()
+    assert len(table.by().to_pandas()[0]) == 3
+
+
 def test_too_many_lines_for_one_picture_are_refused(tmp_path):
-    many = Table.of_rows(by_cell(*(cell_row({"strength": n / 8}) for n in range(17))))
+    many = Runs.of_rows(by_cell(*(cell_row({"strength": n / 8}) for n in range(17))))
     with pytest.raises(InputError, match="17 lines are too many"):
         many.draw(tmp_path / "curves.svg")
 
@@ -339,35 +362,35 @@ def file_content(seeds, generalises=True, language="ab", **facts):
 
 
 def test_files_of_teach_are_the_same_kind_of_table():
-    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(2), hidden=8)})
-    assert table.merged().by == ("hidden",)
-    assert [len(group.runs) for group in table.merged().groups] == [3, 2]
+    table = Runs.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(2), hidden=8)})
+    assert table.by().by == ("hidden",)
+    assert [len(group.runs) for group in table.by().groups] == [3, 2]
     assert table.runs[0].last["accuracy"] == 0.75
     assert table.runs[0].last["first_hit"] == 10
     assert table.fixed["task"] == "x rnn"
 
 
 def test_a_run_that_two_files_have_counts_once():
-    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(5))})
-    (group,) = table.merged().groups
+    table = Runs.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(5))})
+    (group,) = table.by().groups
     assert len(group.runs) == 5
 
 
 def test_lessons_that_differ_only_in_their_details_are_not_merged():
-    table = Table.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(3), language="ba")})
-    assert table.merged().by == ("details",)
-    apart = Table.of_files({"a.json": file_content([0]), "b.json": file_content([0], language="ba", hidden=8)})
-    assert apart.merged().by == ("hidden",)
+    table = Runs.of_files({"a.json": file_content(range(3)), "b.json": file_content(range(3), language="ba")})
+    assert table.by().by == ("details",)
+    apart = Runs.of_files({"a.json": file_content([0]), "b.json": file_content([0], language="ba", hidden=8)})
+    assert apart.by().by == ("hidden",)
 
 
 def test_a_file_whose_rows_are_damaged_is_passed_over_and_named():
     bad = file_content(range(3))
     del bad["rows"][2]["kind"]
-    table = Table.of_files({"a.json": file_content([7]), "b.json": bad})
+    table = Runs.of_files({"a.json": file_content([7]), "b.json": bad})
     assert [run.get("seed") for run in table.runs] == [7]
     assert table.damaged == ("'b.json' lacks some of its measurements ('kind')",)
 
 
 def test_an_empty_table_has_nothing_to_merge():
     with pytest.raises(InputError, match="no runs here"):
-        Table.of_rows({}).merged()
+        Runs.of_rows({}).by()

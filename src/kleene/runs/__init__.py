@@ -1,0 +1,1 @@
+"""Runs as records: one table of what was taught, which is filtered, grouped, pivoted, drawn and written."""

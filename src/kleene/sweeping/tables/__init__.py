@@ -1,1 +1,0 @@
-"""What a sweep or a folder of results holds, as tables: filtered, merged, pivoted and drawn."""
