@@ -37,17 +37,20 @@ INCLUDED = {"_nram.md": "partial-traces.md", "_rules.md": "interdependence.md"} 
 WRITTEN = "<!-- Written from papers/pages/{} by `python -m kleene_papers.report`: change it there. -->\n"
 
 
-def pct(share: float, digits: int = 0) -> str:
+Number = float | jinja2.Undefined  # what no file has ends in an error where it is formatted
+
+
+def pct(share: Number, digits: int = 0) -> str:
     """A share as a percentage without its sign: `{{ 0.5 | pct }}%`."""
     return f"{100 * share:.{digits}f}"
 
 
-def num(value: float, digits: int = 0) -> str:
+def num(value: Number, digits: int = 0) -> str:
     """A number with separators: 1,234."""
     return f"{value:,.{digits}f}"
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed(value: Number, digits: int = 2) -> str:
     """A number with its sign, − rather than a hyphen."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
