@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kleene.errors import InputError, ModelFileError
 from kleene.files import check_seal
-from kleene.teaching.results import results
+from kleene.sweeping.results import results
 from kleene_papers.registry import studies
 from kleene_papers.stored import FOLDER, Provenance, Result, names, stored, where
 

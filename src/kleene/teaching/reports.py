@@ -1,7 +1,7 @@
 """The report of a plan: for each setting how many seeds generalise, when they first did, and a 95% interval."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from kleene.teaching.plan import Plan, Progress
 from kleene.traces.markup import Table, html_text
 
 Row = dict[str, Any]
-Columns = dict[str, Callable[[Row], str]]
 
 
 @dataclass(frozen=True)
@@ -171,60 +170,35 @@ def table_of(results: Sequence[Mapping[str, Any]]) -> Table:
     "unigrams" is the perplexity of a model that knows only the frequency of each word; a model above it has learned
     nothing. "right" is the mean over all tests, and "first" the iteration by which half of the seeds had generalised.
     """
-    rows = [row | {"result": result} for result in results for row in result["settings"]]
-    says_words = ["perplexity" in row for row in rows]
-    texts_alone = bool(rows) and all(says_words)
-    columns: dict[str, Callable[[Row], str]] = {
-        "lesson": _lesson,
-        **(TEXTS if texts_alone else HINTS | GENERALISED),
-        **MEASURED,
-    }
-    columns |= PERPLEXITY if any(says_words) else {}
-    columns |= UNIGRAMS if any(row.get("unigram_perplexity") for row in rows) else {}
-    columns |= DIVERGED if any(row["diverged"] for row in rows) else {}
-    return Table([*columns], [[shown(row) for shown in columns.values()] for row in rows], narrow=True)
+    settings = [(result, row) for result in results for row in result["settings"]]
+    texts_alone = all("perplexity" in row for _, row in settings)
+    diverged = any(row["diverged"] for _, row in settings)
+    rows = [_words(result, row, texts_alone, diverged) for result, row in settings]
+    return replace(Table.of_records(rows, "·"), narrow=True) if rows else Table(["lesson"], [])
 
 
-def _lesson(row: Row) -> str:
-    """The lesson's name, and the task's where an experiment has several."""
-    tasks = {setting.get("task") for setting in row["result"]["settings"]}
-    return f"{row['result']['lesson']} {row['task']}" if len(tasks) > 1 else row["result"]["lesson"]
+def _words(result: Mapping[str, Any], row: Row, texts_alone: bool, diverged: bool) -> dict[str, str]:
+    """The cells of a setting. What they lack is a dot in the table, or no column at all if all rows lack it."""
+    tasks = {setting.get("task") for setting in result["settings"]}
+    words = {"lesson": f"{result['lesson']} {row['task']}" if len(tasks) > 1 else result["lesson"]}
+    if texts_alone:
+        words["text"] = "·" if row["hints"] == "none" else row["hints"]
+    else:
+        words |= {"hints": row["hints"], "density": f"{row['density']:g}", "λ": f"{row['strength']:g}"}
+    if "perplexity" not in row:  # a language model does not generalise or not
+        low, high = row["interval"]
+        words["generalise (95%)"] = f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
+        words["first"] = _median_hit(row)
+    words["right"] = f"{np.mean([*row['accuracy_by_length'].values()]):.1%}"
+    words["loss"] = "·" if row["loss"] is None else f"{row['loss']:.4f}"
+    if "perplexity" in row:
+        words["perplexity"] = f"{row['perplexity']:,.1f}" if row["perplexity"] else "·"
+    if row.get("unigram_perplexity"):
+        words["unigrams"] = f"{row['unigram_perplexity']:,.1f}"
+    return words | {"diverged": str(len(row["diverged"]))} if diverged else words
 
 
 def _median_hit(row: Row) -> str:
     """The median iteration at which seeds first generalised; a dot if half of them or more never did."""
-    if "perplexity" in row:
-        return "·"
     hits = sorted(hit for hit in row["first_hit"] if hit is not None)
     return f"{hits[row['seeds'] // 2]:,}" if len(hits) * 2 > row["seeds"] else "·"
-
-
-def _generalised(row: Row) -> str:
-    """The number of seeds that generalise, and the interval of their share; a dot for a language model."""
-    if "perplexity" in row:
-        return "·"
-    low, high = row["interval"]
-    return f"{row['generalised']} of {row['seeds']} ({100 * low:.0f}–{high:.0%})"
-
-
-def _perplexity(value: float | None) -> str:
-    return f"{value:,.1f}" if value else "·"
-
-
-HINTS: Columns = {
-    "hints": lambda row: row["hints"],
-    "density": lambda row: f"{row['density']:g}",
-    "λ": lambda row: f"{row['strength']:g}",
-}
-TEXTS: Columns = {"text": lambda row: "·" if row["hints"] == "none" else row["hints"]}
-GENERALISED: Columns = {
-    "generalise (95%)": _generalised,
-    "first": _median_hit,
-}
-MEASURED: Columns = {
-    "right": lambda row: f"{np.mean([*row['accuracy_by_length'].values()]):.1%}",
-    "loss": lambda row: "·" if row["loss"] is None else f"{row['loss']:.4f}",
-}
-DIVERGED: Columns = {"diverged": lambda row: str(len(row["diverged"]))}
-PERPLEXITY: Columns = {"perplexity": lambda row: _perplexity(row.get("perplexity"))}
-UNIGRAMS: Columns = {"unigrams": lambda row: _perplexity(row.get("unigram_perplexity"))}
