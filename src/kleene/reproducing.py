@@ -30,7 +30,7 @@ class Papers(Protocol):
         ...
 
     def tables(self, text: str | None = None) -> tuple[Any, ...]:
-        """The same as rich tables, and one of the other studies."""
+        """The same as tables, and one of the other studies."""
         ...
 
 

@@ -340,6 +340,6 @@ def test_an_experiment_looks_at_language_models_alone(run):
 
     save_state_dict(LSTM.random("ab", 4, key=jax.random.key(0)), "torch.safetensors")
     kleene.compile(kleene.DFA.from_regex("(ab)*")).save("rnn.safetensors")
-    asked = ("reproduce", "english-grammar", "--model")
+    asked = ("reproduce", "ours-english-grammar", "--run", "quick", "--model")
     assert_refused(run(*asked, "torch.safetensors"), "the weights of a PyTorch LSTM", "kleene.LSTM.from_torch(")
-    assert_refused(run(*asked, "rnn.safetensors"), "holds a SimpleRNN, and the experiment looks at an LSTM")
+    assert_refused(run(*asked, "rnn.safetensors"), "holds a SimpleRNN, and the study looks at an LSTM")

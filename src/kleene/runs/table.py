@@ -1,6 +1,6 @@
 """The table of runs: filtered, grouped, pivoted and drawn; of a sweep's store, or of files of `kleene teach`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,7 +111,8 @@ class Runs(Listing):
     def by(self, settings: str | Sequence[str] | None = None) -> GroupedRuns:
         """The runs with equal values of these settings as one row each; by default seeds alone are merged."""
         self._check_any()
-        return self._by_default if settings is None else self._by(self._names(settings))
+        names = self.differing if settings is None else self._names(settings)
+        return GroupedRuns(tuple(names), grouped(self.runs, names), self.fixed)
 
     def pivot(self, rows: str, columns: str, value: str = "generalises") -> Pivot:
         """A measurement by two settings; runs that agree in both are merged."""
@@ -162,13 +163,6 @@ class Runs(Listing):
             for run in self.runs
         ]
 
-    @cached_property
-    def _by_default(self) -> GroupedRuns:
-        return self._by(self.differing)
-
-    def _by(self, names: Sequence[str]) -> GroupedRuns:
-        return GroupedRuns(tuple(names), grouped(self.runs, names), self.fixed)
-
     def _names(self, given: str | Sequence[str]) -> list[str]:
         names = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
         for name in names:
@@ -191,11 +185,10 @@ def _read(sources: Mapping[str, Any]) -> Runs:
             runs += read()
         except UNREADABLE as error:
             damaged.append(f"{name} lacks some of its measurements ({error or type(error).__name__})")
-    return Runs(tuple(in_order_of_settings(once(runs))), tuple(damaged))
+    return Runs(tuple(_in_order_of_settings(once(runs))), tuple(damaged))
 
 
-def in_order_of_settings(runs: Iterable[MeasuredRun]) -> list[MeasuredRun]:
+def _in_order_of_settings(runs: list[MeasuredRun]) -> list[MeasuredRun]:
     """The runs sorted by their settings, the seed last."""
-    runs = list(runs)
     names = [name for name in in_order((name for run in runs for name in run.settings), SETTINGS) if name != "seed"]
     return sorted(runs, key=lambda run: [place(run.settings.get(name)) for name in (*names, "seed")])
