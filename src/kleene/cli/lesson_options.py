@@ -1,7 +1,7 @@
 """The options of `kleene teach`, which are those of the task that is typed, and how its help shows them."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -81,8 +81,9 @@ class LessonCommand(TyperCommand):
         parser = self.make_parser(ctx)
         parser.ignore_unknown_options = True
         found, left, _ = parser.parse_args(list(args))
-        unknown = [word.partition("=")[0] for word in left if word.startswith("-")]
-        words = [one for one in (found.get("task"), *left) if isinstance(one, str) and not one.startswith("-")]
+        typed = [word for word in (found.get("task"), *left) if isinstance(word, str)]
+        unknown = [word.partition("=")[0] for word in typed if word.startswith("-")]
+        words = [word for word in typed if not word.startswith("-")]
         task = next((word for word in words if ".py" in word), None) if unknown else None
         task = task or next(iter(words), None)
         if task is None:
@@ -95,36 +96,44 @@ class LessonCommand(TyperCommand):
 
 
 def asked_options(
-    task: str, machine: Any, named: Iterable[str], unknown: Iterable[str], general: Iterable[str], shown: bool
+    task: str, machine: Any, named: Iterable[str], unknown: Sequence[str], general: Iterable[str], shown: bool
 ) -> Asked:
-    """The options of a task, with `named` and `unknown` ones checked; those of a file need not be complete.
+    """The options of a task; refuses those in `named` and `unknown` that it does not have.
 
-    A file is only run here if its options are to be `shown`, or if one is unknown otherwise.
+    A file is only run here if its options are to be `shown`, or if one is not that of any lesson. What a function in a
+    file makes is not known yet, so any option of a lesson may be for that.
     """
     from kleene.teaching import makers
 
     path, _, name = task.partition(":")
     chosen = makers.meant(machine if isinstance(machine, str) else None, dict.fromkeys(named))
-    if path.endswith(".py"):
-        if not shown and not unknown:
-            return Asked(task, chosen, {name: one.unbounded for name, one in every_option().items()})
-        subject = makers.object_in_file(path, name or "lesson")
-        learner, options = makers.options_of(subject, task, chosen)
-        summary = f"{name or 'lesson'} in {path}" + (f", on {learner}." if learner else ".")
-        if inspect.isfunction(subject) and not shown:
-            options = {name: one.unbounded for name, one in every_option().items()} | options
-    else:
+    anything = {name: one.unbounded for name, one in every_option().items()}
+    if not path.endswith(".py"):
         maker = makers.maker_named(task, chosen)
         learner = maker.learner(repr(task), chosen)
         options, summary = maker.options(learner), maker.summary(learner)
         makers.check_options(repr(task), learner, named, [*options])
-    known = [typed_option(name) for name, one in options.items() if one.typed]
+    elif not shown and not unknown:
+        return Asked(task, chosen, anything)
+    else:
+        subject = makers.object_in_file(path, name or "lesson")
+        learner, options = makers.options_of(subject, task, chosen)
+        summary = f"{name or 'lesson'} in {path}" + (f", on {learner}." if learner else ".")
+    own = [typed_option(name) for name, one in options.items() if one.typed]
+    switches = [_off(one) for one in options.values()]
     for word in unknown:
-        if word not in (*known, *(f"--{one.off or f'no-{one.name}'}" for one in options.values())):
-            close = close_names(word, [*known, *general])
-            there = f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(known) or 'none'}"
+        if word not in (*own, *switches):
+            close = close_names(word, [*own, *general])
+            there = f"did you mean {' or '.join(close)}?" if close else f"its options are {', '.join(own) or 'none'}"
             raise InputError(f"{task!r} has no option {word!r}; {there}")
+    if path.endswith(".py") and not shown:
+        options = anything | options
     return Asked(task, learner, options, summary)
+
+
+def _off(one: Option) -> str:
+    """How a switch is turned off."""
+    return f"--{one.off or f'no-{one.name}'}"
 
 
 @cache
@@ -149,8 +158,7 @@ def _parameter(one: Option) -> inspect.Parameter:
         if value is not None and not context.resilient_parsing:
             context.meta.setdefault(GIVEN, {})[one.name] = value if switch else one.read(value)
 
-    off = f"--{one.off or f'no-{one.name}'}"
-    spelled = f"{typed_option(one.name)}/{off}" if switch else typed_option(one.name)
+    spelled = f"{typed_option(one.name)}/{_off(one)}" if switch else typed_option(one.name)
     completed = {"autocompletion": lambda incomplete: [c for c in one.choices if c.startswith(incomplete)]}
     said = typer.Option(spelled, callback=keep, expose_value=False, **completed if one.choices else {})  # type: ignore[arg-type]
     annotation = Annotated[bool | None if switch else str | None, said]
@@ -177,10 +185,12 @@ def _shown(one: Option) -> tuple[str, str]:
     """The option and what the help says of it: what it is, its default and its bounds."""
     kind = next((kind for kind in one.types or (type(one.default),) if kind in SHOWN), None)
     spelled = typed_option(one.name)
-    spelled += f" / --{one.off or f'no-{one.name}'}" if one.types == (bool,) else f" {'TEXT' if kind is None else SHOWN[kind]}"
+    spelled += (
+        f" / --{one.off or f'no-{one.name}'}" if one.types == (bool,) else f" {'TEXT' if kind is None else SHOWN[kind]}"
+    )
     default = one.default
     if isinstance(default, bool):
-        default = (one.off or f"no-{one.name}") if not default else one.name
+        default = one.name if default else _off(one)[2:]
     elif isinstance(default, tuple):
         default = ",".join(map(str, default))
     facts = "" if default is None else f"default {default}"

@@ -175,7 +175,7 @@ class Options:
         for name, one in self.options().items():
             value = getattr(self, name)
             one.check(value)
-            if isinstance(value, range | list):
+            if list in one.types and value is not None:
                 object.__setattr__(self, name, tuple(value))
 
     @classmethod
@@ -235,7 +235,7 @@ def _count(default: int | None, help: str, most: int = 1000, least: int = 1) -> 
 
 
 def _hidden(default: int, help: str = "hidden units") -> Any:
-    return _count(default, help, 100_000)
+    return _count(default, help, 10**6)
 
 
 def _width(default: int, help: str = "width of the residual stream") -> Any:
@@ -368,7 +368,7 @@ class TransformerOptions(Options):
     batch: int = _batch(32)
     rate: float = _rate(3e-3)
     clip: float = _clip(1.0)
-    pool: int = _count(1024, "words of each size in training", 10**6)
+    pool: int = _count(1024, "words of each size in training", MOST)
     answer: str = option("all", "positions at which the output is asked for", choices=ANSWERS)
 
 
@@ -389,7 +389,7 @@ class EncoderOptions(Options):
     optimiser: str = option("adafactor", "optimiser", choices=OPTIMISERS)
     rate: float | None = _rate(None, "by default the optimiser's own")
     batch: int = _batch(64)
-    pool: int = _count(1024, "words of each size in training", 10**6)
+    pool: int = _count(1024, "words of each size in training", MOST)
     answer: str = option("all", "positions at which the output is asked for", choices=ANSWERS)
 
 
@@ -397,7 +397,7 @@ class EncoderOptions(Options):
 class MlpOptions(Options):
     """An MLP learns a program's transitions, while attention is compiled (trace supervision)."""
 
-    words: Sequence[Sequence[Any]] | None = option(None, "words whose runs are taught", typed=False)
+    words: Any = option(None, "a list of words whose runs are taught", typed=False)  # noqa: RUF009
     inputs: Any = _inputs()  # noqa: RUF009
     longest: int | None = _longest(None, "by default 10, or half of what it takes")
     lengths: Sequence[int] | None = _lengths(help="by default up to twice the longest")
@@ -407,7 +407,7 @@ class MlpOptions(Options):
     batch: int = _batch(256)
     rate: float = _rate(1e-3)
     optimiser: str = option("adam", "optimiser", choices=OPTIMISERS)
-    pool: int = _count(128, "words of each size in training", 10**6)
+    pool: int = _count(128, "words of each size in training", MOST)
     answer: str = option("all", "positions at which the output is asked for", choices=ANSWERS)
 
 

@@ -136,7 +136,7 @@ class SweepLessons:
         problem = option.problem(value)
         if problem is not None:
             nested = "; in [grid] a list is in another: [[1, 2]]" if list in option.types else ""
-            raise self._error(drawn, name, f"{name} of {drawn.settings['task']!r} is {problem}{nested}")
+            raise self._error(drawn, name, f"{name} is {problem}, for {drawn.settings['task']!r}{nested}")
         return float(value) if is_number(value) and option.types == (float,) else value
 
     def _lesson(self, drawn: Drawn, options: Mapping[str, Any]) -> Lesson | None:
