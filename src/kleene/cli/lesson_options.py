@@ -10,19 +10,18 @@ from typer.core import TyperCommand
 
 from kleene.cli.options import complete_program
 from kleene.errors import InputError, close_names, typed_option
-from kleene.teaching.options import Option, every_option
 
 ASKED, GIVEN = "kleene.teach.asked", "kleene.teach.given"  # in a context: the task's options, and the values of some
 SHOWN = {bool: "", int: "N", float: "X", list: "N,N"}  # values in the help, by their type
 WIDE = 100  # columns of the help
 
 
-class Asked(NamedTuple):
+class TypedTask(NamedTuple):
     """The task that was typed, its machine, its options, and what is learned."""
 
     task: str
     machine: str | None
-    options: Mapping[str, Option]
+    options: Mapping[str, Any]
     summary: str = ""
 
 
@@ -50,6 +49,8 @@ class LessonCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
+        from kleene.teaching.options import every_option
+
         asked = ctx.meta.get(ASKED)
         own = parameters(tuple((every_option() if asked is None else asked.options).values()))
         *general, help_option = super().get_params(ctx)
@@ -76,8 +77,10 @@ class LessonCommand(TyperCommand):
         with formatter.section("Options of every task"):
             formatter.write_dl([_unbounded(*one.get_help_record(ctx)) for one in general])
 
-    def _asked(self, ctx: Any, args: list[str]) -> Asked | None:
+    def _asked(self, ctx: Any, args: list[str]) -> TypedTask | None:
         """What the words mean; refuses options that the task does not have. None where no task was typed."""
+        from kleene.teaching.options import every_option
+
         parser = self.make_parser(ctx)
         parser.ignore_unknown_options = True
         found, left, _ = parser.parse_args(list(args))
@@ -97,13 +100,14 @@ class LessonCommand(TyperCommand):
 
 def asked_options(
     task: str, machine: Any, named: Iterable[str], unknown: Sequence[str], general: Iterable[str], shown: bool
-) -> Asked:
+) -> TypedTask:
     """The options of a task; refuses those in `named` and `unknown` that it does not have.
 
     A file is only run here if its options are to be `shown`, or if one is not that of any lesson. What a function in a
     file makes is not known yet, so any option of a lesson may be for that.
     """
     from kleene.teaching import makers
+    from kleene.teaching.options import every_option
 
     path, _, name = task.partition(":")
     chosen = makers.meant(machine if isinstance(machine, str) else None, dict.fromkeys(named))
@@ -114,7 +118,7 @@ def asked_options(
         options, summary = maker.options(learner), maker.summary(learner)
         makers.check_options(repr(task), learner, named, [*options])
     elif not shown and not unknown:
-        return Asked(task, chosen, anything)
+        return TypedTask(task, chosen, anything)
     else:
         subject = makers.object_in_file(path, name or "lesson")
         learner, options = makers.options_of(subject, task, chosen)
@@ -128,16 +132,16 @@ def asked_options(
             raise InputError(f"{task!r} has no option {word!r}; {there}")
     if path.endswith(".py") and not shown:
         options = anything | options
-    return Asked(task, learner, options, summary)
+    return TypedTask(task, learner, options, summary)
 
 
-def _off(one: Option) -> str:
+def _off(one: Any) -> str:
     """How a switch is turned off."""
     return f"--{one.off or f'no-{one.name}'}"
 
 
 @cache
-def parameters(options: tuple[Option, ...]) -> list[Any]:
+def parameters(options: tuple[Any, ...]) -> list[Any]:
     """The options as a command has them, made by Typer from a signature."""
 
     def taking() -> None: ...
@@ -150,7 +154,7 @@ def parameters(options: tuple[Option, ...]) -> list[Any]:
     return [one for one in typer.main.get_command(app).params if one.param_type_name == "option"]
 
 
-def _parameter(one: Option) -> inspect.Parameter:
+def _parameter(one: Any) -> inspect.Parameter:
     """A parameter whose value goes into the context, read as the option reads it."""
     switch = one.types == (bool,)
 
@@ -181,7 +185,7 @@ def _unbounded(spelled: str, help: str) -> tuple[str, str]:
     return words, help.split("  [")[0]
 
 
-def _shown(one: Option) -> tuple[str, str]:
+def _shown(one: Any) -> tuple[str, str]:
     """The option and what the help says of it: what it is, its default and its bounds."""
     kind = next((kind for kind in one.types or (type(one.default),) if kind in SHOWN), None)
     spelled = typed_option(one.name)
