@@ -30,7 +30,10 @@ def test_files_of_programs_and_folders_are_completed(tmp_path, monkeypatch):
     assert complete_program(f"{tmp_path}/mine.p") == [f"{tmp_path}/mine.py"]
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("kleene run par", "parity_relative"), ("kleene cer", "certify")])
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("kleene run par", "parity_relative"), ("kleene cer", "certify"), ("kleene teach repeat_c", "repeat_copy_twice")],
+)
 def test_the_shell_is_answered_without_jax(typed, offered):
     asked = {"_KLEENE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
     code = (

@@ -10,6 +10,9 @@ from typing import Any
 import typer
 
 from kleene.cli import app
+from kleene.cli.lesson_options import LessonCommand
+from kleene.errors import typed_option
+from kleene.teaching.options import Option, every_option
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,16 @@ def _parameters(command: Any) -> Iterator[Parameter]:
             getattr(bounds, "min", None),
             getattr(bounds, "max", None),
         )
+    if isinstance(command, LessonCommand):
+        yield from map(_of_lesson, every_option().values())
+
+
+def _of_lesson(one: Option) -> Parameter:
+    """An option of some lesson; a list is a text."""
+    spelled = typed_option(one.name)
+    takes = next((kind for kind in (bool, int, float) if kind in one.types), str)
+    off = (f"--{one.off or f'no-{one.name}'}",) if takes is bool else ()
+    return Parameter(one.name, (spelled, *off), takes, False, False, one.least, one.most)
 
 
 def _plain(annotation: Any) -> type:

@@ -88,6 +88,7 @@ checkpoint: check.safetensors | checkpoint.safetensors
 clip: 1 | 0.5
 conllu: tree.conllu | tree.conllu:1
 construction: compact | merged
+controller: 4,4
 corpus: text.txt
 density: 1 | 0.5 | 0,0.5
 dropout: 0 | 0.5
@@ -106,6 +107,7 @@ heads: 2 0 | 2 3 0 | heads.svg
 hints: none | all | states | read
 inputs: own.py:inputs
 layers: shared | unrolled
+lengths: 2 | 1,3
 machine: rnn | lstm
 teach machine: rnn | lstm | ntm | nram | neural_gpu | transformer | encoder | mlp
 extract method: reachable | textbook | lstar

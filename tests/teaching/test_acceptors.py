@@ -113,5 +113,5 @@ def test_lessons_are_found_by_name_and_bad_ones_refused():
             lesson(task, machine)
     with pytest.raises(InputError, match="has no option"):
         lesson("dfa:tomita_4", "rnn", wheels=4)
-    with pytest.raises(InputError, match="too small"):
+    with pytest.raises(InputError, match="batch is 1; give 2 or more"):
         lesson("dfa:tomita_4", "rnn", batch=1)

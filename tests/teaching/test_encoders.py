@@ -118,13 +118,9 @@ def test_a_layer_of_a_stack_is_changed_as_if_it_stood_alone():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"positions": "rotary"}, "positions is 'rotary'; it is 'relative' or 'absolute'"),
-        ({"optimiser": "sgd"}, "the optimiser is 'sgd'; there are adafactor, adam"),
-        ({"answer": "first"}, "answer is 'first'; it is 'all' or 'last'"),
-        ({"layers": 0}, "layers is 0, which is too small"),
-        ({"key": 0}, "key is 0, which is too small"),
+        ({"positions": "rotary"}, "positions is 'rotary'; give relative or absolute"),
+        ({"layers": 0}, "layers is 0; give 1 or more"),
         ({"noise": 0.5}, "'parity_relative' on 'encoder' has no option 'noise'"),
-        ({"longest": 0}, "longest is 0, which is too small"),
     ],
 )
 def test_bad_options_are_refused(options, message):

@@ -156,9 +156,8 @@ def test_another_text_is_another_plan():
         ({"train": np.append(ROUND, 4)}, "has the number 4 as its word 170; numbers are below 4"),
         ({"train": {"x": ROUND, "y": NOISE[:-1]}}, "the same number of words, but x has 170, y has 169"),
         ({"train": {"x": ROUND}, "held_out": {"y": NOISE}}, "texts to learn are x, and held out are y"),
-        ({"hidden": 0}, "hidden=0"),
-        ({"dropout": 1.0}, "dropout=1.0"),
-        ({"rate": 0.0}, "rate=0.0"),
+        ({"hidden": 0}, "hidden is 0; give 1 or more"),
+        ({"dropout": 1.0}, "dropout is 1.0; give a number below 1"),
     ],
 )
 def test_a_lesson_that_makes_no_sense_is_refused(options, message):

@@ -158,7 +158,7 @@ def test_the_machine_says_whether_a_task_or_a_program_of_that_name_is_meant():
         (("nothing.py:lesson",), "there is no file 'nothing.py'"),
         (("own.py:nothing",), "'own.py' defines no 'nothing'"),
         (("own.py:broken",), "calling broken() in 'own.py' raised RuntimeError: no"),
-        (("own.py:made", "--hidden", "3"), "'own.py:made' has no option 'hidden'; it has no options"),
+        (("own.py:made", "--hidden", "3"), "'own.py:made' has no option 'hidden'; its options are rate"),
         (("own.py:made", "--machine", "nram"), "'own.py:made' is not for the machine 'nram'"),
         (("own.py:made", "--hints", "own.py:nothing"), "'own.py' defines no 'nothing'"),
         (

@@ -251,11 +251,6 @@ def test_the_arguments_of_a_module_are_one_hint_in_the_paper():
     assert float(hint_loss(found, {"command": hints})) == pytest.approx(np.log(2))
 
 
-def test_a_variant_that_there_is_not_is_refused():
-    with pytest.raises(InputError, match="variant is 'ours'; it is one of paper, on, holes, each, stated"):
-        nram_lesson("increment", variant="ours")
-
-
 @pytest.mark.parametrize(("variant", "changes"), [("paper", False), ("on", True)])
 def test_training_stops_at_the_last_difficulty_in_the_paper(variant, changes):
     ended = begun(nram_lesson("increment", variant=variant, **SMALL), Difficulty(jnp.asarray(5), jnp.asarray(7)))

@@ -160,7 +160,7 @@ def test_bad_lessons_are_refused_in_words():
         ntm_lesson("copy", kinds=("address",))
     with pytest.raises(InputError, match="no hints of kind 'circuit' for copy; there are none, read"):
         ntm_lesson("copy", kinds=("none", "circuit"))
-    with pytest.raises(InputError, match="batches of 0 words"):
+    with pytest.raises(InputError, match="batch is 0; give 1 or more"):
         ntm_lesson("copy", batch=0)
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kleene.cli.options import MANY, VERY_MANY, InputsOption, JsonOption, VocabOption, adoption
+from kleene.cli.lesson_options import LessonCommand, complete_task, given_options, listed_tasks
+from kleene.cli.options import MANY, VERY_MANY, JsonOption
 from kleene.cli.printing import new_console, print_json, progress_on_stderr, tell
 from kleene.cli.sweeps import NOT_FINISHED
 from kleene.errors import InputError, UnfinishedError
@@ -15,30 +16,22 @@ from kleene.errors import InputError, UnfinishedError
 commands = typer.Typer()
 
 
-@commands.command()
+@commands.command(cls=LessonCommand)
 def teach(
+    context: typer.Context,
     task: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="TASK",
-            help="copy, repeat_copy_twice, dyck_words, flip_3rd, repeat_flip_3d, reverse (ntm, neural_gpu); swap, "
-            "increment, permute, list_k, merge, permute_noise, circuit:FILE.nram (nram, neural_gpu); dfa:NAME or "
-            "dfa:REGEX (rnn, lstm); text:FILE (lstm); parity_relative or another transformer program of the library "
-            "or rasp:NAME (transformer, mlp, encoder, plain); tm:NAME (transformer); scan:length or another split "
-            "(seq2seq); "
-            "FILE.py:NAME (which runs that file), a lesson, task, circuit or program of your own.",
-        ),
-    ],
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            help="ntm, nram, neural_gpu, rnn, lstm, transformer, encoder, plain, mlp or seq2seq; by default the "
-            "task's own."
+            help="A task of the list below; without one, list all. FILE.py:NAME, which runs that file, is a lesson, "
+            "task, circuit or program of your own.",
+            autocompletion=complete_task,
         ),
     ] = None,
+    machine: Annotated[str | None, typer.Option(help="The machine to teach, if not the task's first.")] = None,
     hints: Annotated[
         str | None,
-        typer.Option(help="Kinds of hints, or FILE.py:NAME (which runs it), with commas between; none, or all."),
+        typer.Option(help="Kinds of hints with commas between; none, all, FILE.py:NAME (which runs it)."),
     ] = None,
     density: Annotated[str, typer.Option(help="Share of examples that get hints; several with commas.")] = "1",
     strength: Annotated[str | None, typer.Option(help="λ, the weight of the hints; several with commas.")] = None,
@@ -55,78 +48,17 @@ def teach(
     stop_after: Annotated[
         int | None, typer.Option(help="Stop once all have generalised in so many tests in a row.", min=1, max=VERY_MANY)
     ] = None,
-    batch: Annotated[int | None, typer.Option(help="Examples in an update.", min=1, max=MANY)] = None,
     checkpoint: Annotated[
         str | None, typer.Option(help="A file to keep the learners in; the same command goes on from it.")
     ] = None,
     results: Annotated[str | None, typer.Option(help="A folder to keep the measurements in.")] = None,
-    hidden: Annotated[
-        int | None,
-        typer.Option(
-            help="Hidden units (rnn, lstm, nram, neural_gpu, transformer, mlp, encoder, seq2seq).", min=1, max=100_000
-        ),
-    ] = None,
-    rate: Annotated[float | None, typer.Option(help="The learning rate; by default the task's own.")] = None,
-    width: Annotated[
-        int | None,
-        typer.Option(
-            help="Numbers in a cell of the tape (ntm), or the width (transformer, encoder, seq2seq).", min=1, max=10_000
-        ),
-    ] = None,
-    clip: Annotated[float | None, typer.Option(help="The largest norm of a gradient (ntm, nram, rnn, lstm).")] = None,
-    decoder: Annotated[
-        int | None, typer.Option(help="Hidden units of the decoder for value hints (ntm).", min=1, max=10_000)
-    ] = None,
-    layers: Annotated[
-        int | None, typer.Option(help="Layers (text, transformer, encoder, seq2seq).", min=1, max=1000)
-    ] = None,
-    dropout: Annotated[
-        float | None, typer.Option(help="Share of units left out in an update (text, neural_gpu).")
-    ] = None,
-    longest: Annotated[
-        int | None,
-        typer.Option(
-            help="The longest words in training (ntm, neural_gpu, rnn, lstm, and of programs).", min=1, max=10_000
-        ),
-    ] = None,
-    shared: Annotated[
-        bool | None,
-        typer.Option("--shared/--own", help="Layers with the same weights, or their own (encoder, seq2seq)."),
-    ] = None,
-    positions: Annotated[str | None, typer.Option(help="relative or absolute (encoder, seq2seq).")] = None,
-    answer: Annotated[
-        str | None, typer.Option(help="Ask for the output at all positions, or at the last (transformer, encoder).")
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option(
-            help="How training differs from the paper's: paper, on, holes, each, stated (nram); or how the task is "
-            "read: pairs, walks, forgiving, turns, online, online_walks (dyck_words)."
-        ),
-    ] = None,
-    noise: Annotated[
-        float | None, typer.Option(help="Noise on the residual stream in training (transformer, mlp).")
-    ] = None,
-    depth: Annotated[int | None, typer.Option(help="Hidden layers (mlp).", min=1, max=100)] = None,
-    optimiser: Annotated[str | None, typer.Option(help="adam or adafactor (mlp, encoder, seq2seq).")] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="How it keeps the algorithm: interchange, hints, 'strict hints' or none (plain, which it implies)."
-        ),
-    ] = None,
-    vocab: VocabOption = None,
-    inputs: InputsOption = None,
-    vocabulary: Annotated[
-        int | None, typer.Option(help="Know so many words at most, the most frequent ones (text).", min=2, max=10**7)
-    ] = None,
     model: Annotated[str | None, typer.Option(help="A file to keep the best run's machine in.")] = None,
     heads: Annotated[
         str | None,
-        typer.Option(help="NTM: draw the heads of program and machines into this picture or .html."),
+        typer.Option(help="Draw the heads of an NTM and of its program into this picture or .html."),
     ] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Serve a page here on which the curves grow; its address goes to stderr.")
+        bool, typer.Option("--watch", help="Serve a page on which the curves grow; its address goes to stderr.")
     ] = False,
     port: Annotated[
         int | None, typer.Option(help="The port of --watch (default: one that is free).", min=1, max=65535)
@@ -135,17 +67,12 @@ def teach(
 ) -> None:
     """Teach a machine a task, with any amount of hints.
 
-    Many seeds and settings are taught at once.
+    Many seeds and settings are taught at once. Each task has its own options: kleene teach TASK --help.
     """
-    from kleene.naming import inputs_in_file
     from kleene.stopping import stoppable
 
-    given = {"batch": batch, "hidden": hidden, "rate": rate, "width": width, "clip": clip, "decoder": decoder}
-    given |= {"layers": layers, "dropout": dropout, "vocabulary": vocabulary, "longest": longest, "noise": noise}
-    given |= {"shared": shared, "positions": positions, "optimiser": optimiser, "answer": answer, "depth": depth}
-    given |= {"variant": variant}
-    given |= {"method": method, "vocab": adoption(vocab)["vocab"], "inputs": inputs_in_file(inputs)}
-    options = {name: value for name, value in given.items() if value is not None}
+    if task is None:
+        return _print_tasks(as_json)
     if port is not None and not watch:
         raise InputError("--port is the port of the page; add --watch, or leave it out")
     with stoppable("stopped before anything was taught"):
@@ -174,7 +101,7 @@ def teach(
                 on_plan=lambda plan: _begin(plan, page, bar),
                 on_test=lambda now: bar.show(now.iteration, summary_of(now.tests[-1])),
                 on_learners=None if page is None else page.tested,
-                **options,
+                **given_options(context),
             )
         if page is not None:
             page.end(taught.report.progress, summary_of(taught.report.progress.tests[-1]))
@@ -185,6 +112,21 @@ def teach(
         typer.echo(taught.report.speed + ("" if taught.stored is None else f"; kept in {taught.stored}"))
     if taught.failure is not None:
         raise taught.failure
+
+
+def _print_tasks(as_json: bool) -> None:
+    """List the tasks of each machine."""
+    from rich.table import Table
+
+    from kleene.teaching.makers import tasks_by_machine
+
+    if as_json:
+        return print_json(tasks_by_machine())
+    table = Table("machine", "tasks", box=None, header_style="bold")
+    for machines, names in listed_tasks():
+        table.add_row(machines, names)
+    new_console().print(table)
+    typer.echo("FILE.py:NAME is a lesson, task, circuit or program of your own. Options: kleene teach TASK --help")
 
 
 def _page(port: int | None) -> Any:

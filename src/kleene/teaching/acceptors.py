@@ -15,16 +15,15 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from kleene.errors import InputError
-from kleene.limits import checked_count
 from kleene.machines.lstm.lstm import LSTM
 from kleene.machines.ncm import Recurrent, Start, run
 from kleene.machines.rnn.simple_rnn import SimpleRNN
 from kleene.programs.automata import DFA
 from kleene.teaching.hints import Draws, Policy, ProgramTrace, everything
 from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, Setting, Task, Trainable
+from kleene.teaching.options import AcceptorOptions
 
 POLICIES = {"states": Policy(everything), "scattered": Policy(everything, scattered=True)}
-CLIP = 1.0  # the default norm that gradients are clipped to
 
 
 class PaddedWords(NamedTuple):
@@ -132,37 +131,30 @@ def acceptor_lesson(
     *,
     name: str = "language",
     machine: str = "rnn",
-    hidden: int = 32,
-    longest: int = 10,
-    lengths: Sequence[int] = (5, 10, 15, 20, 30, 40),
-    batch: int = 32,
-    rate: float = 3e-3,
-    clip: float = CLIP,
+    **options: Any,
 ) -> Lesson:
     """The lesson of a network that learns which words an automaton accepts, from one label per word.
 
     There are two kinds of hints: "states" reveals all states of a share of the examples, "scattered" that share of all
-    states. A run generalises when it is right on every test word of every length.
+    states. A run generalises when it is right on every test word of every length. The options are `AcceptorOptions`.
     """
+    given = AcceptorOptions(**options)
     if machine not in ("rnn", "lstm"):
         raise InputError(f"no machine {machine!r} for a regular language; there are rnn and lstm")
-    least = {"longest": (longest, 1), "lengths": (min(lengths, default=0), 1), "hidden": (hidden, 1)}
-    for what, (given, smallest) in (least | {"batch": (batch, 2)}).items():  # half of a batch is accepted words
-        checked_count(given, what, f"give {smallest} or more", smallest)
-    _check_words(dfa, name, lengths)
+    _check_words(dfa, name, given.lengths)
     language = {"table": dfa.table.tolist(), "accept": np.flatnonzero(dfa.accepting).tolist()}
-    config = {"name": f"{name} {machine}", "machine": machine, "hidden": hidden, "longest": longest, "batch": batch}
-    config |= {"rate": rate, "lengths": list(lengths), "language": {"start": dfa.start_code} | language}
+    clip = () if given.clip == AcceptorOptions().clip else ("clip",)  # the default was stored under no name
+    config = {"name": f"{name} {machine}", "machine": machine, "language": {"start": dfa.start_code} | language}
     return Lesson(
-        LanguageTask(dfa, f"{name} {machine}", longest, lengths),
-        Acceptor(dfa, machine, hidden),
+        LanguageTask(dfa, f"{name} {machine}", given.longest, given.lengths),
+        Acceptor(dfa, machine, given.hidden),
         POLICIES,
-        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate)),
-        batch=batch,
+        optimiser=optax.chain(optax.clip_by_global_norm(given.clip), optax.adam(given.rate)),
+        batch=given.batch,
         tests=64,
         iterations=2_000,
         draws=state_draws,
-        config=config | ({} if clip == CLIP else {"clip": clip}),
+        config=config | given.stored("hidden", "longest", "batch", "rate", "lengths", *clip),
     )
 
 

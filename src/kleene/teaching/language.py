@@ -6,6 +6,7 @@ its end goes into the next chunk without a gradient; an epoch begins with an emp
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -20,6 +21,7 @@ from kleene.machines.lstm.lstm import LSTM, Memory
 from kleene.machines.lstm.streams import next_token_losses, read_streams, still
 from kleene.tasks.text import Corpus, unigram_perplexity
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Task, Tested, Trainable
+from kleene.teaching.options import LanguageOptions
 
 Texts = np.ndarray | Mapping[str, np.ndarray]
 Probe = Callable[[LSTM, PRNGKeyArray, Int[Array, ""]], Array | dict[str, Array]]
@@ -170,20 +172,8 @@ def language_lesson(
     held_out: Texts,
     *,
     name: str = "text",
-    hidden: int = 200,
-    layers: int = 1,
-    batch: int = 20,
-    steps: int = 35,
-    rate: float = 20.0,
-    settling: int | None = 100,
-    steady: int | None = None,
-    decay: float = 0.25,
-    clip: float = 0.25,
-    dropout: float = 0.0,
-    tied: bool = False,
-    epochs: int = 40,
-    test_streams: int | None = None,
     probes: Mapping[str, Probe] | None = None,
+    **options: Any,
 ) -> Lesson:
     """The lesson of an `LSTM` that learns one text, or of one for each of several texts.
 
@@ -196,7 +186,7 @@ def language_lesson(
 
     A run *generalises* when its perplexity on the held-out text is below that of a unigram model. `probes` are
     measured at each test: functions of the network, a key and the index of the kind. A probe that measures several
-    things at once returns them by name.
+    things at once returns them by name. The options are `LanguageOptions`.
 
     >>> lesson = language_lesson("abc", np.arange(3000) % 3, np.arange(99) % 3, hidden=8)
     >>> lesson.kinds, lesson.task.epoch, lesson.iterations
@@ -204,27 +194,24 @@ def language_lesson(
     """
     texts = dict(train) if isinstance(train, Mapping) else {"none": train}
     tested = dict(held_out) if isinstance(held_out, Mapping) else dict.fromkeys(texts, held_out)
-    settling, streams = settling if steady is None else None, test_streams or batch
-    sizes = {"hidden": hidden, "layers": layers, "batch": batch, "steps": steps, "epochs": epochs}
-    sizes |= {"test_streams": streams} | ({} if settling is None else {"settling": settling})
-    _check_sizes(sizes, dropout, rate, clip)
+    given = LanguageOptions(**options)
+    given = replace(given, settling=given.settling if given.steady is None else None).filled(test_streams=given.batch)
     words, kept = tuple(vocabulary), dict(probes or {})
-    reading: dict[str, Any] = {"memory": (layers, hidden), "batch": batch, "steps": steps}
-    task = TextTask(words, texts, tested, name=f"{name} lstm", test_streams=streams, probes=kept, **reading)
-    training = {"learning_rate": rate, "steady": steady, "decay": decay, "clip": clip, "dropout": dropout}
-    training |= {"tied": True} if tied else {}
-    del sizes["epochs"]  # belongs to the plan
+    reading = {"memory": (given.layers, given.hidden)} | given.stored("batch", "steps", "test_streams")
+    task = TextTask(words, texts, tested, name=f"{name} lstm", probes=kept, **reading)
+    stored = ["hidden", "layers", "batch", "steps", "test_streams", "steady", "decay", "clip", "dropout"]
+    stored += ["settling"] * (given.settling is not None) + ["tied"] * given.tied  # stored where they are in use
     digest = hashlib.sha256(repr(words).encode()).hexdigest()[:16]
     content = {"vocabulary": [len(words), digest], "texts": task.digests, "probes": list(kept)}
     return Lesson(
         task,
-        LanguageModel(words, hidden, layers, dropout, tied),
+        LanguageModel(words, given.hidden, given.layers, given.dropout, given.tied),
         criterion=below_unigrams,
-        optimiser=_optimiser(_rate(rate, settling, steady, decay, task.epoch), clip, tied),
-        batch=batch,
-        iterations=epochs * task.epoch,
+        optimiser=_optimiser(_rate(given, task.epoch), given.clip, given.tied),
+        batch=given.batch,
+        iterations=given.epochs * task.epoch,
         seeds=1,  # a language model takes long
-        config={"name": task.name} | sizes | training | content,
+        config={"name": task.name} | given.stored(*stored, rate="learning_rate") | content,
     )
 
 
@@ -256,21 +243,14 @@ def _tied(network: Any) -> tuple[Any, Any]:
     return network.embedding, network.decoder
 
 
-def _rate(rate: float, settling: int | None, steady: int | None, decay: float, chunks: int) -> Any:
+def _rate(given: LanguageOptions, chunks: int) -> Any:
+    """The learning rate by the number of updates."""
+    settling, steady = given.settling, given.steady
     if settling is not None:
-        return lambda update: rate / jnp.sqrt(1 + update / settling)
+        return lambda update: given.rate / jnp.sqrt(1 + update / settling)
     if steady is None:
-        return rate
-    return lambda update: rate * decay ** jnp.maximum(update // chunks - steady + 1, 0)
-
-
-def _check_sizes(sizes: dict[str, int], dropout: float, rate: float, clip: float) -> None:
-    if min(sizes.values()) < 1 or not 0 <= dropout < 1 or not all(0 < value < np.inf for value in (rate, clip)):
-        given = ", ".join(f"{key}={value}" for key, value in sizes.items())
-        raise InputError(
-            f"{given}, dropout={dropout}, rate={rate}, clip={clip}: sizes are 1 or more, dropout is at least 0 and "
-            f"below 1, the rate and the clip are above 0"
-        )
+        return given.rate
+    return lambda update: given.rate * given.decay ** jnp.maximum(update // chunks - steady + 1, 0)
 
 
 def _check_texts(

@@ -4,7 +4,7 @@ Each update has 50 examples of one difficulty, drawn from those that the curricu
 one when 10 new examples of the hardest are all right (Zaremba and Sutskever), up to the task's last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from kleene.programs.circuits import Circuit
 from kleene.tasks.memory import CircuitTask, Instance, MemoryTask, circuit_run, memory_task
 from kleene.teaching.hints import Draws, Hints, Policy, ProgramTrace, Weights
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, TaskOf, Trainable, UpToTwice
+from kleene.teaching.options import NramOptions
 
 FAINT = 1e-6  # added to a probability before its logarithm, because the target's probability may be 0
 NOISE = 0.2  # the share of noisy_full's traces that have a wrong hint
@@ -217,21 +218,7 @@ def circuit_draws(key: PRNGKeyArray, trace: ProgramTrace, chances: int) -> Draws
     return Draws(drawn[:, 2], jnp.concatenate([drawn[:, :2], drawn[:, 3:]], axis=1), {})
 
 
-def nram_lesson(
-    task: MemoryTask | Circuit | str,
-    *,
-    hidden: int = 256,
-    batch: int = 50,
-    rate: float | None = None,
-    noise: float = 0.3,
-    start: int | None = None,
-    end: int | None = None,
-    lengths: Sequence[int] | None = None,
-    tests: int = 50,
-    unroll: int = 1,
-    variant: str = "paper",
-    clip: float | None = None,
-) -> Lesson:
+def nram_lesson(task: MemoryTask | Circuit | str, **options: Any) -> Lesson:
     """The lesson of a memory task, or of the task that a circuit computes.
 
     `rate` and the curriculum's difficulties `start` and `end` are the paper's unless given. `noise` is the gradient
@@ -239,7 +226,8 @@ def nram_lesson(
 
     The `variant` "paper" stops at the difficulty `end`, shows the whole circuit, and takes all arguments of a module as
     one hint (equation 11). Others deviate in one of these: "on" trains to the last update, "holes" shows only the
-    connections that the circuit states, "each" takes each argument as a hint. "stated" is all three.
+    connections that the circuit states, "each" takes each argument as a hint. "stated" is all three. The options are
+    `NramOptions`.
 
     >>> lesson = nram_lesson("increment")
     >>> lesson.lengths, lesson.iterations, lesson.strength
@@ -249,28 +237,27 @@ def nram_lesson(
         task = memory_task(task)
     elif isinstance(task, Circuit):
         task = CircuitTask.of(task)
-    start, end, lengths = start or task.start, end or task.end, tuple(lengths or task.tests)
-    rate = rate or task.learning_rate
+    given = NramOptions(**options).filled(
+        start=task.start, end=task.end, lengths=tuple(task.tests), rate=task.learning_rate
+    )
+    start, end, lengths = given.start, given.end, given.lengths
     if not task.smallest <= start <= end or min(lengths) < task.smallest:
         raise InputError(
             f"{task.name} is taught at difficulties {start} to {end} and tested at {', '.join(map(str, lengths))}; "
             f"they are memory sizes, the smallest is {task.smallest}, and start is at most end"
         )
-    if variant not in VARIANTS:
-        raise InputError(f"variant is {variant!r}; it is one of {', '.join(VARIANTS)}")
-    wiring, apart = task.circuit.wiring, VARIANTS[variant]
-    config = {"machine": "nram", "name": task.name, "hidden": hidden, "batch": batch, "learning_rate": rate}
-    config |= {"noise": noise, "start": start, "end": end, "lengths": list(lengths), "tests": tests}
-    config |= {"variant": variant, "clip": clip}
-    clipped = () if clip is None else (optax.clip_by_global_norm(clip),)
+    wiring, apart = task.circuit.wiring, VARIANTS[given.variant]
+    stored = ("hidden", "batch", "noise", "start", "end", "lengths", "tests", "variant", "clip")
+    config = {"machine": "nram", "name": task.name} | given.stored(*stored, rate="learning_rate")
+    clipped = () if given.clip is None else (optax.clip_by_global_norm(given.clip),)
     return Lesson(
         CellsTask(task, task.name, start, end, lengths, stops="on" not in apart, holes="holes" in apart),
-        CircuitMachine(task, hidden, unroll),
+        CircuitMachine(task, given.hidden, given.unroll),
         policies(wiring),
         UpToTwice(end),
-        optax.chain(*clipped, gradient_noise(noise), optax.adam(rate)),
-        batch=batch,
-        tests=tests,
+        optax.chain(*clipped, gradient_noise(given.noise), optax.adam(given.rate)),
+        batch=given.batch,
+        tests=given.tests,
         iterations=100,
         strength=40.0,
         draws=circuit_draws,

@@ -15,13 +15,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from kleene.errors import InputError
 from kleene.machines.transformer.learned_mlp import LearnedMLP, MLPTransformer, kept_width, mlp_features
 from kleene.programs.alta import Program
 from kleene.programs.alta.inputs import is_free
 from kleene.programs.rasp.program import RaspProgram
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, Trainable, perfect
+from kleene.teaching.options import MlpOptions
 from kleene.teaching.parity_words import PROGRAMS, ones_evenly
 from kleene.teaching.program_words import (
     Pool,
@@ -30,21 +30,16 @@ from kleene.teaching.program_words import (
     pool_of,
     readable,
     taught_program,
-    usual_longest,
 )
 from kleene.teaching.trace_pairs import CompiledFrame, TracePairs, pairs_of
 from kleene.teaching.transformers import (
     TEST_WORDS,
     WARM_UP,
     ProgramTask,
-    check_answer,
-    check_positive,
     layers_of,
-    test_lengths,
+    with_lengths,
 )
 from kleene.traces import Trace
-
-OPTIMISERS = ("adam", "adafactor")
 
 
 class TraceTask(ProgramTask):
@@ -164,22 +159,7 @@ def policies_of(variables: Sequence[str]) -> dict[str, Policy]:
     return found
 
 
-def mlp_lesson(
-    program: Program | RaspProgram,
-    *,
-    words: Sequence[Sequence[Any]] | None = None,
-    inputs: Any = None,
-    longest: int | None = None,
-    lengths: Sequence[int] | None = None,
-    depth: int = 2,
-    hidden: int = 128,
-    noise: float = 0.1,
-    batch: int = 256,
-    rate: float = 1e-3,
-    optimiser: str = "adam",
-    pool: int = 128,
-    answer: str = "all",
-) -> Lesson:
+def mlp_lesson(program: Program | RaspProgram, **options: Any) -> Lesson:
     """The lesson of an MLP that learns a program's transitions, while attention is compiled.
 
     The pairs are those of the program's runs on `words`, or on `pool` random words of each size from 1 to `longest`,
@@ -191,43 +171,41 @@ def mlp_lesson(
     The MLP has `depth` hidden layers of `hidden` units, and noise of standard deviation `noise` on what it is given in
     training. With hints of the kind "full" this is ALTA's trace supervision. Without hints only the output variable
     after the last layer is taught. A RASP program is taught as by `transformer_lesson`; its `words` are in its own
-    vocabulary.
+    vocabulary. The options are `MlpOptions`.
     """
+    given = MlpOptions(**options)
+    words = given.words
     if words is not None and isinstance(program, RaspProgram):
         words = [program.lowered.check_input(word) for word in words]
-    is_parity = inputs is None and isinstance(program, Program) and program.name in PROGRAMS and is_free(program.words)
-    program, sample = taught_program(program, inputs)
+    free = given.inputs is None and isinstance(program, Program) and is_free(program.words)
+    is_parity = free and program.name in PROGRAMS
+    program, sample = taught_program(program, given.inputs)
     sample = ones_evenly(sample) if is_parity else sample
-    longest = usual_longest(sample) if longest is None else longest
-    lengths = test_lengths(longest, lengths)
-    check_positive(depth=depth, hidden=hidden, batch=batch, pool=pool)
-    if not 0 <= noise < float("inf"):
-        raise InputError(f"noise is {noise}; give a number, 0 or more")
-    check_answer(answer)
+    given = with_lengths(given, sample)
     readable(program)  # refuses an output that is a number
-    frame = CompiledFrame(program)
-    if inputs is None:
-        check_longest(program, sample, max(longest if words is None else 1, *lengths))
+    frame, longest = CompiledFrame(program), given.longest
+    if given.inputs is None:
+        check_longest(program, sample, max(longest if words is None else 1, *given.lengths))
     if words is None:
-        words = drawn_words(program, sample, range(1, longest + 1), pool, seed=0)
-    pairs, tests = pairs_of(frame, words), pool_of(program, sample, lengths, TEST_WORDS, seed=1)
+        words = drawn_words(program, sample, range(1, longest + 1), given.pool, seed=0)
+    pairs, tests = pairs_of(frame, words), pool_of(program, sample, given.lengths, TEST_WORDS, seed=1)
     count, grows = layers_of(program, (tests,), None)
     count = max(count, pairs.beyond) if grows else count
-    config = {"name": program.name, "machine": "mlp", "longest": longest, "lengths": list(lengths), "noise": noise}
-    config |= {"batch": batch, "rate": rate, "optimiser": optimiser, "depth": depth, "hidden": hidden, "answer": answer}
-    config |= {"layers": count, "grows": grows, "data": [pairs.digest, tests.digest]}
+    config = {"name": program.name, "machine": "mlp", "layers": count, "grows": grows}
+    config |= given.stored("longest", "lengths", "noise", "batch", "rate", "optimiser", "depth", "hidden", "answer")
+    layers, last = (lambda n: count + n * grows), given.answer == "last"
     return Lesson(
-        TraceTask(frame, pairs, tests, lambda n: count + n * grows, longest, noise, last=answer == "last"),
-        MLPInNetwork(frame, depth, hidden, count, grows),
+        TraceTask(frame, pairs, tests, layers, longest, given.noise, last=last),
+        MLPInNetwork(frame, given.depth, given.hidden, count, grows),
         policies_of(pairs.variables),
         criterion=perfect,
-        optimiser=_optimiser(optimiser, rate),
+        optimiser=_optimiser(given.optimiser, given.rate),
         name=f"{program.name} mlp",
-        batch=batch,
+        batch=given.batch,
         tests=64,
         iterations=3_000,
         seeds=4,
-        config=config,
+        config=config | {"data": [pairs.digest, tests.digest]},
     )
 
 
@@ -235,6 +213,4 @@ def _optimiser(name: str, rate: float) -> optax.GradientTransformation:
     """Adam or Adafactor with a rate that grows linearly at first; it does not depend on the number of updates."""
     schedule = optax.linear_schedule(rate / WARM_UP, rate, WARM_UP)
     made: Mapping[str, Any] = {"adam": optax.adam, "adafactor": optax.adafactor}
-    if name not in made:
-        raise InputError(f"optimiser is {name!r}; it is {' or '.join(OPTIMISERS)}")
     return made[name](schedule)

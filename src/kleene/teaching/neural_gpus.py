@@ -24,6 +24,7 @@ from kleene.tasks.memory import CircuitTask, MemoryTask, memory_task
 from kleene.tasks.sequences import TASKS, OnlineDyckWords, SequenceTask, own_reading
 from kleene.teaching.lesson import Examples, Lesson, Record, Score, Setting, TaskOf, Trainable, UpToTwice
 from kleene.teaching.optimisers import clipped_adamax
+from kleene.teaching.options import NeuralGpuOptions
 from kleene.traces import Trace
 
 SAMPLES = 1 << 20  # the seed of training sets, which are the same for all runs
@@ -187,26 +188,13 @@ class ImageMachine(Trainable):
         return model.run(self.places.typed(word))
 
 
-def neural_gpu_lesson(
-    task: SequenceTask | MemoryTask | Circuit | str,
-    *,
-    hidden: int = 96,
-    batch: int | None = None,
-    rate: float | None = None,
-    dropout: float = 0.1,
-    saturation: float = 1e-3,
-    samples: int | None = None,
-    shortest: int | None = None,
-    longest: int | None = None,
-    lengths: Sequence[int] | None = None,
-    tests: int = 50,
-) -> Lesson:
+def neural_gpu_lesson(task: SequenceTask | MemoryTask | Circuit | str, **options: Any) -> Lesson:
     """The lesson of a sequence task, a memory task, or the task that a circuit computes; it has no hints.
 
     Words in training have lengths from `shortest` to `longest`, or memories these sizes: by default those of the NTM's
     and the NRAM's lesson, and so are the `lengths` of tests. The default number of examples of a memory task is that of
     figure 18, 10,000. `rate` is 0.48 / `hidden` by default, as in the authors' code; `samples` is the number of
-    different examples in training, by default any.
+    different examples in training, by default any. The options are `NeuralGpuOptions`.
 
     A value of a memory is a symbol. So values that are larger than any in training are unknown symbols, unlike for
     an NRAM, which computes with them.
@@ -215,52 +203,36 @@ def neural_gpu_lesson(
     >>> lesson.lengths, lesson.iterations * lesson.batch, lesson.kinds
     ((13, 16, 20, 24, 28, 32), 10000, ('none',))
     """
-    if hidden < 1:
-        raise InputError(f"hidden is {hidden}; give 1 or more")
-    places = places_of(task)
+    given, places = NeuralGpuOptions(**options), places_of(task)
     if isinstance(places.task, OnlineDyckWords):
         raise InputError(
             f"{places.task.name}: this reading is answered while the word is read, and a Neural GPU answers after its "
             f"last step; teach it to an NTM, or give a reading that answers after the word"
         )
     least, first, last, usual = places.lengths
-    shortest, longest = first if shortest is None else shortest, last if longest is None else longest
-    lengths = usual if lengths is None else tuple(lengths)
-    batch, rate = places.batch if batch is None else batch, 0.48 / hidden if rate is None else rate
-    name = places.task.name
-    if min(batch, tests) < 1 or not 0 < rate < float("inf"):
-        raise InputError(
-            f"batch is {batch}, tests {tests} and rate {rate}; batch and tests are 1 or more, and the rate is above 0"
-        )
-    if not lengths:
-        raise InputError(f"lengths is empty; give one or more at which {name} is tested")
+    given = given.filled(shortest=first, longest=last, lengths=usual, batch=places.batch, rate=0.48 / given.hidden)
+    shortest, longest, lengths, name = given.shortest, given.longest, given.lengths, places.task.name
     if not least <= shortest <= longest or min(lengths) < least:
         raise InputError(
             f"{name} is taught at lengths {shortest} to {longest} and tested at {', '.join(map(str, lengths))}; "
             f"the smallest is {least}, and shortest is at most longest"
         )
-    if not 0 <= dropout < 1 or saturation < 0 or (samples is not None and samples < 1):
-        raise InputError(
-            f"dropout is {dropout}, saturation {saturation} and samples {samples}; dropout is at least 0 and below 1, "
-            f"saturation 0 or more, and samples 1 or more"
-        )
     symbols, outputs = places.symbols(max(longest, *lengths))
-    config: dict[str, Any] = {"machine": "neural_gpu", "name": name, "hidden": hidden, "batch": batch}
-    config |= {"learning_rate": rate, "dropout": dropout, "saturation": saturation, "samples": samples}
-    config |= {"shortest": shortest, "longest": longest, "lengths": list(lengths), "tests": tests}
+    stored = ("hidden", "batch", "dropout", "saturation", "samples", "shortest", "longest", "lengths", "tests")
+    config = {"machine": "neural_gpu", "name": name} | given.stored(*stored, rate="learning_rate")
     if isinstance(places.task, CircuitTask):
         config["circuit"] = places.task.circuit.text
     if isinstance(places.task, SequenceTask):
         config |= own_reading(places.task)
-    own = {"places": places, "saturation": saturation, "samples": samples}
+    own = {"places": places, "saturation": given.saturation, "samples": given.samples}
     return Lesson(
         InPlaceTask(places.task, name, shortest, longest, lengths, **own),
-        ImageMachine(places, symbols, outputs, hidden, dropout),
+        ImageMachine(places, symbols, outputs, given.hidden, given.dropout),
         criterion=UpToTwice(longest),
-        optimiser=clipped_adamax(rate),
+        optimiser=clipped_adamax(given.rate),
         name=f"{name} neural_gpu",
-        batch=batch,
-        tests=tests,
+        batch=given.batch,
+        tests=given.tests,
         iterations=places.iterations,
         config=config,
     )

@@ -19,35 +19,16 @@ from kleene.programs.rasp.program import RaspProgram, as_program
 from kleene.teaching.block_readings import HintedTransformer, KnownValues
 from kleene.teaching.interchange import AlignedTask, AlignedTransformer, keeps_the_algorithm
 from kleene.teaching.lesson import Lesson, perfect
+from kleene.teaching.options import PlainOptions
 from kleene.teaching.program_words import check_longest
-from kleene.teaching.transformers import check_positive, schedule
+from kleene.teaching.transformers import schedule
 
-METHODS = ("interchange", "hints", "strict hints", "none")
+METHODS = PlainOptions.options()["method"].choices
 STRICT = ("interchange", "strict hints")
-LONGEST = 4  # the size of the longest words
 DRAWS = 50  # for each word of a size, before all of that size are taken to be found
 
 
-def plain_lesson(
-    program: Program | RaspProgram,
-    *,
-    method: str = "interchange",
-    inputs: Any = None,
-    longest: int = LONGEST,
-    vocab: Any = None,
-    words: int = 512,
-    block: int = 4,
-    free: int = 8,
-    spare: int = 1,
-    key: int = 8,
-    hidden: int = 64,
-    batch: int = 64,
-    rate: float = 3e-3,
-    clip: float = 1.0,
-    swaps: float = 1.0,
-    strict: float = 0.4,
-    pairs: int = 128,
-) -> Lesson:
+def plain_lesson(program: Program | RaspProgram, **options: Any) -> Lesson:
     """The lesson of a plain Transformer that learns a program on words of sizes 1 to `longest`.
 
     The network has the layers of the unrolled program and `spare` more heads in each; the alignment gives each variable
@@ -57,43 +38,38 @@ def plain_lesson(
 
     All words are used if there are at most `words`, else as many random ones. The tests are on these words and on
     `pairs` held-out pairs for each variable at each layer and each head. `vocab` is for RASP programs: another
-    vocabulary. `inputs` says which words of a transformer program are drawn, as in `alta.program_spec`.
+    vocabulary. `inputs` says which words of a transformer program are drawn, as in `alta.program_spec`. The options are
+    `PlainOptions`.
     """
-    if method not in METHODS:
-        raise InputError(f"method is {method!r}; it is {', '.join(map(repr, METHODS[:-1]))} or {METHODS[-1]!r}")
-    check_positive(longest=longest, words=words, block=block, key=key, hidden=hidden, batch=batch, pairs=pairs)
-    if free < 0 or spare < 0:
-        raise InputError(f"free is {free} and spare is {spare}; give 0 or more")
-    if batch < 2:
-        raise InputError("batch is 1; give 2 or more, because its halves are swapped in different ways")
-    lowered, network, drawn = _unrolled(program, vocab, inputs, longest, words)
+    given = PlainOptions(**options)
+    lowered, network, drawn = _unrolled(program, given.vocab, given.inputs, given.longest, given.words)
     table, sizes = _table(lowered, network, drawn)
-    alignment = taught_alignment(network, table, block=block, free=free, spare=spare)
+    alignment = taught_alignment(network, table, block=given.block, free=given.free, spare=given.spare)
     table = table.only(table.matters & np.array([alignment.aligned(site) for site in table.sites], dtype=bool))
     if not table.sites:
         raise InputError(f"{lowered.name}: nothing in it depends on the word, so there is nothing to swap")
+    method = given.method
     known = KnownValues.of(table, alignment) if "hints" in method else None
-    task = AlignedTask(
-        table, alignment, sizes, swaps, strict, pairs, f"{lowered.name} plain", None if known is None else known.trace
-    )
+    traced = None if known is None else known.trace
+    name = f"{lowered.name} plain"
+    task = AlignedTask(table, alignment, sizes, given.swaps, given.strict, given.pairs, name, traced)
     shape = {"width": alignment.width, "layers": alignment.graph.layers, "heads": alignment.graph.heads}
-    shape |= {"key_size": key, "units": hidden}
-    given = (PlainLayout.of(network), shape, alignment, table, method == "interchange", method in STRICT)
-    config = {"name": task.name, "machine": "plain", "method": method, "shape": shape, "batch": batch, "rate": rate}
-    config |= {"clip": clip, "swaps": swaps, "strict": strict, "table": table.digest, "alignment": alignment.as_json()}
+    shape |= given.stored(key="key_size", hidden="units")
+    parts = (PlainLayout.of(network), shape, alignment, table, method == "interchange", method in STRICT)
+    config = {"name": name, "machine": "plain", "shape": shape, "table": table.digest, "alignment": alignment.as_json()}
     return Lesson(
         task,
-        AlignedTransformer(*given) if known is None else HintedTransformer(*given, known),
+        AlignedTransformer(*parts) if known is None else HintedTransformer(*parts, known),
         {} if known is None else known.policies,
         criterion=perfect if method == "none" else keeps_the_algorithm,
-        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule(rate))),
-        name=f"{lowered.name} plain, {'no method' if method == 'none' else method}",
-        batch=batch,
+        optimiser=optax.chain(optax.clip_by_global_norm(given.clip), optax.adam(schedule(given.rate))),
+        name=f"{name}, {'no method' if method == 'none' else method}",
+        batch=given.batch,
         tests=1,
         iterations=3_000,
         seeds=4,
         usual_hints=None if known is None else "full",
-        config=config,
+        config=config | given.stored("method", "batch", "rate", "clip", "swaps", "strict"),
     )
 
 

@@ -19,6 +19,7 @@ from kleene.machines.ntm.ntm import NTM, TapeDecoder
 from kleene.tasks.sequences import SequenceExamples, SequenceTask, own_reading, sequence_task
 from kleene.teaching.hints import ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Pupil, Record, Score, TaskOf, Trainable, UpToTwice
+from kleene.teaching.options import NtmOptions
 from kleene.traces import Trace
 
 SEEN = 0.05  # the smallest weight of a head that is visible in a picture
@@ -115,19 +116,7 @@ def ntm_lesson(
     task: SequenceTask | str,
     *,
     kinds: Sequence[str] = ("none", *POLICIES),
-    cells: int | None = None,
-    test_cells: int | None = None,
-    width: int = 8,
-    controller: tuple[int, int] | None = None,
-    decoder: int | None = None,
-    batch: int = 32,
-    rate: float | None = None,
-    clip: float = 10.0,
-    longest: int | None = None,
-    lengths: Sequence[int] | None = None,
-    tests: int = 32,
-    unroll: int = 1,
-    variant: str | None = None,
+    **options: Any,
 ) -> Lesson:
     """The lesson of one sequence task, or with `variant` of another reading of it (`kleene.tasks.sequences.VARIANTS`).
 
@@ -135,64 +124,48 @@ def ntm_lesson(
     of the tape, by default enough that no head wraps around; tests have a longer tape if they need one. The shapes of
     the weights do not depend on it, but what is learned does, because content addressing shares a head's weight among
     all empty cells. So test shorter words to get a smaller tape, instead of setting `cells` alone. Value hints cost
-    time in all runs: leave their kinds out of `kinds` where they are not needed.
+    time in all runs: leave their kinds out of `kinds` where they are not needed. The options are `NtmOptions`.
 
     >>> lesson = ntm_lesson("copy")
     >>> lesson.machine.cells, lesson.machine.test_cells, lesson.iterations
     (43, 43, 100000)
     """
-    if isinstance(task, str) or variant is not None:
-        task = sequence_task(task if isinstance(task, str) else task.name, variant)
-    longest, lengths = longest or task.longest, tuple(lengths or range(1, task.tested + 1))
-    rate, sizes = rate or task.learning_rate, controller or task.hidden
-    _check(task, kinds, longest, lengths, batch, tests)
+    given = NtmOptions(**options)
+    if isinstance(task, str) or given.variant is not None:
+        task = sequence_task(task if isinstance(task, str) else task.name, given.variant)
+    given = given.filled(longest=task.longest, lengths=tuple(range(1, task.tested + 1)))
+    given = given.filled(rate=task.learning_rate, controller=task.hidden)
+    longest, lengths = given.longest, given.lengths
+    _check(task, kinds, longest)
     # Content addressing compares the key with every cell, so what is learned on a short tape fails on a long one.
-    test_cells = test_cells or max(cells or 0, task.cells(max(longest, *lengths)))
-    cells = cells or test_cells
-    task.check_cells(longest, cells)
-    task.check_cells(max(lengths), test_cells)
-    machine = TapeMachine(task, cells, test_cells, width, (sizes[0], sizes[1]), decoder, unroll)
-    config = {
-        "machine": "ntm",
-        "task": task.name,
-        "alphabet": task.alphabet,
-        "kinds": list(kinds),
-        "longest": longest,
-        "lengths": list(lengths),
-        "cells": cells,
-        "test_cells": test_cells,
-        "width": width,
-        "controller": list(sizes),
-        "decoder": decoder,
-        "batch": batch,
-        "tests": tests,
-        "learning_rate": rate,
-        "clip": clip,
-    } | (own_reading(task) if variant is None else {"variant": variant})
+    given = given.filled(test_cells=max(given.cells or 0, task.cells(max(longest, *lengths))))
+    given = given.filled(cells=given.test_cells)
+    task.check_cells(longest, given.cells)
+    task.check_cells(max(lengths), given.test_cells)
+    sizes = (given.cells, given.test_cells, given.width, given.controller, given.decoder, given.unroll)
+    stored = ("longest", "lengths", "cells", "test_cells", "width", "controller", "decoder", "batch", "tests", "clip")
+    config = {"machine": "ntm", "task": task.name, "alphabet": task.alphabet, "kinds": list(kinds)}
+    config |= given.stored(*stored, rate="learning_rate")
+    config |= own_reading(task) if given.variant is None else {"variant": given.variant}
     return Lesson(
         TapeTask(task, task.name, task.shortest, longest, lengths),
-        machine,
+        TapeMachine(task, *sizes),
         POLICIES,
         UpToTwice(longest),
-        optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate)),
-        batch=batch,
-        tests=tests,
+        optax.chain(optax.clip_by_global_norm(given.clip), optax.adam(given.rate)),
+        batch=given.batch,
+        tests=given.tests,
         iterations=100_000,
         pictures={"heads": draw_heads},
         config=config,
     ).only(kinds[1:])
 
 
-def _check(
-    task: SequenceTask, kinds: Sequence[str], longest: int, lengths: Sequence[int], batch: int, tests: int
-) -> None:
+def _check(task: SequenceTask, kinds: Sequence[str], longest: int) -> None:
     if tuple(kinds[:1]) != ("none",):
         raise InputError(f'kinds is {tuple(kinds)}; they begin with "none", for runs without hints')
-    if min(lengths) < 1 or longest < task.shortest or min(batch, tests) < 1:
-        raise InputError(
-            f"{task.name} is taught with batches of {batch} words of {task.shortest} to {longest} symbols and tested "
-            f"with {tests} words of each of the lengths {', '.join(map(str, lengths))}; all of these are 1 or more"
-        )
+    if longest < task.shortest:
+        raise InputError(f"longest is {longest}, and the shortest words of {task.name} are of {task.shortest} symbols")
 
 
 def draw_heads(taught: Any, path: Any) -> Path:

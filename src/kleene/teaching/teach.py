@@ -122,7 +122,6 @@ def teach(
     >>> taught.best.accepts("11") in (True, False)
     True
     """
-    _check_numbers(options)
     if isinstance(hints, (int, float)) and not isinstance(hints, bool):
         hints, density = "scattered", float(hints)
     taught = lesson(subject, machine, **options)
@@ -151,12 +150,6 @@ def teach(
 
 def _several(given: float | Sequence[float]) -> tuple[float, ...]:
     return (float(given),) if isinstance(given, (int, float)) else tuple(float(one) for one in given)
-
-
-def _check_numbers(options: dict[str, Any]) -> None:
-    for name in ("rate", "clip"):
-        if name in options and not 0 < options[name] < float("inf"):
-            raise InputError(f"--{name} is {options[name]}; give a number above 0")
 
 
 def _check_kept(taught: Lesson, model: Any, heads: Any) -> None:

@@ -23,6 +23,7 @@ from kleene.programs.turing import TuringMachine
 from kleene.programs.turing.transformers import tape_tokens, transformer_program
 from kleene.teaching.hints import Policy, ProgramTrace, Weights, channels
 from kleene.teaching.lesson import Examples, Lesson, Record, Task, Trainable, perfect
+from kleene.teaching.options import TransformerOptions
 from kleene.teaching.program_words import (
     USUAL,
     Pool,
@@ -153,24 +154,7 @@ def policies_of(variables: Sequence[str], heads: Sequence[str]) -> dict[str, Pol
     return found
 
 
-def transformer_lesson(
-    program: Program | RaspProgram,
-    *,
-    inputs: Any = None,
-    longest: int | None = None,
-    lengths: Sequence[int] | None = None,
-    width: int = 32,
-    attention: int = 2,
-    hidden: int = 64,
-    reach: int = 2,
-    layers: int | None = None,
-    noise: float = 0.7,
-    batch: int = 32,
-    rate: float = 3e-3,
-    clip: float = 1.0,
-    pool: int = 1024,
-    answer: str = "all",
-) -> Lesson:
+def transformer_lesson(program: Program | RaspProgram, **options: Any) -> Lesson:
     """The lesson of a Transformer that learns a program from its outputs, and from hints on its trace.
 
     Words of sizes 1 to `longest` are drawn from a `pool` of random words of each size, and the tests are on `lengths`,
@@ -184,42 +168,33 @@ def transformer_lesson(
     that is asked for, of every test word.
 
     A RASP program is taught as the transformer program that it is lowered to, on random words of its vocabulary. The
-    network then reads and writes codes (`kleene.teaching.program_words.taught_program`).
+    network then reads and writes codes (`kleene.teaching.program_words.taught_program`). The options are
+    `TransformerOptions`.
     """
-    check_positive(width=width, attention=attention, hidden=hidden, batch=batch)
-    if not 0 <= noise < float("inf"):
-        raise InputError(f"noise is {noise}; give a number, 0 or more")
-    check_answer(answer)
-    program, sample = taught_program(program, inputs)
+    given = TransformerOptions(**options)
+    program, sample = taught_program(program, given.inputs)
     variables, heads = readable(program)
-    longest = usual_longest(sample) if longest is None else longest
-    lengths = test_lengths(longest, lengths)
-    if inputs is None:
-        check_longest(program, sample, max(longest, *lengths))
-    training, tests = pools_of(program, sample, longest, sample, lengths, pool)
-    count, grows = layers_of(program, (training, tests), layers)
+    given = with_lengths(given, sample)
+    if given.inputs is None:
+        check_longest(program, sample, max(given.longest, *given.lengths))
+    training, tests = pools_of(program, sample, given.longest, sample, given.lengths, given.pool)
+    count, grows = layers_of(program, (training, tests), given.layers)
     placed = any(by == "position" for by, _ in program.starts.values())
-    sizes = {"width": width, "heads": attention, "units": hidden, "reach": reach}
-    arguments = sizes | {
+    arguments = given.stored("width", "reach", attention="heads", hidden="units") | {
         "symbols": program.input_range, "variables": variables, "head_outputs": heads,
         "output_name": program.output_name, "layers": count, "grows": grows,
         "positions": program.position_range if placed else None,
     }  # fmt: skip
-    config = {"name": program.name, "longest": longest, "lengths": list(lengths), "noise": noise, "batch": batch}
-    config |= {
-        "rate": rate,
-        "clip": clip,
-        "answer": answer,
-        "arguments": arguments,
-        "words": [training.digest, tests.digest],
-    }
+    config = {"name": program.name, "arguments": arguments, "words": [training.digest, tests.digest]}
+    config |= given.stored("longest", "lengths", "noise", "batch", "rate", "clip", "answer")
+    layers, last = (lambda positions: count + positions * grows), given.answer == "last"
     return Lesson(
-        ProgramTask(program.name, training, tests, lambda positions: count + positions * grows, last=answer == "last"),
-        Encoder(arguments, noise),
+        ProgramTask(program.name, training, tests, layers, last=last),
+        Encoder(arguments, given.noise),
         policies_of([*variables], [*heads]),
         criterion=perfect,
-        optimiser=optax.chain(optax.clip_by_global_norm(clip), optax.adam(schedule(rate))),
-        batch=batch,
+        optimiser=optax.chain(optax.clip_by_global_norm(given.clip), optax.adam(schedule(given.rate))),
+        batch=given.batch,
         tests=64,
         iterations=3_000,
         seeds=4,
@@ -284,27 +259,12 @@ def pools_of(
     program: Program, sample: Sample, longest: int, test_sample: Sample, lengths: Sequence[int], count: int
 ) -> tuple[Pool, Pool]:
     """`count` words of each size up to the longest for training, and other words of these lengths for the tests."""
-    check_positive(pool=count)
     training = pool_of(program, sample, range(1, longest + 1), count, seed=0)
     return training, pool_of(program, test_sample, lengths, TEST_WORDS, seed=1)
 
 
-def test_lengths(longest: int, lengths: Sequence[int] | None) -> tuple[int, ...]:
-    """The lengths of the tests, by default four up to twice the longest in training."""
-    check_positive(longest=longest)
-    found = tuple(lengths or sorted({max(1, longest // 2), longest, longest + longest // 2, 2 * longest}))
-    check_positive(lengths=min(found))
-    return found
-
-
-def check_answer(answer: str) -> None:
-    """Refuse positions that are neither all nor the last."""
-    if answer not in ("all", "last"):
-        raise InputError(f"answer is {answer!r}; it is 'all' or 'last', the positions at which the output is asked for")
-
-
-def check_positive(**given: int) -> None:
-    """Refuse sizes below 1."""
-    for what, number in given.items():
-        if number < 1:
-            raise InputError(f"{what} is {number}, which is too small; give 1 or more")
+def with_lengths(given: Any, sample: Sample) -> Any:
+    """The options with the longest words, and the lengths of the tests: by default four up to twice the longest."""
+    given = given.filled(longest=usual_longest(sample))
+    most = given.longest
+    return given.filled(lengths=tuple(sorted({max(1, most // 2), most, most + most // 2, 2 * most})))

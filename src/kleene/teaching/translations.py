@@ -12,10 +12,9 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray
 
 from kleene.machines.transformer.encoder_decoder import END, EncoderDecoder
 from kleene.tasks.translation import Translation
-from kleene.teaching.encoders import check_positions
 from kleene.teaching.lesson import Examples, Lesson, Record, Setting, Task, Trainable, perfect
 from kleene.teaching.optimisers import optimiser_of
-from kleene.teaching.transformers import check_positive
+from kleene.teaching.options import TranslationOptions
 from kleene.traces import Trace
 
 TESTED = 128  # pairs of each part that a test during training draws
@@ -106,41 +105,28 @@ class Translator(Trainable):
         return model.run(word)
 
 
-def seq2seq_lesson(
-    translation: Translation,
-    *,
-    layers: int = 2,
-    shared: bool = False,
-    positions: str = "relative",
-    width: int = 64,
-    attention: int = 4,
-    key: int = 16,
-    hidden: int = 128,
-    optimiser: str = "adafactor",
-    rate: float | None = None,
-    batch: int = 64,
-) -> Lesson:
+def seq2seq_lesson(translation: Translation, **options: Any) -> Lesson:
     """The lesson of an encoder-decoder Transformer that learns to translate.
 
     Encoder and decoder have `layers` layers each, with weights of their own or `shared`; `positions` are those of the
     encoder, and the decoder's are relative. A run generalises when every tested answer is right, word for word. Tests
-    during training draw some pairs. At the end the whole test part is tested (`exact_match`).
+    during training draw some pairs. At the end the whole test part is tested (`exact_match`). The options are
+    `TranslationOptions`.
     """
-    check_positive(layers=layers, width=width, attention=attention, key=key, hidden=hidden, batch=batch)
-    check_positions(positions)
+    given = TranslationOptions(**options)
     task = TranslationTask(translation)
     arguments = {
         "vocabulary": translation.vocabulary, "answers": translation.answers, "most": translation.most + 1,
-        "width": width, "heads": attention, "key_size": key, "units": hidden, "layers": layers, "shared": shared,
-        "places": None if positions == "relative" else translation.longest,
+        "places": None if given.positions == "relative" else translation.longest,
     }  # fmt: skip
-    config = {"name": task.name, "machine": "seq2seq", "batch": batch, "optimiser": optimiser, "rate": rate}
+    arguments |= given.stored("width", "layers", "shared", attention="heads", key="key_size", hidden="units")
+    config = {"name": task.name, "machine": "seq2seq"} | given.stored("batch", "optimiser", "rate")
     return Lesson(
         task,
         Translator(arguments),
         criterion=perfect,
-        optimiser=optimiser_of(optimiser, rate),
-        batch=batch,
+        optimiser=optimiser_of(given.optimiser, given.rate),
+        batch=given.batch,
         tests=TESTED,
         iterations=3_000,
         seeds=1,

@@ -2,29 +2,20 @@
 
 import inspect
 import os
-import types
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from kleene import kinds
 from kleene.errors import InputError, KleeneError, did_you_mean
-from kleene.programs.alta import Program
-from kleene.programs.alta.library import entries
-from kleene.programs.automata import DFA
-from kleene.programs.circuits import Circuit
-from kleene.programs.turing import TuringMachine
 from kleene.sweeping.definition.drawing import SHARES, Drawn, is_number
 from kleene.sweeping.definition.source import Source
-from kleene.tasks.memory import MemoryTask, memory_tasks
-from kleene.tasks.sequences import TASKS, SequenceTask
-from kleene.tasks.text import Corpus
 from kleene.teaching.lesson import Lesson
-from kleene.teaching.lessons import BY_PROGRAM, Maker, hint_kinds, lesson, maker_of, object_in_file
+from kleene.teaching.lessons import hint_kinds, lesson
+from kleene.teaching.makers import Maker, maker_named, maker_of, meant, object_in_file, subject_options
+from kleene.teaching.options import Option
 
 MOST_SEED = 2**32 - 1
 MOST_COUNT = 10**9  # as on the command line
-
-SUBJECTS = {"dfa": DFA, "tm": TuringMachine, "circuit": Circuit, "text": Corpus}  # by the prefix of a task
 
 
 class Wanted(NamedTuple):
@@ -93,7 +84,7 @@ class SweepLessons:
 
     def __init__(self, source: Source, sweep: Mapping[str, Any]) -> None:
         self.source, self.sweep = source, sweep
-        self.annotations: dict[Any, dict[str, Any]] = {}
+        self.declared: dict[Any, dict[str, Option]] = {}
         self.made: dict[Any, Lesson | None] = {}
         self.tried: set[tuple[Any, str, str]] = set()
         self.own_hints: set[str] = set()
@@ -103,9 +94,9 @@ class SweepLessons:
         given = drawn.settings
         options = {name: value for name, value in given.items() if name not in SETTINGS["teach"]}
         group = (given["task"], given.get("machine"), frozenset(options))
-        if group not in self.annotations:
-            self.annotations[group] = self._options(drawn, options)
-        declared = self.annotations[group]
+        if group not in self.declared:
+            self.declared[group] = self._options(drawn, options)
+        declared = self.declared[group]
         fitting = {name: self._fitting(drawn, name, declared[name]) for name in options}
         new = {(group, name, repr(value)) for name, value in fitting.items() if not self._spread(name)} - self.tried
         if new or group not in self.made:
@@ -121,34 +112,32 @@ class SweepLessons:
     def _error(self, drawn: Drawn, name: str, problem: str) -> InputError:
         return self.source.error(drawn.place(self.sweep, name), problem)
 
-    def _options(self, drawn: Drawn, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The annotations of the options that the lesson takes; refuses others, and a machine that it is not for."""
-        task, machine = drawn.settings["task"], drawn.settings.get("machine")
+    def _options(self, drawn: Drawn, options: Mapping[str, Any]) -> dict[str, Option]:
+        """The options that the lesson takes; refuses others, and a machine that it is not for."""
+        task, machine = drawn.settings["task"], meant(drawn.settings.get("machine"), options)
         try:
             maker, own = _maker(task, machine, options)
         except KleeneError as error:
             raise self._error(drawn, "task", str(error)) from error
         try:
-            learner = maker.learner(repr(task), machine)
+            learner = maker.learner(repr(task), machine if machine in maker.make else drawn.settings.get("machine"))
         except InputError as error:
             raise self._error(drawn, "machine", str(error)) from error
-        declared = {**_annotations(maker.declaring(learner), maker.options(learner)), **own}
+        declared = maker.options(learner) | own
         for name in options:
             if name not in declared:
                 known = [*SETTINGS["teach"], *SEEDS, *declared]
                 raise self._error(drawn, name, f"{task!r} has no setting {name!r}; {did_you_mean(name, known)}")
         return declared
 
-    def _fitting(self, drawn: Drawn, name: str, annotation: Any) -> Any:
+    def _fitting(self, drawn: Drawn, name: str, option: Option) -> Any:
         """The value of an option, as a real number where the lesson wants one."""
         value = drawn.settings[name]
-        wanted = _wanted(annotation)
-        if wanted and not any(test(value) for _, test in wanted):
-            words = " or ".join(words for words, _ in wanted)
-            raise self._error(drawn, name, f"{name} is {value!r}; for {drawn.settings['task']!r} it is {words}")
-        if name in ("rate", "clip") and is_number(value) and value <= 0:
-            raise self._error(drawn, name, f"{name} is {value}; give a number above 0")
-        return float(value) if is_number(value) and [words for words, _ in wanted] == [REAL.words] else value
+        problem = option.problem(value)
+        if problem is not None:
+            nested = "; in [grid] a list is in another: [[1, 2]]" if list in option.types else ""
+            raise self._error(drawn, name, f"{name} is {problem}, for {drawn.settings['task']!r}{nested}")
+        return float(value) if is_number(value) and option.types == (float,) else value
 
     def _lesson(self, drawn: Drawn, options: Mapping[str, Any]) -> Lesson | None:
         task = drawn.settings["task"]
@@ -197,58 +186,15 @@ def _made(drawn: Drawn, options: Mapping[str, Any], without: str = "") -> Lesson
         return InputError(problem)
 
 
-def _maker(task: str, machine: str | None, options: Mapping[str, Any]) -> tuple[Maker, dict[str, Any]]:
-    """The maker of a task's lesson, and the annotations of the options that the task itself takes."""
+def _maker(task: str, machine: str | None, options: Mapping[str, Any]) -> tuple[Maker, dict[str, Option]]:
+    """The maker of a task's lesson, and the options that the task itself takes."""
     path, _, name = task.partition(":")
-    own: dict[str, Any] = {}
-    if path.endswith(".py"):
-        subject = object_in_file(path, name or "lesson")
-        if inspect.isfunction(subject):
-            own = _annotations(subject, inspect.signature(subject).parameters)
-            given = {option: value for option, value in options.items() if option in own}
-            lesson(task, **given)  # refuses a function that raises
-            subject = subject(**given)
-        maker = maker_of(subject)
-    else:
-        maker = maker_of.dispatch(_class(task, machine))(None)
-        own = {"vocabulary": int} if path == "text" else {}
-    return maker, own
-
-
-def _class(task: str, machine: str | None) -> type:
-    """The class of the subject that a task's name means; refuses an unknown name as `kleene teach` does."""
-    prefix, colon, _ = task.partition(":")
-    if colon and prefix in SUBJECTS:
-        return SUBJECTS[prefix]
-    if task in entries() and (machine in BY_PROGRAM or task not in (*TASKS, *memory_tasks())):
-        return Program
-    if task not in TASKS and task not in memory_tasks():
-        lesson(task)
-    return SequenceTask if task in TASKS else MemoryTask
-
-
-def _annotations(function: Callable[..., Any], names: Any) -> dict[str, Any]:
-    try:
-        found = typing.get_type_hints(function)
-    except Exception:  # a user's file may annotate with names that it does not import
-        found = {}
-    return {name: found.get(name, Any) for name in names}
-
-
-REAL = Wanted("a number", is_number)
-PLAIN = {
-    bool: Wanted("true or false", lambda value: isinstance(value, bool)),
-    int: Wanted(f"a whole number of at most {MOST_COUNT:,}", _whole(-MOST_COUNT, MOST_COUNT)),
-    float: REAL,
-    str: Wanted("a text", lambda value: isinstance(value, str)),
-}
-LISTED = Wanted("a list; put it into another in [grid]: [[1, 2]]", lambda value: isinstance(value, list))
-
-
-def _wanted(annotation: Any) -> list[Wanted]:
-    """What an annotation admits, or nothing where it does not say."""
-    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    parts = [part for part in (typing.get_args(annotation) if union else (annotation,)) if part is not type(None)]
-    if all(part in PLAIN or typing.get_origin(part) in (list, tuple, Sequence) for part in parts):
-        return [PLAIN.get(part, LISTED) for part in parts]
-    return []
+    if not path.endswith(".py"):
+        return maker_named(task, machine), {}
+    subject = object_in_file(path, name or "lesson")
+    own = subject_options(subject)
+    given = {option: value for option, value in options.items() if option in own}
+    if inspect.isfunction(subject):
+        lesson(task, **given)  # refuses a function that raises
+        subject = subject(**given)
+    return maker_of(kinds.taken(subject, given)[0]), own
