@@ -206,30 +206,16 @@ def points_at(curve: np.ndarray, times: np.ndarray) -> np.ndarray:
 def routed(graph: StateGraph, places: np.ndarray) -> Drawing:
     """The diagram with its states at these places."""
     widths = half_widths(graph)
-    curves, fixed = zip(*_candidates(graph, places, widths))
+    curves, costs = zip(*_candidates(graph, places, widths))
     points = [points_at(some, SAMPLES) for some in curves]
     spacing = [np.linalg.norm(np.diff(p, axis=1), axis=2).mean(1) / 8 for p in points]  # long and short cost alike
     own = [{a.source, a.target} for a in graph.arrows] + [{graph.start}]
-    for p, cost, space, states in zip(points, fixed, spacing, own):
-        for n in set(range(len(places))) - states:
-            cost += 2.5 * space * (np.clip(1 - outside(p, places[n], widths[n]) / 14, 0, 3) ** 2).sum(1)
-
-    plane = [p[..., 0] + 1j * p[..., 1] for p in points]
-    low, high = ([side(p, axis=(0, 1)) for p in points] for side in (np.min, np.max))
-
-    @cache
-    def clash(n: int, m: int, taken: int) -> np.ndarray | float:
-        """Low where an arrow crosses another one, high where it runs along."""
-        other = points[m][taken]
-        if n == m or (low[n] > other.max(0) + NEAR).any() or (other.min(0) > high[n] + NEAR).any():
-            return 0.0
-        nearest = np.abs(plane[n][:, :, None] - plane[m][taken]).min(2)
-        return 1.5 * (np.clip(1 - nearest / NEAR, 0, None) ** 1.5).sum(1) * spacing[n]
-
-    def near_others(n: int, taken: list[int]) -> np.ndarray | float:
-        return sum(clash(n, m, t) for m, t in enumerate(taken))
-
-    taken, cost = _chosen(fixed, near_others)
+    foreign = [[n for n in range(len(places)) if n not in states] for states in own]
+    fixed = [
+        cost + 2.5 * space * sum((_passing(p, places[n], widths[n]) for n in others), np.zeros(len(p)))
+        for p, cost, space, others in zip(points, costs, spacing, foreign)
+    ]
+    taken, cost = _chosen(fixed, _clashes(points, spacing))
     *chosen, start = (some[t] for some, t in zip(curves, taken))
     drawn = [np.repeat(s[t], len(SAMPLES)) for s, t in zip(spacing, taken)], [p[t] for p, t in zip(points, taken)]
     labels, covered = _labelled(graph, chosen, drawn, places, widths)
@@ -237,6 +223,27 @@ def routed(graph: StateGraph, places: np.ndarray) -> Drawing:
     page = 4 * max(0.0, abs(np.log(spread[0] / spread[1] / 1.7)) - 0.8) + np.sqrt(spread.prod()) / 150
     behind = (places[graph.start, 0] - places[:, 0].min()) / 40
     return Drawing(places, widths, tuple(chosen), tuple(labels), start, cost + covered + float(page + behind))
+
+
+def _passing(points: np.ndarray, centre: np.ndarray, half_width: float) -> np.ndarray:
+    """How closely each candidate passes a state that is not its own."""
+    return (np.clip(1 - outside(points, centre, half_width) / 14, 0, 3) ** 2).sum(1)
+
+
+def _clashes(points: list[np.ndarray], spacing: list[np.ndarray]) -> Callable[[int, list[int]], np.ndarray | float]:
+    """What the candidates of an arrow cost for the arrows near them: little for a crossing, much for running along."""
+    plane = [p[..., 0] + 1j * p[..., 1] for p in points]
+    low, high = ([side(p, axis=(0, 1)) for p in points] for side in (np.min, np.max))
+
+    @cache
+    def clash(n: int, m: int, taken: int) -> np.ndarray | float:
+        other = points[m][taken]
+        if n == m or (low[n] > other.max(0) + NEAR).any() or (other.min(0) > high[n] + NEAR).any():
+            return 0.0
+        nearest = np.abs(plane[n][:, :, None] - plane[m][taken]).min(2)
+        return 1.5 * (np.clip(1 - nearest / NEAR, 0, None) ** 1.5).sum(1) * spacing[n]
+
+    return lambda n, taken: sum(clash(n, m, t) for m, t in enumerate(taken))
 
 
 def _chosen(
