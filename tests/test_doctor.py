@@ -34,7 +34,7 @@ def test_a_machine_without_data_is_sound_and_says_how_to_get_it(tmp_path):
 
 def test_data_that_is_incomplete_or_not_as_published_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("KLEENE_DATA", str(tmp_path))
-    monkeypatch.setattr("kleene.data.holdings.DATA_SETS", {"small": small_set("http://127.0.0.1:1")})
+    monkeypatch.setattr("kleene.data.folders.DATA_SETS", {"small": small_set("http://127.0.0.1:1")})
     (tmp_path / "small").mkdir()
     (tmp_path / "small" / "LICENSE").write_bytes(SMALL)
     assert (found("data small").state, found("data small").found) == ("missing", "text.txt")

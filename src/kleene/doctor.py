@@ -15,8 +15,7 @@ from typing import Any, Literal
 
 from kleene import __version__
 from kleene.caching import cache_folder
-from kleene.data.folders import data_roots
-from kleene.data.holdings import Holding, holdings
+from kleene.data.folders import Holding, data_roots, holdings
 from kleene.kernels import NO_COMPILER, cuda_compiler, reason_against
 from kleene.limits import GIB, usable_memory
 

@@ -251,7 +251,7 @@ CIRCUITS = Kind(
     judges=late("kleene.compiling.circuits:judges"),
     compared=("circuit", "network", "independent interpreter"),
     partial=True,
-    watched=late("kleene.watching.circuits:parts"),
+    watched=late("kleene.watching.memories:circuit_parts"),
 )
 
 RASP = Kind(  # its networks are Universal Transformers, and are run as those of transformer programs
@@ -274,7 +274,7 @@ RASP = Kind(  # its networks are Universal Transformers, and are run as those of
     judges=late("kleene.compiling.rasp:judges"),
     compared=("program", "RASP's own evaluation", "network"),
     partial=True,
-    watched=late("kleene.watching.rasp:parts"),
+    watched=late("kleene.watching.transformers:rasp_parts"),
 )
 
 
@@ -352,7 +352,7 @@ NTMS = Kind(
     read=late("kleene.machines.ntm.ntm:read_symbols"),
     telling=late("kleene.machines.ntm.ntm:tell_symbols"),
     run_options=("cells",),
-    watched=late("kleene.watching.memory:parts"),
+    watched=late("kleene.watching.memories:tape_memory_parts"),
 )
 NEURAL_GPUS = Kind(
     "Neural GPU",
@@ -361,7 +361,7 @@ NEURAL_GPUS = Kind(
     read=late("kleene.machines.ntm.ntm:read_symbols"),
     telling=late("kleene.machines.neural_gpu:tell_answer"),
     run_options=("steps",),
-    watched=late("kleene.watching.memory:image_parts"),
+    watched=late("kleene.watching.memories:image_parts"),
 )
 
 _ALL = (

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from kleene.watching.live.serving import live_run
+from kleene.watching.live.following import live_run
 from tests.browser.test_accessibility import axe as axe
 from tests.browser.test_accessibility import violations
 

@@ -13,7 +13,7 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("KLEENE_CACHE", raising=False)
     sets = {"small": small_set("http://127.0.0.1:1")}
-    for module in ("catalog", "holdings"):
+    for module in ("catalog", "folders"):
         monkeypatch.setattr(f"kleene.data.{module}.DATA_SETS", sets)
     return tmp_path
 

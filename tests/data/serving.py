@@ -9,15 +9,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Server:
-    """The files by their paths, how the server behaves, and what it was asked: (path, range or "")."""
+    """The files by their paths, how the server behaves, and the paths that it was asked for."""
 
     files: dict[str, bytes]
     url: str = ""
-    takes_ranges: bool = True
     says_length: bool = True
     ends_after: int | None = None  # bytes of one answer, after which the connection is closed
     waits: threading.Event | None = None  # for this before it answers
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -30,24 +29,17 @@ def serving(files: dict[str, bytes]) -> Iterator[Server]:
             pass
 
         def do_GET(self) -> None:
-            wanted = self.headers.get("Range", "")
-            server.asked.append((self.path, wanted))
+            server.asked.append(self.path)
             if server.waits is not None:
                 server.waits.wait(30)
             content = server.files.get(self.path)
             if content is None:
                 return self.send_error(404)
-            start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and server.takes_ranges else 0
-            if start and start >= len(content):
-                return self.send_error(416)
-            self.send_response(206 if start else 200)
-            if start:
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+            self.send_response(200)
             if server.says_length:
-                self.send_header("Content-Length", str(len(content) - start))
+                self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            end = len(content) if server.ends_after is None else min(len(content), start + server.ends_after)
-            self.wfile.write(content[start:end])
+            self.wfile.write(content[: server.ends_after])
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
         server.url = f"http://127.0.0.1:{httpd.server_address[1]}"

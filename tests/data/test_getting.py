@@ -1,6 +1,5 @@
 """Fetching data sets from a server on this machine, which fails in every way that servers do."""
 
-import fcntl
 import hashlib
 import io
 import os
@@ -15,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from kleene.data.catalog import DATA_SETS, DataFile, DataSet, Download
-from kleene.data.fetching import FetchError
-from kleene.data.getting import get
-from kleene.data.holdings import holding
+from kleene.data.folders import holding
+from kleene.data.getting import FetchError, get
 from kleene.errors import ModelFileError
 from tests.data.serving import serving
 
@@ -54,10 +52,6 @@ def server():
         yield running
 
 
-def parts(folder) -> list[str]:
-    return [file.name for file in folder.iterdir() if file.name.endswith(".part")]
-
-
 def test_all_files_are_fetched_and_nothing_is_left_beside_them(folder, server):
     told: list = []
     done = get(small_set(server.url), progress=lambda *args: told.append(args))
@@ -73,30 +67,18 @@ def test_all_files_are_fetched_and_nothing_is_left_beside_them(folder, server):
 
 @pytest.mark.parametrize("sized", [True, False])
 @pytest.mark.parametrize("says_length", [True, False])
-def test_a_connection_that_ends_is_resumed_where_it_ended(folder, server, sized, says_length):
+def test_of_a_connection_that_ends_nothing_is_kept(folder, server, sized, says_length):
     server.says_length, server.ends_after = says_length, 1_500_000
-    with pytest.raises(FetchError, match=r"1,500,000 bytes are kept|its checksum is wrong") as refusal:
+    reason = "the connection ended after 1,500,000 of 3,072,000 bytes" if says_length else "its checksum is wrong"
+    with pytest.raises(FetchError, match=reason):  # without a length, an end is not told from the end
         get(small_set(server.url, sized=sized))
-    assert not (folder / "text.txt").exists()
+    assert [file.name for file in folder.iterdir()] == ["LICENSE"]
     server.ends_after = None
     assert get(small_set(server.url, sized=sized)).fetched == ("text.txt",)
     assert (folder / "text.txt").read_bytes() == TEXT
-    assert parts(folder) == []
-    if says_length:  # without a length, an end is not told from the end
-        assert server.asked[-1] == ("/text.txt", "bytes=1500000-")
-        assert "the connection ended after 1,500,000 of 3,072,000 bytes" in str(refusal.value)
 
 
-def test_a_server_without_ranges_begins_again(folder, server):
-    server.ends_after = 1_500_000
-    with pytest.raises(FetchError):
-        get(small_set(server.url))
-    server.ends_after, server.takes_ranges = None, False
-    get(small_set(server.url))
-    assert (folder / "text.txt").read_bytes() == TEXT
-
-
-def test_a_process_that_is_killed_in_the_middle_is_resumed(folder, server):
+def test_of_a_process_that_is_killed_in_the_middle_nothing_is_kept_and_another_does_not_wait_for_it(folder, server):
     script = (
         "import sys, time\n"
         "from tests.data.test_getting import small_set\nfrom kleene.data.getting import get\n"
@@ -106,39 +88,10 @@ def test_a_process_that_is_killed_in_the_middle_is_resumed(folder, server):
     command = [sys.executable, "-c", script, server.url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         assert child.stdout is not None
-        held = int(child.stdout.readline())
-        with pytest.raises(FetchError, match=r"another process is fetching text\.txt"):
-            get(small_set(server.url))
+        assert 0 < int(child.stdout.readline()) < len(TEXT)
+        assert get(small_set(server.url)).fetched == ("text.txt",)
         child.send_signal(signal.SIGKILL)
-    assert 0 < held < len(TEXT)
-    get(small_set(server.url))
-    assert (folder / "text.txt").read_bytes() == TEXT
-    assert server.asked[-1] == ("/text.txt", f"bytes={held}-")
-
-
-def test_a_part_of_another_content_is_fetched_from_its_beginning(folder, server):
-    server.ends_after = 1_500_000
-    with pytest.raises(FetchError):
-        get(small_set(server.url))
-    (part,) = parts(folder)
-    for content in (b"x" * 1_000_000, b"x" * len(TEXT), b"x" * (len(TEXT) + 5)):
-        (folder / part).write_bytes(content)
-        server.ends_after = None
-        get(small_set(server.url))
-        assert (folder / "text.txt").read_bytes() == TEXT
-        (folder / "text.txt").unlink()
-
-
-def test_a_whole_part_of_unknown_size_is_not_fetched_again(folder, server):
-    folder.mkdir(parents=True)
-    one = small_set(server.url, sized=False)
-    digest = one.downloads[1].digest.removeprefix("sha256:")[:8]
-    (folder / f".text.txt.{digest}.part").write_bytes(TEXT)
-    get(one)
-    assert [path for path, _ in server.asked] == ["/LICENSE"]
-    (folder / "text.txt").unlink()
-    (folder / f".text.txt.{digest}.part").write_bytes(b"x" * len(TEXT))
-    get(one)  # the server says 416, and it begins again
+    assert sorted(file.name for file in folder.iterdir()) == ["LICENSE", "text.txt"]
     assert (folder / "text.txt").read_bytes() == TEXT
 
 
@@ -157,7 +110,7 @@ def test_a_file_of_another_size_is_refused_before_it_is_fetched(folder, server):
     server.says_length = False
     with pytest.raises(FetchError, match="more than 3,072,000 bytes"):
         get(small_set(server.url))
-    assert parts(folder) == []
+    assert [file.name for file in folder.iterdir()] == ["LICENSE"]
 
 
 def test_a_place_that_fails_is_followed_by_the_next(folder, server):
@@ -231,18 +184,10 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch, serv
         get(small_set(server.url))
 
 
-def test_a_part_that_another_process_has_is_left_alone(folder, server):
-    folder.mkdir(parents=True)
-    one = small_set(server.url)
-    part = folder / f".LICENSE.{one.downloads[0].digest.removeprefix('sha256:')[:8]}.part"
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        with pytest.raises(FetchError, match="another process is fetching LICENSE"):
-            get(one)
-    finally:
-        os.close(descriptor)
-    assert get(one).fetched == ("LICENSE", "text.txt")
+def test_a_folder_where_a_file_should_be_is_refused(folder, server):
+    (folder / "text.txt").mkdir(parents=True)
+    with pytest.raises(FetchError, match=r"text.txt' is there, and it is not the published file"):
+        get(small_set(server.url))
 
 
 def archived(members: dict[str, bytes]) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from kleene.errors import InputError
+from kleene.notation.graphs import Arrow, Node, StateGraph
 from kleene.notation.words import Word
 from kleene.pictures.diagrams import diagram as picture_of
 from kleene.programs.automata import DFA
@@ -308,6 +309,29 @@ def test_a_picture_is_saved(tmp_path):
 def test_how_far_states_are_from_the_start():
     assert DFAS["tomita 7"].graph().depths == [0, 1, 2, 3, 4]
     assert divisible(5).graph().depths == [0, 1, 2, 2, 3]
+    nodes = tuple(map(Node, ("start", "next", "lost", "before it", "alone")))
+    arrows = tuple(Arrow(*ends, ("a",), ("a",)) for ends in ((0, 1), (2, 0), (3, 2)))
+    assert StateGraph("", nodes, arrows, 0, 5).depths == [0, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["one state", "parity", "tomita 7", "third from the end", "random, 12 states"])
+def test_states_stand_from_left_to_right_by_their_distance_from_the_start(name):
+    places = [middle[0] for middle, _ in shapes(drawn(name))]
+    by_depth = zip(*sorted(zip(DFAS[name].graph().depths, places)))
+    depths, across = (np.array(column) for column in by_depth)
+    assert (np.diff(across)[np.diff(depths) > 0] > 50).all()
+    assert (np.diff(across)[np.diff(depths) == 0] == 0).all()
+
+
+def test_a_figure_has_everything_that_its_svg_has():
+    picture = picture_of(BOUNCE.graph("ab"))
+    (ax,) = picture.figure().axes
+    assert [text.get_text() for text in ax.texts] == [
+        text.text for text in ElementTree.fromstring(picture.svg).iter(f"{SVG}text")
+    ]
+    assert len(ax.patches) == len(re.findall(r"<(?:path|polygon|rect)", picture.svg)) - 1  # the card
+    visited = [patch for patch in ax.patches if patch.get_linewidth() == 3.2]
+    assert len(visited) == 3
 
 
 def test_symbols_and_captions_of_any_length_are_cut(tmp_path):

@@ -6,10 +6,8 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.notation.graphs import Arrow, Node, StateGraph
-from kleene.pictures.diagrams import best_drawing, diagram
-from kleene.pictures.diagrams.layouts import LONG, STEP, folded, layered
-from kleene.pictures.diagrams.routing import RADIUS, label_sizes
-from kleene.pictures.diagrams.thinning import CROWD, near_walk, thinned
+from kleene.pictures.diagrams import CROWD, best_drawing, diagram, near_walk, thinned
+from kleene.pictures.diagrams.layout import LONG, RADIUS, STEP, columns, folded, label_sizes
 from kleene.programs.turing.library import get
 
 WORD = "#*0R;1RA;=l"  # right over 0s, and accept on a 1
@@ -103,7 +101,7 @@ def test_a_long_row_of_columns_is_folded_and_no_two_states_share_a_place():
     count = 2 * LONG + 1
     line = tuple(Arrow(n, n + 1, ("a",), ("a",)) for n in range(count - 1))
     graph = StateGraph("a line", tuple(Node(f"q{n}") for n in range(count)), line, 0, count)
-    places = folded(layered(graph, 0.0), STEP)
+    places = folded(next(columns(graph)), STEP)
     assert len({tuple(place) for place in places.round(3).tolist()}) == count
     assert places[:, 0].max() - places[:, 0].min() < LONG * STEP
     assert places[6, 0] == places[7, 0]  # a row ends where the next begins

@@ -14,9 +14,9 @@ from kleene.machines.ntm.ntm import NTM
 from kleene.machines.protocol import load
 from kleene.naming import find
 from kleene.programs.circuits.library import entries
-from kleene.watching.circuits import module_values
 from kleene.watching.columns import unpacked
 from kleene.watching.document import traces_of
+from kleene.watching.memories import module_values
 
 FILES = Path(__file__).parents[1] / "machines" / "files"
 

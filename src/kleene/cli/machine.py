@@ -39,7 +39,7 @@ def doctor(as_json: JsonOption = False) -> None:
 @data.command("list")
 def list_data(as_json: JsonOption = False) -> None:
     """List the published data sets with their licences, and what of them is here."""
-    from kleene.data.holdings import holdings
+    from kleene.data.folders import holdings
 
     found = holdings()
     if as_json:
@@ -68,8 +68,8 @@ def get_data(
 ) -> None:
     """Fetch what is missing of a data set.
 
-    It goes into $KLEENE_DATA, or else into Kleene's cache folder. Checksums are verified, and what was interrupted
-    goes on where it stopped. Files that are there are never overwritten.
+    It goes into $KLEENE_DATA, or else into Kleene's cache folder. Checksums are verified, and files that are there are
+    never overwritten.
     """
     from kleene.data.getting import get
 

@@ -97,7 +97,7 @@ def watch(
 
 def _live(program: str, words: list[str], port: int | None, options: Any, *, output: Any, as_json: bool) -> None:
     """Serve a page until Ctrl-C, and say where."""
-    from kleene.watching.live.serving import serve_live
+    from kleene.watching.live.following import serve_live
 
     if output is not None or as_json:
         raise InputError("--live serves a page and writes none; leave -o and --json out")

@@ -1,6 +1,6 @@
 """Published data sets on this machine. Kleene downloads one only when it is asked to (`kleene data get NAME`).
 
-`catalog` says what there is, `folders` where it lies, `holdings` what is here, and `getting` fetches it.
+`catalog` says what there is, `folders` where it lies and what is here, and `getting` fetches it.
 """
 
 from kleene.data.folders import data_file as data_file

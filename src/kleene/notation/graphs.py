@@ -67,13 +67,18 @@ class StateGraph:
 
     @cached_property
     def depths(self) -> list[int]:
-        """How many steps each state is from the start; a state that is not reached is one step after the last."""
+        """How many steps each state is from the start; one that is not reached is a step after its nearest neighbour.
+
+        States that are joined to none of the others are one step after the last.
+        """
         depths = {self.start: 0}
-        for source in (queue := [self.start]):
-            for arrow in self.arrows:
-                if arrow.source == source and arrow.target not in depths:
-                    depths[arrow.target] = depths[source] + 1
-                    queue.append(arrow.target)
+        ahead = [(arrow.source, arrow.target) for arrow in self.arrows]
+        for pairs in (ahead, [*ahead, *((b, a) for a, b in ahead)]):
+            for source in (queue := sorted(depths, key=lambda state: depths[state])):
+                for a, b in pairs:
+                    if a == source and b not in depths:
+                        depths[b] = depths[source] + 1
+                        queue.append(b)
         last = max(depths.values()) + 1
         return [depths.get(node, last) for node in range(len(self.nodes))]
 

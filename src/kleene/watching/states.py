@@ -9,7 +9,7 @@ import numpy as np
 
 from kleene.notation.graphs import StateGraph
 from kleene.pictures.diagrams import best_drawing
-from kleene.pictures.diagrams.routing import Drawing
+from kleene.pictures.diagrams.layout import Drawing
 from kleene.pictures.diagrams.svg import head_of, page_of
 from kleene.running import Outcome
 from kleene.traces import Trace

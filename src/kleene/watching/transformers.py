@@ -1,10 +1,12 @@
 """What the page of a transformer program shows beside its trace: attention, the rules that fired, source, weights."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kleene import kinds
 from kleene.kinds import TRANSFORMERS
 from kleene.machines.transformer import UniversalTransformer
 from kleene.programs.alta.program import Program
@@ -46,6 +48,12 @@ def parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> Vie
         runs=tuple(beside),
         more=more,
     )
+
+
+def rasp_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any) -> ViewParts:
+    """The view of layers of a RASP program: that of the transformer program that it is lowered to."""
+    below = [replace(outcome, subject=kinds.lowered(outcome.subject)) for outcome in outcomes]
+    return parts(below, cut, kinds.lowered(program))
 
 
 def taught_parts(outcomes: Sequence[Outcome], cut: Cut, program: Program | None) -> ViewParts:

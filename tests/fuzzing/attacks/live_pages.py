@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kleene.watching.live.serving import live_run
+from kleene.watching.live.following import live_run
 from tests.fuzzing.attacks import Attack
 from tests.fuzzing.mutations import VALUES
 from tests.watching.live.conftest import Visitor

@@ -66,16 +66,10 @@ REPLIES: dict[str, Reply] = {
 def attacks() -> Iterator[Attack]:
     for name, reply in REPLIES.items():
         yield name, lambda folder, reply=reply: _refused(folder, reply)
-        yield f"{name}, after half a file", lambda folder, reply=reply: _refused(folder, reply, begun=SIZE // 2)
 
 
-def _refused(folder: Path, reply: Reply, begun: int = 0) -> str | None:
+def _refused(folder: Path, reply: Reply) -> str | None:
     with mock.patch.dict("os.environ", {"KLEENE_DATA": str(folder / "own"), "no_proxy": "*"}):
-        if begun:
-            with serving({"/text.txt": TEXT}) as broken:
-                broken.ends_after = begun
-                with contextlib.suppress(KleeneError):
-                    get(_data(broken.url))
         started = time.monotonic()
         with _mirror(reply) as url:
             try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kleene.watching.live.serving import live_run
+from kleene.watching.live.following import live_run
 
 
 def pytest_collection_modifyitems(items):

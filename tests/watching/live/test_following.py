@@ -11,9 +11,9 @@ import time
 import pytest
 
 from kleene.errors import InputError, RunError
+from kleene.watching.live.following import live_run
 from kleene.watching.live.processes import RunProcesses
 from kleene.watching.live.saving import file_of
-from kleene.watching.live.serving import live_run
 from kleene.watching.live.worker import answer
 from kleene.watching.page import document_in
 

@@ -1,29 +1,24 @@
 """The state diagram of a graph, as SVG and as the same matplotlib figure for .png and .pdf files.
 
-`thinning` leaves out what would hide the rest, `layouts` places the states, `routing` draws arrows and labels between
-them, and `svg` writes the result.
+What would hide the rest of a large machine is left out, and a note below the drawing says so. `layout` places states,
+arrows and labels, and `svg` writes and paints them.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from kleene.errors import InputError
-from kleene.notation.graphs import Arrow, Node, StateGraph
-from kleene.pictures.diagrams.layouts import STEP, layouts
-from kleene.pictures.diagrams.routing import LINE, RADIUS, Drawing, half_widths, label_sizes, routed
-from kleene.pictures.diagrams.svg import Page, head_of, page_of, written, written_below
-from kleene.pictures.diagrams.thinning import near_walk, thinned
-from kleene.pictures.figures import Picture, new_figure
+from kleene.notation.graphs import Arrow, StateGraph, Walk
+from kleene.pictures.diagrams.layout import Drawing
+from kleene.pictures.diagrams.layout import best_drawing as best_drawing
+from kleene.pictures.diagrams.svg import painted, svg_of, written
+from kleene.pictures.figures import Picture
 
 MANY = 60  # a diagram of more states cannot be read
-PIXEL = 1 / 72  # inches: a pixel of the drawing is a point of the figure
-NAME, LABEL, CAPTION = 12.5, 11.0, 10.5  # points; the figure's letters are wider than a browser's
-EDGE, TAKEN, INK, QUIET = "#64748b", "#ea580c", "#0f172a", "#475569"
-SHAPE, ACCEPTING, REJECTING, LAST = "#f1f5f9", "#dcfce7", "#fee2e2", "#fed7aa"
-GREEN, RED = "#15803d", "#b91c1c"
+CROWD = 10  # arrows into a state without a way out from which they are left out
+WIDE = 18  # characters of a line of a label beyond which it is cut
 
 
 def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Picture:
@@ -32,18 +27,15 @@ def diagram(graph: StateGraph, *, force: bool = False, most: int = MANY) -> Pict
     Of more than `most` states only those near the walk are drawn; where these are too many too, the graph is refused.
     Arrows that crowd into one dead state are left out. `force` draws everything.
     """
-    graph, drawing = _drawn(graph, force, most)
-    caption = "\n".join(line for line in (graph.walk.caption, graph.note) if line)
-    facts = {"states": graph.total}
-    return Picture(graph.title, written(graph, drawing), partial(painted, [(graph, drawing)]), caption, facts)
+    return diagrams([graph], graph.title, force=force, most=most)
 
 
 def diagrams(graphs: Sequence[StateGraph], title: str, *, force: bool = False, most: int = MANY) -> Picture:
     """Several state diagrams in one picture, one below the other; the facts are those of the first."""
     parts = [_drawn(graph, force, most) for graph in graphs]
     captions = [line for graph, _ in parts for line in (graph.walk.caption, graph.note) if line]
-    facts = {"states": graphs[0].total}
-    return Picture(title, written_below(parts, title), partial(painted, parts), "\n".join(captions), facts)
+    svg = svg_of(parts, title)
+    return Picture(title, written(svg), partial(painted, svg), "\n".join(captions), {"states": graphs[0].total})
 
 
 def _drawn(graph: StateGraph, force: bool, most: int) -> tuple[StateGraph, Drawing]:
@@ -58,88 +50,79 @@ def _drawn(graph: StateGraph, force: bool, most: int) -> tuple[StateGraph, Drawi
     return graph, best_drawing(graph)
 
 
-def best_drawing(graph: StateGraph) -> Drawing:
-    """The easiest to read of several drawings of a graph; rows and columns are preferred, because people know them."""
-    widths = label_sizes(graph)[:, 0]
-    loops = np.array([arrow.source == arrow.target for arrow in graph.arrows], dtype=bool)
-    between, above = (float(some.max(initial=0.0)) for some in (widths[~loops], widths[loops]))
-    gap = max(0.0, between - 30, above - STEP / 2) + 2 * max(0.0, float(half_widths(graph).max()) - RADIUS)
-    first, *others = (routed(graph, places) for places in layouts(graph, gap))
-    best = min(others, key=lambda drawing: drawing.cost, default=first)
-    return first if first.cost * 0.75 <= best.cost else best
+def near_walk(graph: StateGraph, most: int) -> StateGraph:
+    """The states that the walk visits, if the graph has more than `most` and these are no more."""
+    kept = {graph.start, *graph.walk.visits}
+    if len(graph.nodes) <= most or not graph.walk.visits or len(kept) > most:
+        return graph
+    hidden = len(graph.nodes) - len(kept)
+    arrows = tuple(a for a in graph.arrows if {a.source, a.target} <= kept)
+    note = f"Not shown: {hidden} states that the run does not visit, and their arrows. --force draws all."
+    return _with(graph, kept, arrows, note)
 
 
-def painted(parts: Sequence[tuple[StateGraph, Drawing]]) -> Any:
-    """The figure of drawings, one below the other, each with its caption below it."""
-    pages = [page_of(*part) for part in parts]
-    wide, tall = max(page.wide for page in pages), sum(page.tall for page in pages)
-    figure = new_figure(wide * PIXEL, tall * PIXEL)
-    figure.set_layout_engine("none")
-    left = tall
-    for (graph, drawing), page in zip(parts, pages):
-        left -= page.tall
-        box = ((wide - page.wide) / 2 / wide, left / tall, page.wide / wide, page.tall / tall)
-        _paint(figure.add_axes(box), graph, drawing, page)
-    return figure
+def thinned(graph: StateGraph) -> StateGraph:
+    """The graph without the many arrows into a state that has no way out, and with long labels cut.
+
+    Most states of a universal machine have an arrow into its reject state, and these hide how the machine works.
+
+    A state that is then without an arrow is left out too. The walk keeps all of its arrows and states.
+    """
+    trap = _trap(graph)
+    lines = [replace(a, lines=tuple(_cut(line) for line in a.lines)) for a in graph.arrows]
+    if trap is None:
+        return replace(graph, arrows=tuple(lines))
+    left_out = [a for a in lines if _into(a, trap) and (a.source, a.target) not in graph.walk.arrows]
+    arrows = tuple(a for a in lines if a not in left_out)
+    kept = set(range(len(graph.nodes)))
+    if trap != graph.start and trap not in graph.walk.visits and not any(_into(a, trap) for a in arrows):
+        kept.remove(trap)
+        arrows = tuple(a for a in arrows if a.source != trap)
+    name = graph.nodes[trap].name
+    note = (
+        f"Not shown: {len(left_out)} arrows into {name}. A state goes there on symbols without an arrow. "
+        f"--force draws all."
+    )
+    return _with(graph, kept, arrows, note)
 
 
-def _paint(ax: Any, graph: StateGraph, drawing: Drawing, page: Page) -> None:
-    ax.set_xlim(page.left, page.left + page.wide)
-    ax.set_ylim(page.top + page.tall, page.top)  # downwards, as in an SVG
-    ax.axis("off")
-    taken = [(arrow.source, arrow.target) in graph.walk.arrows for arrow in graph.arrows]
-    _arrow(ax, drawing.start, taken=graph.walk.last is not None)
-    for curve, is_taken in zip(drawing.curves, taken):
-        _arrow(ax, curve, taken=is_taken)
-    for arrow, middle, size, is_taken in zip(graph.arrows, drawing.labels, label_sizes(graph), taken):
-        _label(ax, arrow, middle, size, taken=is_taken)
-    for number, (node, place, half_width) in enumerate(zip(graph.nodes, drawing.places, drawing.half_widths)):
-        _node(ax, node, place, float(half_width), visited=number in graph.walk.visits, last=number == graph.walk.last)
-    for x, y, line in page.caption:
-        _text(ax, x, y, line, CAPTION, QUIET)
+def _trap(graph: StateGraph) -> int | None:
+    """The state without a way out that most arrows lead into, if they are a crowd and it does not accept."""
+    leaving = {a.source for a in graph.arrows if a.source != a.target}
+    into = Counter(a.target for a in graph.arrows if a.target not in leaving and a.source != a.target)
+    crowded = [n for n, count in into.most_common() if count >= CROWD and not graph.nodes[n].is_accepting]
+    return crowded[0] if crowded else None
 
 
-def _arrow(ax: Any, curve: np.ndarray, *, taken: bool) -> None:
-    from matplotlib.patches import PathPatch, Polygon
-    from matplotlib.path import Path
-
-    colour, width = (TAKEN, 2.8) if taken else (EDGE, 1.6)
-    corners, end = head_of(curve)
-    line = Path([*curve[:3], end], [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
-    ax.add_patch(PathPatch(line, fill=False, edgecolor=colour, linewidth=width, capstyle="round"))
-    ax.add_patch(Polygon(corners, facecolor=colour, edgecolor="none"))
+def _into(arrow: Arrow, trap: int) -> bool:
+    return arrow.target == trap and arrow.source != trap
 
 
-def _label(ax: Any, arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -> None:
-    from matplotlib.patches import Rectangle
+def _cut(line: str) -> str:
+    """The line of a label with symbols left out; its action stays.
 
-    corner, (wide, high) = tuple(middle - size / 2), size
-    ax.add_patch(Rectangle(corner, wide, high, facecolor="white", edgecolor="none", alpha=0.9))
-    first = middle[1] - (len(arrow.lines) - 1) / 2 * LINE
-    for row, line in enumerate(arrow.lines):
-        colour, weight = ("#c2410c", "bold") if taken else (INK, "normal")
-        _text(ax, middle[0], first + row * LINE, line, LABEL, colour, weight=weight)
-
-
-def _node(ax: Any, node: Node, place: np.ndarray, half_width: float, *, visited: bool, last: bool) -> None:
-    fill, line = (ACCEPTING, GREEN) if node.is_accepting else (REJECTING, RED) if node.is_rejecting else (SHAPE, QUIET)
-    line, width = (TAKEN, 3.2) if visited else (line, 1.6)
-    _outline(ax, place, half_width, 0, facecolor=LAST if last else fill, edgecolor=line, linewidth=width)
-    if node.is_accepting:
-        _outline(ax, place, half_width, 4, fill=False, edgecolor=GREEN, linewidth=1.4)
-    _text(ax, place[0], place[1], node.label, NAME, INK, weight="bold" if visited else "normal")
+    >>> _cut("#, *, :, 0, 1, L, R, i, A, X, ;, = → z, R")
+    '#, *, … → z, R'
+    """
+    symbols, arrow, action = line.rpartition(" → ")
+    if len(line) <= WIDE or not arrow:
+        return line
+    room = max(1, WIDE - 4 - len(arrow + action))
+    return f"{symbols[: symbols.rfind(', ', 0, room) + 1] or symbols[:room]} …{arrow}{action}"
 
 
-def _outline(ax: Any, place: np.ndarray, half_width: float, inset: float, **look: Any) -> None:
-    """Draw a state's shape: a circle stretched to its width."""
-    from matplotlib.patches import Polygon
-
-    angles = np.linspace(0, 2 * np.pi, 121)
-    round_about = (RADIUS - inset) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    round_about[:, 0] += np.sign(np.round(np.cos(angles), 9)) * (half_width - RADIUS)
-    ax.add_patch(Polygon(place + round_about, **look))
-
-
-def _text(ax: Any, x: float, y: float, text: str, size: float, colour: str, *, weight: str = "normal") -> None:
-    look = {"fontsize": size, "color": colour, "fontweight": weight, "parse_math": False}
-    ax.text(x, y, text, ha="center", va="center", **look)
+def _with(graph: StateGraph, kept: set[int], arrows: tuple[Arrow, ...], note: str) -> StateGraph:
+    """The graph with these states and arrows, which get new numbers."""
+    place = {old: new for new, old in enumerate(sorted(kept))}
+    moved = tuple(replace(a, source=place[a.source], target=place[a.target]) for a in arrows)
+    walk = graph.walk
+    visits = {place[n]: steps for n, steps in walk.visits.items() if n in place}
+    taken = frozenset((place[a], place[b]) for a, b in walk.arrows if a in place and b in place)
+    return replace(
+        graph,
+        nodes=tuple(graph.nodes[n] for n in sorted(kept)),
+        arrows=moved,
+        start=place[graph.start],
+        note=" ".join(part for part in (graph.note, note) if part),
+        walk=Walk(visits, taken, None if walk.last is None else place.get(walk.last), walk.caption),
+    )

@@ -1,23 +1,28 @@
-"""A drawing as SVG: the size of its page, its caption, and all of its parts.
+"""A drawing as SVG, and as the same matplotlib figure, which is painted from the SVG's elements.
 
 Colours follow the reader's light or dark theme; the SVG needs no script, font or other file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from xml.sax.saxutils import escape
+from typing import Any
+from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
 
 from kleene.notation.graphs import Arrow, Node, StateGraph
-from kleene.pictures.diagrams.routing import HEAD, LINE, RADIUS, Drawing, label_sizes, points_at
+from kleene.pictures.diagrams.layout import HEAD, LINE, RADIUS, Drawing, label_sizes, points_at
+from kleene.pictures.figures import new_figure
 from kleene.pictures.style import letters, shortened
 
 MARGIN = 24.0
 NARROWEST = 48  # characters in a line of the caption, at the least
 LETTER, ROW = 6.4, 17.0  # how wide and high the caption's letters are
 LONGEST = 5_000  # letters of a caption that are shown
+PIXEL = 1 / 72  # inches: a pixel of the drawing is a point of the figure
+POINTS = 0.87  # of a letter in a figure, for a pixel in an SVG; the figure's letters are wider than a browser's
 
 
 @dataclass(frozen=True)
@@ -117,44 +122,85 @@ DARK = {
 }
 
 
-def written(graph: StateGraph, drawing: Drawing) -> str:
-    """The SVG text of a drawing, its caption below it."""
-    page = page_of(graph, drawing)
-    box = (page.left, page.top, page.wide, page.tall)
-    return _document(graph.title, box, [*_parts(graph, drawing), *_captions(page)])
-
-
-def written_below(parts: Sequence[tuple[StateGraph, Drawing]], title: str) -> str:
-    """The SVG text of drawings, one below the other, each with its caption below it."""
+def svg_of(parts: Sequence[tuple[StateGraph, Drawing]], title: str) -> Element:
+    """The SVG of drawings, one below the other, each with its caption below it."""
     pages = [page_of(*part) for part in parts]
-    wide, top, content = max(page.wide for page in pages), 0.0, []
+    wide, tall = max(page.wide for page in pages), sum(page.tall for page in pages)
+    size = {"width": _n(wide), "height": _n(tall)}
+    look = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "viewBox": f"0 0 {_n(wide)} {_n(tall)}", **size}
+    svg = _element("svg", _element("title", title), _element("style", _style()), **look)
+    svg.append(_element("rect", kind="card", x="0", y="0", **size, rx="10"))
+    top = 0.0
     for (graph, drawing), page in zip(parts, pages):
-        corner = f"translate({_n((wide - page.wide) / 2 - page.left)} {_n(top - page.top)})"
-        content += [f'<g transform="{corner}">', *_parts(graph, drawing), *_captions(page), "</g>"]
+        corner = np.array([(wide - page.wide) / 2 - page.left, top - page.top])
+        svg.extend(_parts(graph, drawing.moved(corner)))
+        svg.extend(_text("caption", x + corner[0], y + corner[1], line) for x, y, line in page.caption)
         top += page.tall
-    return _document(title, (0.0, 0.0, wide, top), content)
+    return svg
 
 
-def _document(title: str, box: tuple[float, float, float, float], content: Sequence[str]) -> str:
-    left, top, wide, tall = map(_n, box)
-    size = f'width="{wide}" height="{tall}"'
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="{left} {top} {wide} {tall}" {size}>',
-            f"<title>{escape(title)}</title>",
-            f"<style>{_style()}</style>",
-            f'<rect class="card" x="{left}" y="{top}" {size} rx="10"/>',
-            *content,
-            "</svg>\n",
-        ]
-    )
+def written(svg: Element) -> str:
+    """The text of an SVG, a line for each arrow, label and state."""
+    for element in svg.iter():
+        element.tail = "\n" if element.tag in ("g", "style", "svg") else None
+    return tostring(svg, encoding="unicode")
 
 
-def _captions(page: Page) -> list[str]:
-    return [_text("caption", *line) for line in page.caption]
+def painted(svg: Element) -> Any:
+    """The figure of an SVG that `svg_of` made."""
+    wide, tall = (float(svg.attrib[side]) for side in ("width", "height"))
+    figure = new_figure(wide * PIXEL, tall * PIXEL)
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set_xlim(0, wide)
+    ax.set_ylim(tall, 0)  # downwards, as in an SVG
+    ax.axis("off")
+    for part in svg:
+        around = set(part.get("class", "").split())
+        for element in part if part.tag == "g" else [part]:
+            if element.tag not in ("title", "style") and element.get("class") != "card":
+                _paint(ax, element, _look(element.get("class", ""), around))
+    return figure
 
 
-def _parts(graph: StateGraph, drawing: Drawing) -> Iterator[str]:
+def _look(kind: str, around: set[str]) -> dict[str, str]:
+    """The style of an element of that class in a group of these classes."""
+    look = {}
+    for selector, rules in LIGHT.items():
+        *outer, own = selector.replace(".", "").split()
+        if own == kind and around.issuperset(outer):
+            look |= dict(rule.split(":") for rule in rules.split(";"))
+    return look
+
+
+def _paint(ax: Any, element: Element, look: dict[str, str]) -> None:
+    from matplotlib.patches import PathPatch, Polygon
+    from matplotlib.path import Path
+
+    if element.tag == "text":
+        style = {"color": look["fill"], "fontsize": POINTS * float(look["font-size"].removesuffix("px"))}
+        x, y = float(element.attrib["x"]), float(element.attrib["y"])
+        ax.text(x, y, element.text, ha="center", parse_math=False, fontweight=look.get("font-weight"), **style)
+        return
+    fill, stroke, width = look.get("fill", "none"), look.get("stroke", "none"), float(look.get("stroke-width", 0))
+    style = {"facecolor": fill, "edgecolor": stroke, "linewidth": width, "alpha": float(look.get("fill-opacity", 1))}
+    if element.tag == "path":
+        corners = _numbers(element.attrib["d"]).reshape(-1, 2)
+        ax.add_patch(PathPatch(Path(corners, [Path.MOVETO, *[Path.CURVE4] * 3]), capstyle="round", **style))
+    else:
+        corners = _numbers(element.attrib["points"]) if element.tag == "polygon" else _round_corners(element)
+        ax.add_patch(Polygon(corners.reshape(-1, 2), **style))
+
+
+def _round_corners(box: Element) -> np.ndarray:
+    x, y, wide, tall, round_ = (float(box.attrib[name]) for name in ("x", "y", "width", "height", "rx"))
+    angles = np.linspace(0, 2 * np.pi, 121)
+    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    half = np.array([wide, tall]) / 2
+    return np.array([x, y]) + half + np.sign(np.round(ways, 9)) * (half - round_) + ways * round_
+
+
+def _parts(graph: StateGraph, drawing: Drawing) -> Iterator[Element]:
     """Arrows, then labels over them, then states."""
     yield _arrow(drawing.start, "start", taken=graph.walk.last is not None)
     taken = [(arrow.source, arrow.target) in graph.walk.arrows for arrow in graph.arrows]
@@ -169,59 +215,62 @@ def _parts(graph: StateGraph, drawing: Drawing) -> Iterator[str]:
 
 def _style() -> str:
     plain = "text{font-family:ui-sans-serif,system-ui,'Helvetica Neue',Arial,sans-serif;text-anchor:middle}"
-    return plain + _rules(LIGHT) + "@media (prefers-color-scheme: dark){" + _rules(DARK) + "}"
+    light, dark = ("".join(f"{name}{{{look}}}" for name, look in rules.items()) for rules in (LIGHT, DARK))
+    return f"{plain}{light}@media (prefers-color-scheme: dark){{{dark}}}"
 
 
-def _rules(rules: Mapping[str, str]) -> str:
-    return "".join(f"{selector}{{{style}}}" for selector, style in rules.items())
-
-
-def _arrow(curve: np.ndarray, tooltip: str, *, taken: bool) -> str:
-    a, b, c, _ = curve
+def _arrow(curve: np.ndarray, tooltip: str, *, taken: bool) -> Element:
     corners, end = head_of(curve)
+    first, *rest = (f"{_n(x)} {_n(y)}" for x, y in (*curve[:3], end))
     head = " ".join(f"{_n(x)},{_n(y)}" for x, y in corners)
-    numbers = " ".join(_n(value) for point in (b, c, end) for value in point)
-    return (
-        f"<g{_class(taken=taken)}><title>{escape(tooltip)}</title>"
-        f'<path class="edge" d="M {_n(a[0])} {_n(a[1])} C {numbers}"/><polygon class="head" points="{head}"/></g>'
-    )
+    line = _element("path", kind="edge", d=f"M {first} C {' '.join(rest)}")
+    return _group(_element("title", tooltip), line, _element("polygon", kind="head", points=head), taken=taken)
 
 
-def _label(arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -> str:
+def _label(arrow: Arrow, middle: np.ndarray, size: np.ndarray, *, taken: bool) -> Element:
     x, y = middle
     first = y - (len(arrow.lines) - 1) / 2 * LINE + 4.5
-    rows = "".join(_text("label", x, first + k * LINE, line) for k, line in enumerate(arrow.lines))
-    corner = f'x="{_n(x - size[0] / 2)}" y="{_n(y - size[1] / 2)}" width="{_n(size[0])}" height="{_n(size[1])}"'
-    return f'<g{_class(taken=taken)}><rect class="pill" {corner} rx="5"/>{rows}</g>'
+    rows = (_text("label", x, first + k * LINE, line) for k, line in enumerate(arrow.lines))
+    return _group(_box("pill", middle, size / 2, 5), *rows, taken=taken)
 
 
-def _node(node: Node, place: np.ndarray, half_width: float, visits: list[int], *, last: bool) -> str:
+def _node(node: Node, place: np.ndarray, half_width: float, visits: list[int], *, last: bool) -> Element:
     steps = ", ".join(map(str, visits[:12])) + (", …" if len(visits) > 12 else "")
     marks = [*node.marks, *([f"visited at step {steps}"] if visits else [])]
     tooltip = node.name + (f" ({'; '.join(marks)})" if marks else "")
-    kinds = _class(accepting=node.is_accepting, rejecting=node.is_rejecting, visited=bool(visits), last=last)
-    ring = _outline("ring", place, half_width, 4) if node.is_accepting else ""
-    name = _text("name", place[0], place[1] + 5, node.label)
-    return f"<g{kinds}><title>{escape(tooltip)}</title>{_outline('shape', place, half_width, 0)}{ring}{name}</g>"
+    half = np.array([half_width, RADIUS])
+    shapes = [_box("shape", place, half, RADIUS)]
+    if node.is_accepting:
+        shapes.append(_box("ring", place, half - 4, RADIUS - 4))
+    kinds = {"accepting": node.is_accepting, "rejecting": node.is_rejecting, "visited": bool(visits), "last": last}
+    return _group(_element("title", tooltip), *shapes, _text("name", place[0], place[1] + 5, node.label), **kinds)
 
 
-def _outline(kind: str, place: np.ndarray, half_width: float, inset: float) -> str:
-    w, r = half_width - inset, RADIUS - inset
-    if half_width == RADIUS:
-        return f'<circle class="{kind}" cx="{_n(place[0])}" cy="{_n(place[1])}" r="{_n(r)}"/>'
-    corner = f'x="{_n(place[0] - w)}" y="{_n(place[1] - r)}" width="{_n(2 * w)}" height="{_n(2 * r)}"'
-    return f'<rect class="{kind}" {corner} rx="{_n(r)}"/>'
+def _box(kind: str, middle: np.ndarray, half: np.ndarray, round_: float) -> Element:
+    (x, y), (wide, tall) = middle - half, 2 * half
+    return _element("rect", kind=kind, x=_n(x), y=_n(y), width=_n(wide), height=_n(tall), rx=_n(round_))
 
 
-def _text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}">{escape(shortened(text))}</text>'
+def _text(kind: str, x: float, y: float, text: str) -> Element:
+    return _element("text", shortened(text), kind=kind, x=_n(x), y=_n(y))
 
 
-def _class(**kinds: bool) -> str:
-    held = " ".join(kind for kind, holds in kinds.items() if holds)
-    return f' class="{held}"' if held else ""
+def _group(*content: Element, **kinds: bool) -> Element:
+    """A group whose classes are the kinds that hold."""
+    return _element("g", *content, kind=" ".join(kind for kind, holds in kinds.items() if holds))
+
+
+def _element(tag: str, *content: Element | str, kind: str = "", **attributes: str) -> Element:
+    found = Element(tag, ({"class": kind} if kind else {}) | attributes)
+    found.text = next((part for part in content if isinstance(part, str)), None)
+    found.extend(part for part in content if not isinstance(part, str))
+    return found
+
+
+def _numbers(text: str) -> np.ndarray:
+    return np.array([float(number) for number in re.findall(r"-?[\d.]+", text)])
 
 
 def _n(value: float) -> str:
     """A coordinate to a tenth of a pixel, without needless signs and zeros."""
-    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+    return f"{round(float(value), 1) + 0.0:.1f}".removesuffix(".0")

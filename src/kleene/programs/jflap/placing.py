@@ -34,15 +34,9 @@ def laid_out(count: int, ends: Iterable[tuple[int, int]], start: int) -> list[Po
     """
     arrows = tuple(Arrow(*pair, (), ()) for pair in dict.fromkeys(ends))
     graph = StateGraph("", tuple(Node(str(number)) for number in range(count)), arrows, start, count)
-    if count <= MANY:
-        from kleene.pictures.diagrams.layouts import layered  # only a drawing without places needs it
+    from kleene.pictures.diagrams.layout import columns, untangled  # only a drawing without places needs it
 
-        places = layered(graph, 0.0)
-        places = places - places.min(axis=0) + EDGE
-        return [(round(float(x), 1), round(float(y), 1)) for x, y in places]
-    rows: dict[int, int] = {}
-    found = []
-    for depth in graph.depths:
-        row = rows[depth] = rows.get(depth, -1) + 1
-        found.append((EDGE + STEP * depth, EDGE + ROW * row))
-    return found
+    (places,) = columns(graph)
+    places = untangled(graph, places) if count <= MANY else places
+    places = places - places.min(axis=0) + EDGE
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in places]

@@ -1,4 +1,4 @@
-"""What the page of a circuit shows beside its trace: what every module computed, and which block of the text ran."""
+"""What the pages of machines with a memory show beside their traces: circuits, Neural Turing Machines, Neural GPUs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from kleene.watching.cutting import Cut
 from kleene.watching.document import ViewParts
 
 
-def parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
+def circuit_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
     """The view of a circuit: its modules and wires in each step, registers and memory."""
     if cut.channels is not None:
         raise InputError("a page of a circuit shows all of its wires; cut it by --steps or --positions")
@@ -70,3 +70,15 @@ def _blocks(program: Any | None, trace: Trace, steps: range) -> dict[str, Any]:
         "spans": [list(span) for span in zip(starts, ends)],
         "blocks": packed(ran[steps.start : steps.stop]),
     }
+
+
+def tape_memory_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
+    """The view of a memory with heads."""
+    if cut.positions is not None or cut.channels is not None:
+        raise InputError("a page of a Neural Turing Machine shows its whole tape; cut it by --steps alone")
+    return ViewParts(view="memory")
+
+
+def image_parts(outcomes: Sequence[Outcome], cut: Cut, program: Any | None) -> ViewParts:
+    """The view of positions, each with its answer so far and its vector."""
+    return ViewParts(view="layers", positions=tuple(map(str, outcomes[0].input)))
