@@ -1,5 +1,7 @@
 """What all tests share: arrays are checked as the code runs, hypothesis is repeatable, jax keeps to the CPU."""
 
+import contextlib
+import ctypes
 import gc
 import importlib
 import os
@@ -7,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from importlib.metadata import version
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # One worker a core: more threads for numpy's products would wait for each other, and wait by spinning.
@@ -45,6 +48,9 @@ importlib.import_module("kleene")  # before any test imports jax, so that Kleene
 
 ATTACKS = f"{'kind':16} {'cases':>7} {'failures':>9} {'time':>10}"  # above the rows of tests.fuzzing.attacks.table
 
+HELD = 1 << 30  # bytes of a worker's memory beyond which its compiled programs are let go
+_held = HELD
+
 settings.register_profile("kleene", deadline=None, derandomize=True)
 settings.load_profile("kleene")
 
@@ -61,6 +67,24 @@ def pytest_collection_finish():
 
 def pytest_runtest_setup():
     begin_test()
+
+
+def pytest_runtest_logfinish():
+    """Let compiled programs go once a worker has grown: jax keeps thousands of them, which the cache has anyway."""
+    global _held
+    if _memory() > _held:
+        importlib.import_module("jax").clear_caches()
+        gc.collect()
+        with contextlib.suppress(OSError, AttributeError):  # glibc keeps what is freed until it is asked
+            ctypes.CDLL(None).malloc_trim(0)
+        _held = max(HELD, _memory() + HELD // 2)
+
+
+def _memory() -> int:
+    """The bytes that this process holds, or 0 where the system does not say."""
+    with contextlib.suppress(OSError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -4,7 +4,8 @@ Heavy modules are imported inside the commands, so that `kleene --help` answers 
 """
 
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -66,6 +67,11 @@ def root(
         raise typer.Exit()
 
 
+@cache  # a process that runs several commands builds them once
+def _command() -> Any:
+    return typer.main.get_command(app)
+
+
 def _leave() -> None:
     """End an interrupted process at once, because XLA's threads may still be at work."""
     from kleene.stopping import leave
@@ -80,7 +86,7 @@ def main() -> None:
         with guarded_streams():
             check_arguments(sys.argv[1:])
             sys.argv[1:] = sweeps.spelled_out(sys.argv[1:])
-            app(prog_name="kleene")
+            _command()(prog_name="kleene")
     except KleeneError as error:
         if debug:
             raise

@@ -54,6 +54,8 @@ class CircuitSize:
         for name, smallest in least.items():
             if getattr(self, name) < smallest:
                 raise InputError(f"{name} is {getattr(self, name)}, which is too small; give {smallest} or more")
+        if self.taught and not os.path.isdir(self.taught):
+            raise InputError(f"there is no folder {self.taught!r} of taught networks")
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -104,8 +106,6 @@ def _taught(
 ) -> Iterator[JudgedCircuit]:
     """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
     folder = Path(size.taught) if size.taught else SHIPPED
-    if not os.path.isdir(folder):
-        raise InputError(f"there is no folder {str(folder)!r} of taught networks")
     for kept in map(KeptNetwork.load, sorted(folder.glob("*.safetensors"))):
         family = TAUGHT.get(kept.method)
         if family not in wanted:
