@@ -84,6 +84,7 @@ def test_list_names_every_program_with_an_input_to_try(run):
     assert (status, err) == (0, "")
     for name in entries():
         assert f"kleene run {name}" in out
+    assert "exchanges p[a] and p[b]" in out  # brackets are no markup
 
 
 def test_list_in_json_has_name_summary_and_example(run):
