@@ -7,15 +7,14 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.files import sealed_json
 from kleene.groundtruth.collection import build
-from kleene.groundtruth.judging.circuits import circuit_networks
-from kleene.groundtruth.judging.collected import collected_networks
-from kleene.groundtruth.judging.judge import CircuitSize, JudgeSize, meant_methods
+from kleene.groundtruth.judging.circuit_networks import circuit_networks
+from kleene.groundtruth.judging.judge import CircuitSize, JudgeSize, collected_networks, meant_methods
+from kleene.groundtruth.judging.trials import judge_networks
 from kleene.groundtruth.taught import shipped
 from tests.command_line import assert_refused
 
@@ -69,7 +68,7 @@ def test_what_cannot_be_meant_is_refused(methods, of, words):
 
 def test_both_are_judged_side_by_side(tmp_path):
     found = kleene.judge(["nearness", "written_norm"], size=INTERACTIONS, circuits=TINY)
-    assert repr(found).startswith("<AllVerdicts: <InteractionVerdicts on 1 measures, ")
+    assert repr(found).startswith("<AllJudged: <Judged on 1 measures, ")
     assert "\nCIRCUITS\n\narea under ROC, edges of the true circuit\nmethod" in str(found)
     stored = json.loads(json.dumps(found.as_json()))
     assert stored["circuits"]["size"]["programs"] == ["rasp:shift"]
@@ -105,14 +104,14 @@ def test_hidden_networks_have_the_same_circuit_with_decoys_outside_of_it():
         ]
     for one in others[:2]:
         assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.truth.edges).all()
-    found = judge_circuits(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
+    found = judge_networks(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
     assert all(kept.mean == pytest.approx(1) for kept in found.kept.values())
 
 
 def test_taught_networks_have_the_circuit_that_they_were_taught():
     (one,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "reverse")
     assert (one.program, one.family) == ("rasp:reverse", "taught")
-    found = judge_circuits([one], {"random_edges": METHODS["random_edges"]}, resamples=20)
+    found = judge_networks([one], {"random_edges": METHODS["random_edges"]}, resamples=20)
     assert found.kept["taught"].mean == pytest.approx(1)
     with pytest.raises(InputError, match="there is no folder '/no/such' of taught networks"):
         list(circuit_networks(replace(TINY, taught="/no/such")))
