@@ -15,7 +15,7 @@ PROJECT = tomllib.loads((PAPERS / "pyproject.toml").read_text())["project"]
 
 def test_both_packages_have_one_version():
     assert kleene_papers.__version__ == kleene.__version__
-    assert PROJECT["dependencies"] == [f"kleene=={kleene.__version__}"]
+    assert PROJECT["dependencies"] == [f"kleene=={kleene.__version__}", "jinja2>=3.1"]
 
 
 def test_kleene_finds_the_experiments_by_the_entry_point_of_the_project():

@@ -37,17 +37,20 @@ INCLUDED = {"_nram.md": "partial-traces.md", "_rules.md": "interdependence.md"} 
 WRITTEN = "<!-- Written from papers/pages/{} by `python -m kleene_papers.report`: change it there. -->\n"
 
 
-def pct(share: float, digits: int = 0) -> str:
+Number = float | jinja2.Undefined  # what no file has ends in an error where it is formatted
+
+
+def pct(share: Number, digits: int = 0) -> str:
     """A share as a percentage without its sign: `{{ 0.5 | pct }}%`."""
     return f"{100 * share:.{digits}f}"
 
 
-def num(value: float, digits: int = 0) -> str:
+def num(value: Number, digits: int = 0) -> str:
     """A number with separators: 1,234."""
     return f"{value:,.{digits}f}"
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed(value: Number, digits: int = 2) -> str:
     """A number with its sign, − rather than a hyphen."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
@@ -188,10 +191,11 @@ def page(name: str) -> str:
 
 
 def pictures() -> dict[str, Any]:
-    """A function that draws the picture of each study with stored results into a file."""
+    """For each study whose picture a page shows, a function that draws it from the stored results into a file."""
     known, drawn = {*names()}, {}
+    pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     for name, study in studies().items():
-        if study.draw is not None and known.issuperset(study.results):
+        if study.draw is not None and known.issuperset(study.results) and f"{name}.svg" in pages:
             drawn[name] = lambda path, draw=study.draw, of=study.results: draw(*map(stored, of), path)
     return drawn
 

@@ -94,7 +94,9 @@ class Result:
             provenance = Provenance(**content["provenance"])
         except TypeError as error:
             raise ModelFileError(f"{str(path)!r} is damaged: in its 'provenance', {error}") from None
-        return cls(**{entry: content[entry] for entry in ENTRIES} | {"provenance": provenance})
+        entries: dict[str, Any] = {entry: content[entry] for entry in ENTRIES}
+        entries["provenance"] = provenance
+        return cls(**entries)
 
     def save(self, folder: Any) -> Path:
         """Save the result as `NAME.json`, a list of numbers or the row of a table on one line, and return the path."""
@@ -103,11 +105,13 @@ class Result:
             row = SPREAD.sub(" ", found[1])
             return found[0] if len(row) > LONGEST_ROW or "[ " in row else f"{{{row}}}"
 
-        text = SPREAD_LIST.sub(lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps(self.as_json(), indent=1))
+        text = SPREAD_LIST.sub(
+            lambda found: f"[{SPREAD.sub(' ', found[1])}]", json.dumps({"checksum": SEAL} | self.as_json(), indent=1)
+        )
         return write_atomically(Path(folder) / f"{self.name}.json", sealed(SPREAD_ROW.sub(joined, text)))
 
     def as_json(self) -> dict[str, Any]:
-        return {"checksum": SEAL, "format": FORMAT} | asdict(self)
+        return {"format": FORMAT} | asdict(self)
 
 
 def names() -> list[str]:
