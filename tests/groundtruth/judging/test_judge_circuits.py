@@ -98,12 +98,12 @@ def test_hidden_networks_have_the_same_circuit_with_decoys_outside_of_it():
     plain, *others = networks
     for one in others:
         assert one.network.graph.heads == plain.network.graph.heads + 1
-        assert one.truth.edges.sum() == plain.truth.edges.sum()
+        assert one.circuit.edges.sum() == plain.circuit.edges.sum()
         assert [t.output for t in one.network.run_batch(one.inputs)] == [
             t.output for t in plain.network.run_batch(one.inputs)
         ]
     for one in others[:2]:
-        assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.truth.edges).all()
+        assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.circuit.edges).all()
     found = judge_networks(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
     assert all(kept.mean == pytest.approx(1) for kept in found.kept.values())
 
@@ -169,11 +169,11 @@ def test_a_taught_network_of_the_collection_is_judged_with_the_circuit_that_it_w
     (one,) = collected_networks(["rasp.hist.taught"], INTERACTIONS, TINY)["circuits"]
     (other,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "hist")
     kept = shipped("hist").circuit()
-    for circuit in (one.truth, other.truth):
+    for circuit in (one.circuit, other.circuit):
         assert (circuit.edges == kept.edges).all()
         assert (circuit.positional == kept.positional).all()
         assert circuit.carries.keys() == kept.carries.keys()
-    assert all(carrier.sources for name, carrier in one.truth.carries.items() if name == "hist")
+    assert all(carrier.sources for name, carrier in one.circuit.carries.items() if name == "hist")
 
 
 def test_a_network_that_does_not_keep_its_algorithm_is_not_judged_on(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from kleene.errors import InputError
-from kleene.groundtruth.judging.judged import Judged, Row
+from kleene.groundtruth.judging.judged import Judged, JudgedRow
 from kleene.groundtruth.judging.verdicts import INTERACTIONS, MethodVerdict
 
 
@@ -42,5 +42,5 @@ def test_a_number_that_there_is_not_is_refused():
 def test_every_number_of_a_network_is_a_row():
     rows = FOUND.rows
     assert len(rows) == 8 * 4
-    assert rows[0] == Row("m", "taught", "spearman_language", "a seed 0", 0.1)
-    assert Row("m", "taught", "partial_language", "b seed 0", None) in rows
+    assert rows[0] == JudgedRow("m", "taught", "spearman_language", "a seed 0", 0.1)
+    assert JudgedRow("m", "taught", "partial_language", "b seed 0", None) in rows

@@ -9,6 +9,7 @@ import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +73,25 @@ FULL_CIRCUITS = CircuitSize(
 def circuit_networks(
     size: CircuitSize, seed: int = 0, families: Iterable[str] = (), on_network: Callable[[str], None] | None = None
 ) -> Iterator[JudgedCircuit]:
-    """The networks of a size, family by family; by default of all families, and those not asked for cost nothing."""
+    """The networks of a size, family by family; by default of all families, and those not asked for cost nothing.
+
+    Programs and files are found at once, and each network is made when it is asked for.
+    """
     wanted = tuple(families) or size.families
     made = [family for family in ("compiled", *HIDING) if family in wanted]
-    programs = {}
-    for name in size.programs if made else ():
-        if on_network is not None:
-            on_network(f"compiling: {name}")
-        programs[name] = KnownCircuit.of(judged_program(name, size.symbols, size.length), size, seed)
-    for family in made:
-        for name, known in programs.items():
-            yield from _variants(name, family, known, size, seed)
-    if size.taught is not None:
-        yield from _taught(size, seed, wanted, on_network)
+    programs = {name: judged_program(name, size.symbols, size.length) for name in size.programs if made}
+    taught = [] if size.taught is None else kept_networks(size.taught)
+
+    def compiled() -> Iterator[JudgedCircuit]:
+        known: dict[str, KnownCircuit] = {}
+        for family, (name, program) in product(made, programs.items()):
+            if name not in known:
+                if on_network is not None:
+                    on_network(f"compiling: {name}")
+                known[name] = KnownCircuit.of(program, size, seed)
+            yield from _variants(name, family, known[name], size, seed)
+
+    return chain(compiled(), _taught(taught, size, seed, wanted, on_network))
 
 
 def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, seed: int) -> Iterator[JudgedCircuit]:
@@ -99,14 +106,23 @@ def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, 
         yield replace(known, network=hidden.network, circuit=circuit).judged(label, family, name)
 
 
-def _taught(
-    size: CircuitSize, seed: int, wanted: tuple[str, ...], tell: Callable[[str], None] | None
-) -> Iterator[JudgedCircuit]:
-    """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
-    folder = Path(size.taught) if size.taught else SHIPPED
+def kept_networks(taught: str) -> list[KeptNetwork]:
+    """The taught networks in a folder, or those that come with Kleene."""
+    folder = Path(taught) if taught else SHIPPED
     if not os.path.isdir(folder):
         raise InputError(f"there is no folder {str(folder)!r} of taught networks")
-    for kept in map(KeptNetwork.load, sorted(folder.glob("*.safetensors"))):
+    return [KeptNetwork.load(path) for path in sorted(folder.glob("*.safetensors"))]
+
+
+def _taught(
+    taught: list[KeptNetwork],
+    size: CircuitSize,
+    seed: int,
+    wanted: tuple[str, ...],
+    tell: Callable[[str], None] | None,
+) -> Iterator[JudgedCircuit]:
+    """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
+    for kept in taught:
         family = TAUGHT.get(kept.method)
         if family not in wanted:
             continue

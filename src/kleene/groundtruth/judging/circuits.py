@@ -14,7 +14,7 @@ from kleene.errors import InputError
 from kleene.explaining.circuits.circuit import TrueCircuit
 from kleene.explaining.circuits.patching import Pairs, right_answers
 from kleene.groundtruth.judging.ranking import DIGITS, area_under_roc, real_numbers
-from kleene.groundtruth.judging.verdicts import CIRCUITS, Kind, numbers_of
+from kleene.groundtruth.judging.verdicts import CIRCUITS, JudgedKind, numbers_of
 from kleene.machines.transformer.plain import PlainTransformer
 
 LEAST = 4  # pairs of inputs: every other one is kept from the methods
@@ -37,7 +37,7 @@ class JudgedCircuit:
     inputs: tuple[Any, ...]
     others: tuple[Any, ...]
     program: str | None = None
-    kind: ClassVar[Kind] = CIRCUITS
+    kind: ClassVar[JudgedKind] = CIRCUITS
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, PlainTransformer):
@@ -106,7 +106,8 @@ class CircuitTruth(NamedTuple):
 
     def about(self) -> dict[str, Any]:
         """The share of answers that stay right with the true circuit alone."""
-        keeps = jnp.asarray(self.circuit.edges[None], self.pairs.other.dtype)
+        keeps = np.repeat(self.circuit.edges[None], len(SIZES), axis=0)  # the shape that is compiled for scores
+        keeps = jnp.asarray(keeps, self.pairs.other.dtype)
         return {"program": self.program, "right": round(float(right_answers(self.pairs, keeps)[0]), 4)}
 
     def compared(self, scores: np.ndarray) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:

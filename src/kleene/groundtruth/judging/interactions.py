@@ -19,7 +19,7 @@ from kleene.explaining.interactions.shapley import (
 )
 from kleene.explaining.interactions.structure import dependent_pairs
 from kleene.groundtruth.judging.ranking import area_under_roc, partial_spearman, real_numbers, spearman
-from kleene.groundtruth.judging.verdicts import INTERACTIONS, TRUTHS, Kind
+from kleene.groundtruth.judging.verdicts import INTERACTIONS, TRUTHS, JudgedKind
 from kleene.programs.automata import DFA
 
 CHECKED = 1 << 14  # random words on which a network has to be right where there are too many to try all
@@ -37,7 +37,7 @@ class JudgedNetwork:
     network: Any
     language: DFA
     words: tuple[AlphabetWord, ...]
-    kind: ClassVar[Kind] = INTERACTIONS
+    kind: ClassVar[JudgedKind] = INTERACTIONS
     samples: int = ESTIMATED  # coalitions from which the interactions of the output are estimated where words are long
 
     def __post_init__(self) -> None:

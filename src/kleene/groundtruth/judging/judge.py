@@ -8,6 +8,7 @@ Transformers, and of the same ones in another basis.
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any
 
 from kleene import naming
@@ -68,24 +69,24 @@ def judge(
     if networks:
         if families:
             raise InputError("networks of the collection are judged as they are; leave out families")
-        given = collected_networks(networks, size, circuits, seed, on_network=on_network)
+        given: dict[str, Iterable[Any]] = {**collected_networks(networks, size, circuits, seed, on_network=on_network)}
+        kinds = {one.family for one in given["interactions"]}
     else:
         wanted = wanted_families(families, {"interactions": size, "circuits": circuits}, chosen)
         given = _made_networks(wanted, size, circuits, seed, on_network)
-    given = {kind: some for kind, some in given.items() if some and chosen[kind]}
-    if not given:
+        kinds = {*wanted.get("interactions", ())}
+    chosen["interactions"] = defined_measures(chosen["interactions"], kinds)
+    sizes, found = {"interactions": size, "circuits": circuits}, []
+    for kind, some in given.items():
+        if chosen[kind] and (first := next(rest := iter(some), None)):
+            known = judge_networks(chain([first], rest), chosen[kind], on_network=on_network)
+            found.append(replace(known, size=asdict(sizes[kind]) | {"seed": seed}))
+    if not found:
         raise InputError(
             f"there is no network to judge {_listed([m for some in chosen.values() for m in some])} on"
             f"{' among ' + _listed(networks or families) if networks or families else ''}; Transformers are for "
             f"methods for circuits, and recurrent networks of the collection for measures of interaction"
         )
-    if "interactions" in given:
-        families = (one.family for one in given["interactions"])
-        chosen["interactions"] = defined_measures(chosen["interactions"], families)
-    sizes, found = {"interactions": size, "circuits": circuits}, []
-    for kind, some in given.items():
-        known = judge_networks(some, chosen[kind], on_network=on_network)
-        found.append(replace(known, size=asdict(sizes[kind]) | {"seed": seed}))
     return found[0] if len(found) == 1 else AllJudged(*found)
 
 
@@ -95,13 +96,13 @@ def _made_networks(
     circuits: CircuitSize,
     seed: int,
     on_network: Callable[[str], None] | None,
-) -> dict[str, list[Any]]:
-    """The networks of the families that are wanted, made for it."""
-    given: dict[str, list[Any]] = {}
+) -> dict[str, Iterable[Any]]:
+    """The networks of the families that are wanted, each made when it is asked for."""
+    given: dict[str, Iterable[Any]] = {}
     if "interactions" in wanted:
-        given["interactions"] = list(recurrent_networks(size, seed, wanted["interactions"], on_network))
+        given["interactions"] = recurrent_networks(size, seed, wanted["interactions"], on_network)
     if "circuits" in wanted:
-        given["circuits"] = list(circuit_networks(circuits, seed, wanted["circuits"], on_network))
+        given["circuits"] = circuit_networks(circuits, seed, wanted["circuits"], on_network)
     return given
 
 

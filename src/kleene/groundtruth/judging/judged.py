@@ -10,7 +10,15 @@ import numpy as np
 
 from kleene.errors import InputError
 from kleene.groundtruth.judging.ranking import Interval, interval, spearman
-from kleene.groundtruth.judging.verdicts import CIRCUITS, INTERACTIONS, Compared, Kind, MethodVerdict, Row, numbers_of
+from kleene.groundtruth.judging.verdicts import (
+    CIRCUITS,
+    INTERACTIONS,
+    Compared,
+    JudgedKind,
+    JudgedRow,
+    MethodVerdict,
+    numbers_of,
+)
 from kleene.notation.graphs import aligned
 from kleene.pictures.pages import is_page, page
 from kleene.traces.markup import html_notes, html_table
@@ -26,7 +34,7 @@ class Judged:
     and `kept_by_network` that of each network.
     """
 
-    kind: Kind
+    kind: JudgedKind
     verdicts: tuple[MethodVerdict, ...]
     problems: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -38,7 +46,7 @@ class Judged:
     @classmethod
     def found(
         cls,
-        kind: Kind,
+        kind: JudgedKind,
         by_method: Mapping[tuple[str, str], Sequence[Compared]],
         about: Mapping[str, Mapping[str, Any]],
         problems: Sequence[str] = (),
@@ -63,10 +71,10 @@ class Judged:
         return found[0]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[JudgedRow]:
         """The numbers of each network, one a row."""
         return [
-            Row(one.method, one.family, score, network, value)
+            JudgedRow(one.method, one.family, score, network, value)
             for one in self.verdicts
             for score in self.kind.by_network
             for network, value in one.values(score).items()

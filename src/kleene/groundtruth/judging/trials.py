@@ -3,10 +3,13 @@
 What goes wrong in a method is a line for each problem, so that the others can go on.
 """
 
+import os
 import re
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 from kleene.errors import InputError
 from kleene.explaining.interactions.measures import NotDefinedError
@@ -16,58 +19,115 @@ from kleene.groundtruth.judging.judged import Judged
 from kleene.groundtruth.judging.verdicts import Compared
 
 FAILURES = (Exception, SystemExit)  # what a method may raise; Ctrl-C is not its own, and stops the judge
-
-
 Subject = JudgedNetwork | JudgedCircuit
+Method = Callable[..., Any]
+
+
+class Tried(NamedTuple):
+    """What came of all methods on one network: numbers, or what was raised; `left_out` says why none was tried."""
+
+    left_out: str | None = None
+    about: Mapping[str, Any] = {}
+    outcomes: Mapping[str, Compared | BaseException] = {}
 
 
 def judge_networks(
-    networks: Sequence[Subject],
-    methods: Mapping[str, Callable[..., Any]],
+    networks: Iterable[Subject],
+    methods: Mapping[str, Method],
     *,
     resamples: int = 1_000,
     on_network: Callable[[str], None] | None = None,
+    threads: int | None = None,
 ) -> Judged:
     """The verdicts on methods, family by family; the networks are all `JudgedNetwork`, or all `JudgedCircuit`.
 
     A network of which the truth does not hold is left out, and the result says so. A method that fails, or returns
     another shape, NaN or complex numbers, is named with the network; the others go on. One that is not defined for a
-    kind of network has no verdict there. On the first network of each family a method is called twice, and the second
-    call is timed.
+    kind of network has no verdict there. On the first network of each family a method is called once more at the end,
+    and that call is timed.
+
+    Networks are judged on side by side in as many `threads` as there are cores, because nearly all of the time is for
+    compiling, and while the next ones are made. A method is called in one thread at a time.
     """
-    if len(kinds := {one.kind.name for one in networks}) != 1:
+    every = [*_tried_on_all(networks, methods, on_network, threads or usable_cores())]
+    if len(kinds := {one.kind.name for one, _ in every}) != 1:
         raise InputError(f"one kind of networks is judged at a time, and these are {sorted(kinds) or 'none'}")
-    families = dict.fromkeys(one.family for one in networks)
+    families = dict.fromkeys(one.family for one, _ in every)
     found: dict[tuple[str, str], list[Compared]] = {(name, family): [] for name in methods for family in families}
     about: dict[str, dict[str, Any]] = {family: {} for family in families}
-    failures, left_out, undefined, groups = MethodFailures(), [], {}, [one.group for one in networks]
-    for one in networks:
-        if on_network is not None:
-            on_network(f"{one.family}: {one.name}")
-        if (reason := one.why_not()) is not None:
-            left_out.append(f"{one.name} ({one.family}) {reason}")
+    failures, left_out, undefined = MethodFailures(), [], {}
+    known = {(one.family, one.name): one for one, _ in every}
+    for one, tried in every:
+        if tried.left_out is not None:
+            left_out.append(f"{one.name} ({one.family}) {tried.left_out}")
             continue
-        truth = one.truth()
-        about[one.family][one.name] = truth.about()
-        for name, method in methods.items():
-            before = found[name, one.family]
+        about[one.family][one.name] = tried.about
+        for name, outcome in tried.outcomes.items():
+            if isinstance(outcome, Compared):
+                found[name, one.family].append(outcome)
+            elif isinstance(outcome, NotDefinedError):
+                undefined.setdefault(name, str(outcome))
+            else:
+                failures.add(name, one.name, one.family, outcome)
+    for (name, family), some in found.items():
+        while some and some[0].seconds is None:
+            one = known[family, some[0].network]
             try:
-                scores = one.checked(method(one.network, *one.given()))
-                seconds = before[0].seconds if before else _seconds(method, one)
-            except NotDefinedError as error:
-                undefined.setdefault(name, str(error))
-                continue
+                some[0] = some[0]._replace(seconds=_seconds(methods[name], one))
             except FAILURES as error:
-                failures.add(name, one.name, one.family, error)
-                continue
-            before.append(Compared(one.name, groups.index(one.group), *truth.compared(scores), seconds))
+                failures.add(name, one.name, family, error)
+                some.pop(0)
     nowhere = (name for name in undefined if not any(found[name, family] for family in families))
     problems = (*failures.lines(), *(f"{name} on all networks: {undefined[name]}" for name in nowhere))
-    kind = networks[0].kind
-    return Judged.found(kind, found, about, problems, tuple(left_out), resamples=resamples)
+    return Judged.found(every[0][0].kind, found, about, problems, tuple(left_out), resamples=resamples)
 
 
-def _seconds(method: Callable[..., Any], one: Subject) -> float:
+def usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tried_on_all(
+    networks: Iterable[Subject], methods: Mapping[str, Method], tell: Callable[[str], None] | None, threads: int
+) -> Iterator[tuple[Subject, Tried]]:
+    """What came of each network, in their order."""
+    locks: dict[str, Any] = {name: threading.Lock() for name in methods}
+    groups, stopped = [], threading.Event()
+
+    def tried(one: Subject, group: int) -> Tried:
+        if (reason := one.why_not()) is not None:
+            return Tried(reason)
+        truth, outcomes = one.truth(), {}
+        for name, method in methods.items():
+            with locks[name]:
+                if stopped.is_set():
+                    break
+                outcomes[name] = _outcome(method, one, truth, group)
+        return Tried(None, truth.about(), outcomes)
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        running = []
+        for one in networks:
+            groups += [] if one.group in groups else [one.group]
+            running.append((one, pool.submit(tried, one, groups.index(one.group))))
+        for number, (one, future) in enumerate(running, start=1):
+            if tell is not None:
+                tell(f"{one.family}: {one.name} ({number} of {len(running)} networks)")
+            yield one, future.result()
+    finally:
+        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _outcome(method: Method, one: Subject, truth: Any, group: int) -> Compared | BaseException:
+    try:
+        scores = one.checked(method(one.network, *one.given()))
+    except FAILURES as error:
+        return error
+    return Compared(one.name, group, *truth.compared(scores))
+
+
+def _seconds(method: Method, one: Subject) -> float:
     """The time of a further call, in which nothing is compiled."""
     started = time.perf_counter()
     method(one.network, *one.given())

@@ -11,7 +11,7 @@ from kleene.groundtruth.judging.ranking import Interval, interval
 
 
 @dataclass(frozen=True)
-class Kind:
+class JudgedKind:
     """What is judged: what its methods are called, and its scores.
 
     `titles` are those of the tables, by score. `by_network` are the scores that are kept of each network.
@@ -31,7 +31,7 @@ BY_TRUTH = {
     "partial": "the same, given the distance of the two symbols ({})",
     "lead": "the rank correlation less that of nearness ({})",
 }
-INTERACTIONS = Kind(
+INTERACTIONS = JudgedKind(
     "interactions",
     "measure",
     {f"{name}_{truth}": title.format(what) for truth, what in TRUTHS.items() for name, title in BY_TRUTH.items()}
@@ -46,10 +46,12 @@ CIRCUIT_TITLES = {
     "nodes_precision": "average precision, nodes of the true circuit",
     "faithfulness": "share of answers that stay right with the best edges (or nodes) alone, as many as are true",
 }
-CIRCUITS = Kind("circuits", "method", CIRCUIT_TITLES, tuple(CIRCUIT_TITLES), "seconds for one network, once compiled")
+CIRCUITS = JudgedKind(
+    "circuits", "method", CIRCUIT_TITLES, tuple(CIRCUIT_TITLES), "seconds for one network, once compiled"
+)
 
 
-class Row(NamedTuple):
+class JudgedRow(NamedTuple):
     """One number: what a method scored on one network; None where it says nothing there."""
 
     method: str
@@ -63,14 +65,14 @@ class Compared(NamedTuple):
     """What one method scored on one network.
 
     `numbers` are arrays by score, of which intervals are made: a number for each word, or one. `kept` is what is
-    stored. Networks of one `group` are not independent.
+    stored. Networks of one `group` are not independent. `seconds` are those of the first network, once compiled.
     """
 
     network: str
     group: int | str
     numbers: Mapping[str, np.ndarray]
     kept: Any
-    seconds: float
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class MethodVerdict:
     `kleene.groundtruth.judging.circuits.SIZES`, and measures of interaction the number of `words`.
     """
 
-    kind: Kind
+    kind: JudgedKind
     method: str
     family: str
     scores: Mapping[str, Interval]
@@ -92,7 +94,9 @@ class MethodVerdict:
     words: int | None = None
 
     @classmethod
-    def of(cls, kind: Kind, method: str, family: str, found: Sequence[Compared], *, resamples: int) -> "MethodVerdict":
+    def of(
+        cls, kind: JudgedKind, method: str, family: str, found: Sequence[Compared], *, resamples: int
+    ) -> "MethodVerdict":
         """The verdict on networks, of which there is at least one."""
         groups, first = [one.group for one in found], found[0].numbers
 
@@ -103,7 +107,7 @@ class MethodVerdict:
         scores = {score: over(score) for score in first if score != "curve"}
         words = len(first["structure"]) if "structure" in first else None
         kept = {one.network: one.kept for one in found}
-        return cls(kind, method, family, scores, found[0].seconds, kept, curve, words)
+        return cls(kind, method, family, scores, found[0].seconds or 0.0, kept, curve, words)
 
     def __getitem__(self, score: str) -> Interval:
         if score not in self.scores:
@@ -131,7 +135,7 @@ class MethodVerdict:
         return about | {"seconds": round(self.seconds, 4), "by_network": kept}
 
     @classmethod
-    def from_json(cls, kind: Kind, stored: Mapping[str, Any]) -> "MethodVerdict":
+    def from_json(cls, kind: JudgedKind, stored: Mapping[str, Any]) -> "MethodVerdict":
         """The verdict that `as_json` made plain data of."""
         scores = {score: Interval.from_json(stored[score]) for score in stored if score in kind.titles}
         curve = tuple(Interval.from_json(one) for one in stored.get("curve", ()))
