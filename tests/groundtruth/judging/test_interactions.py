@@ -235,3 +235,25 @@ def test_runs_on_other_families_are_joined_and_families_chosen():
         joined([one, both])
     with pytest.raises(InputError, match="no verdicts for 'x'"):
         both.only(["x"])
+
+
+def test_threads_change_no_number_and_a_method_is_in_one_of_them_at_a_time():
+    inside, told = [], []
+
+    def alone(network, words):
+        inside.append(words)
+        try:
+            assert len(inside) == 1
+            return shapley(network, words)
+        finally:
+            inside.pop()
+
+    def numbers(threads):
+        networks = (judged(f"number {n}", words=WORDS[n % 3 :] + WORDS[: n % 3]) for n in range(6))
+        methods = {"alone": alone, "nearness": MEASURES["nearness"]}
+        found = judge_networks(networks, methods, resamples=20, on_network=told.append, threads=threads).as_json()
+        return [one | {"seconds": None} for one in found["verdicts"]], found["problems"]
+
+    assert numbers(1) == numbers(4)
+    assert numbers(4)[1] == []
+    assert told[-1] == "compiled RNN: number 5 (6 of 6 networks)"

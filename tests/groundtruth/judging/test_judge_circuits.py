@@ -193,3 +193,13 @@ def test_where_there_is_no_network_for_a_method_that_is_said():
         kleene.judge("eap", circuits=replace(TINY, taught=""), families=["taught, hints"])
     with pytest.raises(InputError, match="judged as they are; leave out families"):
         kleene.judge("eap", circuits=TINY, families=["compiled"], networks=["rasp.identity"])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [({"programs": ("rasp:shfit",)}, "shfit"), ({"taught": "nowhere"}, "no folder 'nowhere'")]
+)
+def test_what_is_not_there_is_refused_before_anything_is_judged(given, words):
+    told = []
+    with pytest.raises(InputError, match=words):
+        kleene.judge(["nearness", "eap"], size=INTERACTIONS, circuits=replace(TINY, **given), on_network=told.append)
+    assert told == []
