@@ -29,7 +29,7 @@ ON_CPU = " on 2 cores"  # ends the time of a full size that was not measured on 
 
 
 @dataclass(frozen=True)
-class Taught:
+class Trained:
     """What a study measures: a report of each plan, and what `Trial.each` made of its learners."""
 
     reports: Sequence[TeachingReport]
@@ -56,7 +56,7 @@ class Trial:
 
     plans: tuple[Plan, ...] = ()
     paper: dict[str, Any] = field(default_factory=dict)
-    measure: Callable[[Taught], dict[str, Any]] | None = None
+    measure: Callable[[Trained], dict[str, Any]] | None = None
     each: Callable[[int, TeachingReport, Learner], Any] | None = None
     swept: bool = False
     piece: str | None = None
@@ -159,7 +159,7 @@ def _seeds(plans: Sequence[Plan]) -> list[int] | None:
     return [min(seeds), max(seeds)] if seeds else None
 
 
-def _teachings(name: str, trial: Trial, folder: Path, watch: Watch | None) -> Iterator[Taught]:
+def _teachings(name: str, trial: Trial, folder: Path, watch: Watch | None) -> Iterator[Trained]:
     """What was taught, whenever it is to be measured. Checkpoints are removed once all is measured."""
     if trial.swept:
 
@@ -168,7 +168,7 @@ def _teachings(name: str, trial: Trial, folder: Path, watch: Watch | None) -> It
                 watch(status.share, f"{status.done:,} of {status.cells:,} cells")
 
         reports = swept_plans(trial.plans, folder / "cells", piece=trial.piece, minutes=trial.minutes, on_status=show)
-        yield Taught(reports, (), folder, watch)
+        yield Trained(reports, (), folder, watch)
         return
     reports, each, checkpoints = [], [], []
     for number, plan in enumerate(trial.plans):
@@ -183,9 +183,9 @@ def _teachings(name: str, trial: Trial, folder: Path, watch: Watch | None) -> It
         if trial.each is not None:
             each.append(trial.each(number, reports[-1], learners))
         if trial.grows:
-            yield Taught(tuple(reports), tuple(each), folder, watch)
+            yield Trained(tuple(reports), tuple(each), folder, watch)
     if not trial.grows:
-        yield Taught(tuple(reports), tuple(each), folder, watch)
+        yield Trained(tuple(reports), tuple(each), folder, watch)
     for checkpoint in checkpoints:
         checkpoint.unlink(missing_ok=True)
 

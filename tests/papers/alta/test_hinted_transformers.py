@@ -20,7 +20,7 @@ from kleene_papers.alta.hinted_transformers import (
 from kleene_papers.registry import studies
 from kleene_papers.reproduce import trial_of
 from kleene_papers.stored import Result
-from kleene_papers.study import Taught, run
+from kleene_papers.study import Trained, run
 
 SMALL = {"width": 8, "attention": 2, "hidden": 8, "pool": 8, "batch": 4}
 SETTINGS = [
@@ -48,7 +48,7 @@ def taught(chosen, right):
         whole = accuracy.min(axis=1)
         tested = {"generalises": whole == 1, "alive": whole >= 0, "trace": whole, "accuracy_by_length": accuracy}
         reports.append(TeachingReport(plan, Progress(2, 1.0, [tested | {"iteration": np.array(2)}])))
-    return Taught(reports, (), Path())
+    return Trained(reports, (), Path())
 
 
 def test_every_setting_of_the_full_size_is_different_and_most_have_the_usual_strength():

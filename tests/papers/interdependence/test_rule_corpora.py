@@ -9,7 +9,7 @@ from kleene.teaching.reports import TeachingReport
 from kleene_papers.interdependence.rule_corpora import PAPER, STUDIES, familiarity, rule_plan
 from kleene_papers.interdependence.rule_curves import curves
 from kleene_papers.stored import Result, stored
-from kleene_papers.study import Taught, Trial, run
+from kleene_papers.study import Trained, Trial, run
 
 SMALL = {"rules": 12, "tokens": 500, "types": 9, "scaffolds": 3, "copies": 5, "test_tokens": 150, "test_rules": 6}
 TRAINING = {"hidden": 4, "batch": 2, "steps": 10, "epochs": 1}
@@ -100,7 +100,7 @@ def test_the_frequency_figure_has_a_line_for_every_number_of_rules(tmp_path):
     measured |= {f"omega_by_prefix_{domain}": np.full((6, 9), 0.2) for domain in ("in", "out")}
     measured |= {"gradient_in": np.full((6, 10), 0.3), "iteration": np.array(4)}
     report = TeachingReport(plan, Progress(4, 1.0, [measured]))
-    result = Result("small", "compose-figure-11", "a small one", found=curves(Taught([report], (), tmp_path)))
+    result = Result("small", "compose-figure-11", "a small one", found=curves(Trained([report], (), tmp_path)))
     picture = FREQUENCY.draw(result, tmp_path / "drawn.svg").read_text()
     assert picture.count(">n=6<") == picture.count(">n=12<") == 1  # told once, in the first legend
     (table,) = FREQUENCY.tables(result)

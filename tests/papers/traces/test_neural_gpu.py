@@ -8,7 +8,7 @@ import numpy as np
 from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.stored import stored
-from kleene_papers.study import Taught
+from kleene_papers.study import Trained
 from kleene_papers.traces.neural_gpu import (
     PAPER,
     draw_curves,
@@ -46,7 +46,7 @@ def test_errors_are_means_over_runs_with_their_spread(tmp_path):
     trial = taught_once("quick")
     reports = [report_of(plan, share) for plan, share in zip(trial.plans, (0.0, 1.0))]
     assert trial.measure is not None
-    found = trial.measure(Taught(reports, (), Path()))
+    found = trial.measure(Trained(reports, (), Path()))
     first, second = found["errors"].values()
     assert (first["mean"], set(first["wrong"])) == (100, {100})
     assert (second["mean"], second["runs"], set(second["wrong"])) == (75, 4, {75})

@@ -14,7 +14,7 @@ from kleene.teaching.plan import Progress
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.registry import studies
 from kleene_papers.stored import stored
-from kleene_papers.study import Taught, Trial, run
+from kleene_papers.study import Trained, Trial, run
 from kleene_papers.traces import nram, nram_deviations, states
 from kleene_papers.traces.nram import ALL, FIGURES, NRAM, draw_errors, name_of, tables_of_task
 
@@ -38,7 +38,7 @@ def test_errors_of_the_nram_stand_beside_the_papers():
     (plan,) = trial.plans
     report = report_of(plan, np.repeat([0.0, 0.5, 1.0], len(plan.seeds)))  # none, corners, full
     assert trial.measure is not None
-    found = trial.measure(Taught([report], (), Path()))
+    found = trial.measure(Trained([report], (), Path()))
     assert found["errors"] == {"none": 100, "corners": 50, "full": 0}
     assert found["summary"][1] == "corners: 50.0% wrong, in the paper 99.1%"
 
@@ -48,7 +48,7 @@ def test_the_spread_over_seeds_is_kept_and_drawn(tmp_path):
     (plan,) = trial.plans
     report = report_of(plan, np.tile([0.0, 0.0, 0.2, 0.4, 1.0, 1.0], 3))
     assert trial.measure is not None
-    found = trial.measure(Taught([report], (), Path()))
+    found = trial.measure(Trained([report], (), Path()))
     assert found["spread"]["full"]["13"] == [0, 100]
     assert found["spread"]["none"].keys() == {str(size) for size in plan.lesson.lengths}
     result = replace(stored("traces-figure-17"), rows=report.settings(), found=found)

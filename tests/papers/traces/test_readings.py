@@ -9,7 +9,7 @@ from kleene.teaching.reports import TeachingReport
 from kleene_papers.registry import studies
 from kleene_papers.report import tables_of
 from kleene_papers.stored import Provenance, Result
-from kleene_papers.study import Taught
+from kleene_papers.study import Trained
 from kleene_papers.traces.readings import DECODERS, QUICK, READINGS, dyck_readings, tape_decoders
 
 
@@ -21,7 +21,7 @@ def found_in(trial, generalised, folder):
         tested = {"generalises": passed, "alive": np.ones(len(passed), bool), "loss": np.zeros(len(passed))}
         tested |= {"accuracy": passed * 1.0, "accuracy_by_length": np.zeros((len(passed), len(plan.lesson.lengths)))}
         reports.append(TeachingReport(plan, Progress(1000, 1.0, [tested | {"iteration": np.array(1000)}])))
-    return trial.measure(Taught(reports, (), folder))
+    return trial.measure(Trained(reports, (), folder))
 
 
 def test_every_reading_is_another_lesson_and_tests_go_to_twice_its_longest_word():

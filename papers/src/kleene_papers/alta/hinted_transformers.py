@@ -20,7 +20,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport, interval
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 NONE = {"kind": "none", "density": 0.0, "strength": 0.0}
@@ -88,7 +88,7 @@ def hinted_transformers(size: Size = "quick", iterations: int | None = None) -> 
     return Trial(plans, measure=judged, swept=True)
 
 
-def judged(taught: Taught) -> dict[str, Any]:
+def judged(taught: Trained) -> dict[str, Any]:
     """What the theory says of each program, what was taught, and lines with both."""
     verdicts, found, lines = {}, {}, []
     for report in taught.reports:

@@ -21,7 +21,7 @@ from kleene.naming import find
 from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.tasks.scan_splits import PUBLISHED, scan_split
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 # ALTA, section 4.1, Appendices D.2 and D.4; its SCAN program is not ours, and a count for a split is not given.
@@ -46,7 +46,7 @@ class Ranges:
     test_samples: int
 
 
-def measured(ranges: Sequence[Ranges], scans: Sequence[tuple[str, str]], taught: Taught) -> dict[str, Any]:
+def measured(ranges: Sequence[Ranges], scans: Sequence[tuple[str, str]], taught: Trained) -> dict[str, Any]:
     """The learnability of programs on ranges of inputs, and of SCAN programs on splits."""
     done: dict[str, Any] = {"programs": [], "scan": []}
     tasks = [("programs", one.program, lambda one=one: on_ranges(one)) for one in ranges]

@@ -15,7 +15,7 @@ from kleene.programs.alta.library import parity
 from kleene.teaching.encoders import encoder_lesson
 from kleene.teaching.plan import Plan, Progress
 from kleene_papers.stored import Result, where
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 
@@ -94,7 +94,7 @@ def is_learned(progress: Progress) -> bool:
     return len(last) == 2 and all(((test["accuracy_within"] > 1 - ROUNDING) | ~test["alive"]).all() for test in last)
 
 
-def rows_beside(variants: Sequence[Variant], taught: Taught) -> dict[str, Any]:
+def rows_beside(variants: Sequence[Variant], taught: Trained) -> dict[str, Any]:
     """Our percentages for each row of Table 3, with the smallest and the largest of the seeds, and the paper's.
 
     `curves` has what figures 9, 10 and 11 draw: for each measurement the mean, the smallest and the largest value.

@@ -16,7 +16,7 @@ from kleene.teaching.plan import Plan
 from kleene.teaching.translations import seq2seq_lesson
 from kleene_papers.alta.parity_end_to_end import named
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 LAYERS = (2, 6, 16, 32, 64, 128, 256)
@@ -106,7 +106,7 @@ def _pairs(split: str) -> Translation:
     return scan_by_length() if split == "length" else scan_translation(SPLITS[split])
 
 
-def cells_beside(cells: Sequence[TableCell], taught: Taught) -> dict[str, Any]:
+def cells_beside(cells: Sequence[TableCell], taught: Trained) -> dict[str, Any]:
     """Our exact match in % for each cell, with the smallest and the largest of the seeds, and the paper's."""
     rows, lines = [], []
     for cell, report in zip(cells, taught.reports):

@@ -22,7 +22,7 @@ from kleene.pictures.plots import Line, Panel, line_panels
 from kleene.programs.alta.library import addition_decoded, entries
 from kleene_papers.interdependence.word_pairs import rank_correlation
 from kleene_papers.stored import FOLDER, Result
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 FAMILIES = {  # programs that compute the same function
@@ -41,7 +41,7 @@ DECODED, PAIRS = 3, 1_000  # digits of the numbers that the decoder adds, and pa
 LEARNED, FOLLOWED = 99.0, 90.0  # percent right, from which training inputs count as learned, and tests as solved
 
 
-def measured(samples: int, programs: Sequence[str], taught: Taught) -> dict[str, Any]:
+def measured(samples: int, programs: Sequence[str], taught: Trained) -> dict[str, Any]:
     """The library measured with so many random inputs of each length."""
     rows = []
     for number, name in enumerate(programs):

@@ -22,7 +22,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Learner, Plan
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 LONGEST, FARTHEST = 20, 40  # bits in training and in the tests
@@ -200,7 +200,7 @@ def trace_supervision(
     def each(number: int, report: TeachingReport, learners: Learner) -> dict[str, Any]:
         return measure(chosen[number], lessons[number], learners, train, tests)
 
-    def found(taught: Taught) -> dict[str, Any]:
+    def found(taught: Trained) -> dict[str, Any]:
         measured = {row.title: one for row, one in zip(chosen, taught.each)}
         return {"rows": measured, "summary": summary(paper, measured)}
 

@@ -34,7 +34,7 @@ from kleene_papers.interdependence.english_report import draw, summary
 from kleene_papers.interdependence.pair_measures import INFORMATION, INTERDEPENDENCE, MEASURES, PairCells, information
 from kleene_papers.interdependence.resampling import DRAWS, SentenceDraws
 from kleene_papers.interdependence.word_pairs import AT_LEAST, Values, WordPairs
-from kleene_papers.study import NOT_MEASURED, Size, Study, Taught, Trial
+from kleene_papers.study import NOT_MEASURED, Size, Study, Trained, Trial
 
 FARTHEST = 15  # distances in the first figure
 NETWORKS: dict[Size, int] = {"quick": 2, "full": 5}  # of each kind
@@ -87,7 +87,7 @@ class English:
         """The networks that a plan taught, each by itself."""
         return [_network(learners.model, one) for one in range(self.networks)]
 
-    def measure(self, taught: Taught) -> dict[str, Any]:
+    def measure(self, taught: Trained) -> dict[str, Any]:
         """What was found in all networks. The first one that was taught is saved as `NAME.safetensors`.
 
         Measuring that was stopped continues with the next network, because values of pairs are kept in the folder.
@@ -120,7 +120,7 @@ class English:
             "unknown_words": round(float(np.mean([word not in known for word in words])), 4),
         }
 
-    def _measured(self, trained: list[LSTM], cells: PairCells, taught: Taught) -> dict[str, Any]:
+    def _measured(self, trained: list[LSTM], cells: PairCells, taught: Trained) -> dict[str, Any]:
         """Means and trends of every measure in every kind of network.
 
         Statistics of one measure are taken on a thread of their own while the next is measured.

@@ -11,7 +11,7 @@ from kleene.teaching.lesson import Lesson
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.interdependence.resampling import interval_over
 from kleene_papers.stored import Result
-from kleene_papers.study import Taught
+from kleene_papers.study import Trained
 
 LENGTHS = (2, 4, 8)  # k; the papers do not list theirs, and 8 is the largest that fits
 CORPUS = ", corpus "  # between a condition and the number of a corpus, in the name of a text
@@ -29,7 +29,7 @@ CURVES = (
 )
 
 
-def curves(taught: Taught) -> dict[str, Any]:
+def curves(taught: Trained) -> dict[str, Any]:
     """All measurements by condition, [test, run] or [test, run, token of the rule], the last test, and a summary.
 
     The runs of a condition are those of its first corpus, one for each seed, then those of the next.

@@ -19,7 +19,7 @@ from kleene.groundtruth.taught import SUBJECTS, KeptNetwork, file_of, teach_subj
 from kleene.pictures.interval_dots import interval_dots
 from kleene.teaching.plain_lessons import METHODS
 from kleene_papers.stored import Result, where
-from kleene_papers.study import Size, Taught, Trial
+from kleene_papers.study import Size, Trained, Trial
 from kleene_papers.tables import Table
 
 REFERENCE = "none"  # the method of ordinary training
@@ -41,7 +41,7 @@ def trial(subjects: Sequence[str], seeds: int, iterations: int, longest: int | N
     return Trial(paper=PAPER, measure=lambda taught: measure(taught, subjects, options))
 
 
-def measure(taught: Taught, subjects: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+def measure(taught: Trained, subjects: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     """A row for each subject and method, and how networks look. Those that are in the folder `taught` stay."""
     networks, done = taught.folder / "taught", 0
 

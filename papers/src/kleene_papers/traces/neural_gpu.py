@@ -16,7 +16,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene.teaching.reports import TeachingReport
 from kleene_papers.stored import Result, stored
-from kleene_papers.study import Size, Study, Taught, Trial
+from kleene_papers.study import Size, Study, Trained, Trial
 from kleene_papers.tables import Table
 from kleene_papers.traces.nram import NRAM
 
@@ -53,7 +53,7 @@ def taught_again(size: Size, iterations: int | None = None) -> Trial:
     return Trial((plan,), measure=compared, swept=True)
 
 
-def compared(found: Taught) -> dict[str, Any]:
+def compared(found: Trained) -> dict[str, Any]:
     """The errors of each plan by difficulty with the 10th to the 90th percentile of runs, and their mean, in %.
 
     `each` has the errors of every run.

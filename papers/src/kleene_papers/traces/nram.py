@@ -11,7 +11,7 @@ from kleene.pictures.plots import against_size
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene_papers.stored import Result, stored, where
-from kleene_papers.study import NOT_MEASURED, Size, Study, Taught, Trial
+from kleene_papers.study import NOT_MEASURED, Size, Study, Trained, Trial
 from kleene_papers.tables import Table
 
 # Figure 12: the mean error of the NRAM on its test set in %, by kind.
@@ -65,7 +65,7 @@ def mean_errors(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {r["hints"]: round(100 * (1 - float(np.mean([*r["accuracy_by_length"].values()]))), 2) for r in rows}
 
 
-def errors_beside(paper: Mapping[str, float], found: Taught) -> dict[str, Any]:
+def errors_beside(paper: Mapping[str, float], found: Trained) -> dict[str, Any]:
     """The mean errors by kind of hint, and the 10th and 90th percentile of the seeds at each difficulty, in %."""
     (report,) = found.reports
     errors, spread, seeds = mean_errors(report.settings()), {}, len(report.plan.seeds)

@@ -8,7 +8,7 @@ from kleene.teaching.lessons import lesson
 from kleene.teaching.memories import VARIANTS
 from kleene.teaching.plan import Plan
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Study, Taught, Trial
+from kleene_papers.study import Size, Study, Trained, Trial
 from kleene_papers.tables import Table
 from kleene_papers.traces.nram import NRAM, SWEPT, mean_errors
 
@@ -25,7 +25,7 @@ def taught(task: str, size: Size, iterations: int | None = None, first_seed: int
     return Trial(plans, {task: {kind: NRAM[task][kind] for kind in COMPARED}}, errors_of_variants, swept=True)
 
 
-def errors_of_variants(found: Taught) -> dict[str, Any]:
+def errors_of_variants(found: Trained) -> dict[str, Any]:
     """The mean error over all tests in % by task, variant and kind of hint."""
     errors: dict[str, dict[str, dict[str, float]]] = {}
     for report in found.reports:

@@ -10,7 +10,7 @@ from kleene.pictures.plots import generalisation_grids, grouped_bars
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene_papers.stored import Result
-from kleene_papers.study import Size, Study, Taught, Trial
+from kleene_papers.study import Size, Study, Trained, Trial
 from kleene_papers.tables import Table
 from kleene_papers.traces.ntm import NTM, SWEEP
 
@@ -87,7 +87,7 @@ def tape_decoders(size: Size = "quick", iterations: int | None = None, first_see
     return Trial(plans, paper, partial(by_choice, DECODERS), swept=True)
 
 
-def by_choice(names: Iterable[str], taught: Taught) -> dict[str, Any]:
+def by_choice(names: Iterable[str], taught: Trained) -> dict[str, Any]:
     """The runs that generalise at the last and at some test, by what was chosen and kind of hint."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for name, report in zip(names, taught.reports, strict=True):

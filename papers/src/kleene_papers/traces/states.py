@@ -9,7 +9,7 @@ from kleene.pictures.plots import until_reached
 from kleene.teaching.lessons import lesson
 from kleene.teaching.plan import Plan
 from kleene_papers.stored import Result
-from kleene_papers.study import NOT_MEASURED, Size, Study, Taught, Trial
+from kleene_papers.study import NOT_MEASURED, Size, Study, Trained, Trial
 from kleene_papers.tables import Table
 from kleene_papers.traces.nram import SWEPT
 
@@ -36,7 +36,7 @@ def taught(language: str, machine: str, size: Size, iterations: int | None = Non
     return Trial((plan,), measure=examples_needed, swept=True)
 
 
-def examples_needed(found: Taught) -> dict[str, Any]:
+def examples_needed(found: Trained) -> dict[str, Any]:
     """The number of examples that each seed had seen when it first passed all tests, by share of states in %."""
     (report,) = found.reports
     batch, examples, lines = report.plan.lesson.facts()["batch"], {}, []
