@@ -3,7 +3,6 @@
 What goes wrong in a method is a line for each problem, so that the others can go on.
 """
 
-import os
 import re
 import threading
 import time
@@ -17,6 +16,7 @@ from kleene.groundtruth.judging.circuits import JudgedCircuit
 from kleene.groundtruth.judging.interactions import JudgedNetwork
 from kleene.groundtruth.judging.judged import Judged
 from kleene.groundtruth.judging.verdicts import Compared
+from kleene.teaching.loop import usable_cores
 
 FAILURES = (Exception, SystemExit)  # what a method may raise; Ctrl-C is not its own, and stops the judge
 Subject = JudgedNetwork | JudgedCircuit
@@ -80,10 +80,6 @@ def judge_networks(
     nowhere = (name for name in undefined if not any(found[name, family] for family in families))
     problems = (*failures.lines(), *(f"{name} on all networks: {undefined[name]}" for name in nowhere))
     return Judged.found(every[0][0].kind, found, about, problems, tuple(left_out), resamples=resamples)
-
-
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tried_on_all(
