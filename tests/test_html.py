@@ -29,8 +29,8 @@ from kleene_papers.stored import Result
 
 EVIL = "<script>alert(1)</script>"
 # Parts of what a verb returns, which their whole shows; and a picture, which is SVG in a notebook.
-PARTS = {"Result", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture", "Interval", "MeasureVerdict"}
-PARTS |= {"AgreementCount", "Alignment", "BasisMap", "Carrier", "CircuitVerdict", "Claim", "Compression", "Exercise"}
+PARTS = {"Result", "TraceAgreement", "VariableReading", "Mean", "Group", "Picture", "Interval", "MethodVerdict"}
+PARTS |= {"AgreementCount", "Alignment", "BasisMap", "Carrier", "Claim", "Compression", "Exercise"}
 PARTS |= {"Likeness", "ProgramFile", "StateCircuit", "UnitMap"}
 PARTS |= {"Examination", "Fetched", "Holding"}  # of doctor and data, which know no room and so no markup
 

@@ -89,7 +89,7 @@ def judge(
     from kleene.stopping import stoppable
 
     with stoppable("stopped before anything was judged"):
-        from kleene.groundtruth.judging.all_verdicts import check_page, save_page
+        from kleene.files import write_atomically
         from kleene.groundtruth.judging.judge import (
             FULL,
             FULL_CIRCUITS,
@@ -99,6 +99,7 @@ def judge(
             wanted_families,
         )
         from kleene.groundtruth.judging.judge import judge as judged
+        from kleene.groundtruth.judging.judged import check_page, saved_page
         from kleene.teaching.loop import use_all_cores
 
         chosen = meant_methods(methods or (), of)
@@ -119,7 +120,7 @@ def judge(
         if shown:
             _tell("")
         if output is not None:
-            save_page(found, output)
+            write_atomically(output, saved_page(found))
     if as_json:
         return print_json(found.as_json())
     typer.echo(str(found))

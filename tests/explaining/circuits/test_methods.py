@@ -6,8 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kleene.explaining.circuits import acdc
-from kleene.explaining.circuits.methods import METHODS
+from kleene.explaining.circuits.methods import METHODS, THRESHOLDS, acdc
 from kleene.explaining.circuits.patching import Pairs, divergences, margin_gradients
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.machines.transformer.plain import PlainLayout, PlainTransformer
@@ -125,8 +124,8 @@ def test_acdc_is_the_greedy_search(network, pairs):
         after = float(divergence(pairs, jnp.asarray(without)))
         if after - before < threshold:
             keep, before = without, after
-    scores = acdc.acdc(network, INPUTS, OTHERS)
-    rank = 1 + int(np.argmin(np.abs(np.array(acdc.THRESHOLDS) - threshold)))
+    scores = acdc(network, INPUTS, OTHERS)
+    rank = 1 + int(np.argmin(np.abs(np.array(THRESHOLDS) - threshold)))
     kept = (keep == 1) & network.graph.possible
     assert 0 < kept.sum() < network.graph.possible.sum()
     assert (scores[kept] >= rank).all()

@@ -12,7 +12,7 @@ import kleene
 from kleene.errors import InputError
 from kleene.explaining.circuits.truth import true_units
 from kleene.explaining.circuits.units import unit_ablation, unit_patching
-from kleene.explaining.interactions.ranking import area_under_roc
+from kleene.groundtruth.judging.ranking import area_under_roc
 from kleene.programs.alta.library import parity
 from kleene.programs.automata.library import get
 from tests.explaining.circuits.samples import compiled, drawn

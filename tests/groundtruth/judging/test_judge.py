@@ -1,19 +1,11 @@
 """`kleene.judge` on tiny sizes: names, functions and files of measures, taught networks, the command line."""
 
-import importlib
-import json
-from itertools import product
-from pathlib import Path
-
 import pytest
 
 import kleene
 from kleene import naming
 from kleene.errors import InputError
-from kleene.explaining.circuits.verdicts import CircuitVerdicts
-from kleene.explaining.interactions.changes import change
 from kleene.explaining.interactions.transformers import EVERY_MEASURE
-from kleene.explaining.interactions.verdicts import InteractionVerdicts
 from kleene.groundtruth.judging import networks
 from kleene.groundtruth.judging.judge import JudgeSize, defined_measures, meant_methods
 from kleene.groundtruth.judging.networks import drawn_words
@@ -21,7 +13,6 @@ from kleene.programs.automata.library import get
 from tests.command_line import assert_refused
 
 TINY = JudgeSize(languages=("tomita_1",), length=4, words=3, seeds=1, iterations=2, hidden=4, machines=("RNN",), hide=0)
-RESULTS = Path(__file__).parents[3] / "docs" / "results"
 OWN = "import numpy as np\ndef score(network, words):\n    return np.random.default_rng(0).random((len(words), 5, 5))\n"
 
 
@@ -80,9 +71,9 @@ def test_hidden_networks_compute_what_compiled_ones_do_in_other_units():
     for family, plain in (("hidden RNN", "compiled RNN"), ("hidden LSTM", "compiled LSTM")):
         assert found.of("shapley", family).networks == 2
         for measure in ("shapley", "resampling"):
-            same = found.of(measure, plain).spearman["language"].mean
-            assert found.of(measure, family).spearman["language"].mean == pytest.approx(same)
-    hidden, plain = (found.of("di_hidden", f"{kind} LSTM").spearman["language"].mean for kind in ("hidden", "compiled"))
+            same = found.of(measure, plain)["spearman_language"].mean
+            assert found.of(measure, family)["spearman_language"].mean == pytest.approx(same)
+    hidden, plain = (found.of("di_hidden", f"{kind} LSTM")["spearman_language"].mean for kind in ("hidden", "compiled"))
     assert hidden != pytest.approx(plain, abs=0.01)
 
 
@@ -95,11 +86,11 @@ def test_transformers_are_compiled_and_taught_and_have_measures_of_their_own():
     found = kleene.judge(["di_cdt", "di_when_read", "shapley"], size=size, families=families)
     assert found.families == tuple(families)
     assert found.left_out == found.problems == ()
-    judged = [(one.measure, one.family) for one in found.verdicts]
+    judged = [(one.method, one.family) for one in found.verdicts]
     assert ("di_cdt", "compiled RNN") not in judged
     assert ("di_when_read", "compiled Transformer") not in judged
-    assert found.of("shapley", "compiled Transformer").spearman["language"].mean == pytest.approx(1)
-    assert found.of("shapley", "hidden Transformer").spearman["language"].mean > 0.95  # rounded
+    assert found.of("shapley", "compiled Transformer")["spearman_language"].mean == pytest.approx(1)
+    assert found.of("shapley", "hidden Transformer")["spearman_language"].mean > 0.95  # rounded
     assert found.of("di_cdt", "taught Transformer").networks == 1
     assert "–" in str(found)
 
@@ -118,7 +109,7 @@ def test_by_default_measures_are_those_that_are_defined_for_some_family():
 def test_a_measure_that_is_defined_for_none_of_the_networks_is_named():
     found = kleene.judge(["di_cdt", "nearness"], size=TINY, families=["compiled RNN"])
     assert found.problems == ("di_cdt on all networks: it is defined for Transformers",)
-    assert found.measures == ("nearness",)
+    assert found.methods == ("nearness",)
 
 
 def test_a_family_that_there_is_not_is_refused():
@@ -157,85 +148,6 @@ def test_words_are_different_and_all_there_are_if_few():
     assert drawn_words(dfa, JudgeSize(words=5), 1) != drawn_words(dfa, JudgeSize(words=5), 2)
     for length in (40, 100):  # of 2¹⁰⁰ words none is drawn by its number
         assert {len(word) for word in drawn_words(dfa, JudgeSize(words=5, length=length), 0)} == {length}
-
-
-def test_the_tables_of_the_results_are_those_of_the_stored_numbers(monkeypatch):
-    monkeypatch.syspath_prepend(RESULTS)
-    judged = importlib.import_module("judged")
-    page = judged.PAGE.read_text()
-    marks = sum(page.count(f"<!-- {mark}: ") for mark in ("table", "change", "agreement", "ways", "looks", "time"))
-    assert marks == page.count("<!-- end -->") > 5
-    assert judged.filled(page) == page
-    assert judged.filled(page.replace("| nearness |", "| nearness | 1 |")) == page
-    for name in ("interactions", "circuits"):
-        assert judged.written(judged.content_of(name)) == (RESULTS / f"{name}.json").read_text()
-
-
-def test_what_the_page_of_results_says_in_words_holds_for_the_stored_numbers():
-    found = InteractionVerdicts.from_json(json.loads((RESULTS / "interactions.json").read_text()))
-    taught, truths = ("taught RNN", "taught LSTM"), ("language", "output")
-    means = []
-    for family, truth in product(taught, truths):
-        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
-            assert found.of(name, family).lead[truth].high < 0
-            given_distance = found.of(name, family).partial[truth]
-            means.append(round(given_distance.mean, 2))
-            assert given_distance.low < 0 < given_distance.high
-        for name in ("erasure", "erasure_mean", "erasure_hidden", "integrated_hessians", "gradient_input"):
-            assert found.of(name, family).partial[truth].low > 0
-            assert found.of(name, family).lead[truth].low < 0
-        most = max((one for one in found.verdicts if one.measure != "shapley"), key=lambda one: one.partial[truth].mean)
-        assert most.measure == "resampling"
-        assert found.of("resampling", family).lead[truth].low < 0
-    assert (min(means), max(means)) == (-0.03, 0.09)
-    assert all(found.of("shapley", family).spearman["language"].high < 1 for family in taught)
-    assert found.left_out == ()
-    assert [found.of("shapley", family).networks for family in taught] == [35, 35]
-    assert all(found.of(name, "compiled RNN").spearman["language"].mean == 0 for name in ("di_hidden", "di_when_read"))
-    for family, of in (("hidden RNN", "compiled RNN"), ("hidden taught RNN", "taught RNN")):
-        for name in ("di_hidden", "di_logits", "erasure_hidden"):
-            assert abs(change(found, name, family, of, what="spearman").mean) < 0.01
-
-
-def test_what_the_page_says_of_hints_holds_for_the_stored_numbers():
-    found = InteractionVerdicts.from_json(json.loads((RESULTS / "interactions.json").read_text()))
-    hinted = [f"{machine}, {kind}" for machine in ("RNN", "LSTM") for kind in ("states hints", "25% of the states")]
-    for family, truth in product(("taught RNN", "taught LSTM", *hinted), ("language", "output")):
-        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
-            assert found.of(name, family).lead[truth].high < 0
-    for family in hinted:
-        given_distance = found.of("di_hidden", family).partial["output"]
-        assert (given_distance.low > 0) == ("LSTM" in family)
-        if "LSTM" in family:
-            assert round(given_distance.mean, 2) == 0.07
-            assert found.of("erasure", family).partial["output"].mean > 4.5 * given_distance.mean
-
-
-def test_what_the_page_says_of_circuits_holds_for_the_stored_numbers():
-    found = CircuitVerdicts.from_json(json.loads((RESULTS / "circuits.json").read_text()))
-    families = ("compiled", "hidden", "softened", "taught", "taught, strict hints")
-    assert found.families == families
-    for family in families:
-        assert found.kept[family].mean == 1
-        for name in ("edge_patching", "acdc"):
-            assert round(found.of(name, family).edges_roc.mean, 2) >= 0.96
-            assert round(found.of(name, family).faithfulness.mean, 2) >= 0.99
-        assert 0.55 <= found.of("linear_probe", family).nodes_roc.mean <= 0.78
-    eap = [round(found.of("eap", family).edges_roc.mean, 2) for family in ("compiled", "hidden", "taught")]
-    assert eap == [0.78, 0.90, 0.96]
-    norm = [round(found.of("written_norm", family).nodes_roc.mean, 2) for family in ("compiled", "hidden", "taught")]
-    assert norm == [0.97, 0.55, 0.68]
-    assert round(found.agreement("compiled", "taught", "nodes_roc"), 2) == 0.41
-
-
-def test_what_the_page_says_of_taught_algorithms_holds_for_the_stored_numbers():
-    rows = json.loads((RESULTS / "taught-algorithms.json").read_text())["rows"]
-    kept = dict.fromkeys(("interchange", "hints", "strict hints", "none"), 0)
-    for row in rows:
-        assert all(accuracy == [1, 1] for accuracy in [row["accuracy"]])
-        kept[row["method"]] += all(one["right"] == one["pairs"] for one in row["best"].values())
-    assert kept == {"interchange": 4, "hints": 0, "strict hints": 2, "none": 0}
-    assert sum(seed for row in rows if row["method"] == "interchange" for seed in row["generalises"]) == 6
 
 
 def test_sizes_that_are_too_small_are_refused():

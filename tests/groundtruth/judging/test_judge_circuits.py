@@ -7,15 +7,14 @@ import pytest
 
 import kleene
 from kleene.errors import InputError
-from kleene.explaining.circuits.judging import judge_circuits
 from kleene.explaining.circuits.methods import METHODS
 from kleene.explaining.circuits.truth import true_circuit
 from kleene.explaining.interactions.measures import MEASURES
 from kleene.files import sealed_json
 from kleene.groundtruth.collection import build
-from kleene.groundtruth.judging.circuits import circuit_networks
-from kleene.groundtruth.judging.collected import collected_networks
-from kleene.groundtruth.judging.judge import CircuitSize, JudgeSize, meant_methods
+from kleene.groundtruth.judging.circuit_networks import circuit_networks
+from kleene.groundtruth.judging.judge import CircuitSize, JudgeSize, collected_networks, meant_methods
+from kleene.groundtruth.judging.trials import judge_networks
 from kleene.groundtruth.taught import shipped
 from tests.command_line import assert_refused
 
@@ -69,7 +68,7 @@ def test_what_cannot_be_meant_is_refused(methods, of, words):
 
 def test_both_are_judged_side_by_side(tmp_path):
     found = kleene.judge(["nearness", "written_norm"], size=INTERACTIONS, circuits=TINY)
-    assert repr(found).startswith("<AllVerdicts: <InteractionVerdicts on 1 measures, ")
+    assert repr(found).startswith("<AllJudged: <Judged on 1 measures, ")
     assert "\nCIRCUITS\n\narea under ROC, edges of the true circuit\nmethod" in str(found)
     stored = json.loads(json.dumps(found.as_json()))
     assert stored["circuits"]["size"]["programs"] == ["rasp:shift"]
@@ -99,20 +98,20 @@ def test_hidden_networks_have_the_same_circuit_with_decoys_outside_of_it():
     plain, *others = networks
     for one in others:
         assert one.network.graph.heads == plain.network.graph.heads + 1
-        assert one.truth.edges.sum() == plain.truth.edges.sum()
+        assert one.circuit.edges.sum() == plain.circuit.edges.sum()
         assert [t.output for t in one.network.run_batch(one.inputs)] == [
             t.output for t in plain.network.run_batch(one.inputs)
         ]
     for one in others[:2]:
-        assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.truth.edges).all()
-    found = judge_circuits(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
+        assert (true_circuit(one.network, [*one.inputs, *one.others]).edges == one.circuit.edges).all()
+    found = judge_networks(networks, {"random_edges": METHODS["random_edges"]}, resamples=20)
     assert all(kept.mean == pytest.approx(1) for kept in found.kept.values())
 
 
 def test_taught_networks_have_the_circuit_that_they_were_taught():
     (one,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "reverse")
     assert (one.program, one.family) == ("rasp:reverse", "taught")
-    found = judge_circuits([one], {"random_edges": METHODS["random_edges"]}, resamples=20)
+    found = judge_networks([one], {"random_edges": METHODS["random_edges"]}, resamples=20)
     assert found.kept["taught"].mean == pytest.approx(1)
     with pytest.raises(InputError, match="there is no folder '/no/such' of taught networks"):
         list(circuit_networks(replace(TINY, taught="/no/such")))
@@ -170,11 +169,11 @@ def test_a_taught_network_of_the_collection_is_judged_with_the_circuit_that_it_w
     (one,) = collected_networks(["rasp.hist.taught"], INTERACTIONS, TINY)["circuits"]
     (other,) = (n for n in circuit_networks(replace(TINY, taught=""), families=["taught"]) if n.name == "hist")
     kept = shipped("hist").circuit()
-    for circuit in (one.truth, other.truth):
+    for circuit in (one.circuit, other.circuit):
         assert (circuit.edges == kept.edges).all()
         assert (circuit.positional == kept.positional).all()
         assert circuit.carries.keys() == kept.carries.keys()
-    assert all(carrier.sources for name, carrier in one.truth.carries.items() if name == "hist")
+    assert all(carrier.sources for name, carrier in one.circuit.carries.items() if name == "hist")
 
 
 def test_a_network_that_does_not_keep_its_algorithm_is_not_judged_on(tmp_path, monkeypatch):
@@ -194,3 +193,13 @@ def test_where_there_is_no_network_for_a_method_that_is_said():
         kleene.judge("eap", circuits=replace(TINY, taught=""), families=["taught, hints"])
     with pytest.raises(InputError, match="judged as they are; leave out families"):
         kleene.judge("eap", circuits=TINY, families=["compiled"], networks=["rasp.identity"])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [({"programs": ("rasp:shfit",)}, "shfit"), ({"taught": "nowhere"}, "no folder 'nowhere'")]
+)
+def test_what_is_not_there_is_refused_before_anything_is_judged(given, words):
+    told = []
+    with pytest.raises(InputError, match=words):
+        kleene.judge(["nearness", "eap"], size=INTERACTIONS, circuits=replace(TINY, **given), on_network=told.append)
+    assert told == []

@@ -1,14 +1,15 @@
 """The stored verdicts of the judge: tables, pictures, the page to look at, and joining runs on single families."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from kleene.errors import InputError
-from kleene.explaining.interactions.verdicts import InteractionVerdicts
+from kleene.groundtruth.judging.judged import Judged
 from kleene_papers.judged.studies import STUDIES
-from kleene_papers.judged.verdicts import main, page_to_look_at, verdict, verdicts
+from kleene_papers.judged.verdicts import main, page_to_look_at, verdict
 from kleene_papers.report import DOCS, PICTURES, page, words
 from kleene_papers.stored import Result, stored
 
@@ -79,7 +80,7 @@ def test_pictures_show_what_the_results_hold(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_joining_runs_on_single_families_gives_back_the_whole(name, tmp_path):
-    whole = verdicts(stored(name).found)
+    whole = Judged.from_json(stored(name).found)
     for number, family in enumerate(whole.families):
         (tmp_path / f"{number}.json").write_text(json.dumps(whole.only([family]).as_json()))
     main([str(tmp_path / f"{number}.json") for number in range(len(whole.families))], tmp_path)
@@ -91,7 +92,7 @@ def test_joining_runs_on_single_families_gives_back_the_whole(name, tmp_path):
 
 
 def test_tables_of_a_run_on_one_family_have_what_there_is(tmp_path):
-    part = verdicts(stored("ours-interactions").found).only(["taught LSTM"])
+    part = Judged.from_json(stored("ours-interactions").found).only(["taught LSTM"])
     (tmp_path / "part.json").write_text(json.dumps(part.as_json()))
     main([str(tmp_path / "part.json")], tmp_path)
     found = tables_of("ours-interactions", Result.load(tmp_path / "ours-interactions.json"))
@@ -100,8 +101,7 @@ def test_tables_of_a_run_on_one_family_have_what_there_is(tmp_path):
 
 
 def test_what_cannot_be_joined_is_named(tmp_path):
-    part = verdicts(stored("ours-interactions").found).only(["taught LSTM"])
-    assert isinstance(part, InteractionVerdicts)
+    part = Judged.from_json(stored("ours-interactions").found).only(["taught LSTM"])
     twice = tmp_path / "part.json"
     twice.write_text(json.dumps(part.as_json()))
     with pytest.raises(InputError, match="a family was judged in two of these runs"):
@@ -112,3 +112,62 @@ def test_what_cannot_be_joined_is_named(tmp_path):
     with pytest.raises(SystemExit, match="give the files to join"):
         main([])
     assert [path.name for path in Path(tmp_path).iterdir()] == ["part.json"]
+
+
+def test_what_the_page_of_results_says_in_words_holds_for_the_stored_numbers():
+    found = Judged.from_json(stored("ours-interactions").found)
+    taught, truths = ("taught RNN", "taught LSTM"), ("language", "output")
+    means = []
+    for family, truth in product(taught, truths):
+        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
+            assert found.of(name, family)[f"lead_{truth}"].high < 0
+            given_distance = found.of(name, family)[f"partial_{truth}"]
+            means.append(round(given_distance.mean, 2))
+            assert given_distance.low < 0 < given_distance.high
+        for name in ("erasure", "erasure_mean", "erasure_hidden", "integrated_hessians", "gradient_input"):
+            assert found.of(name, family)[f"partial_{truth}"].low > 0
+            assert found.of(name, family)[f"lead_{truth}"].low < 0
+        most = max(
+            (one for one in found.verdicts if one.method != "shapley"), key=lambda one: one[f"partial_{truth}"].mean
+        )
+        assert most.method == "resampling"
+        assert found.of("resampling", family)[f"lead_{truth}"].low < 0
+    assert (min(means), max(means)) == (-0.03, 0.09)
+    assert all(found.of("shapley", family)["spearman_language"].high < 1 for family in taught)
+    assert found.left_out == ()
+    assert [found.of("shapley", family).networks for family in taught] == [35, 35]
+    assert all(found.of(name, "compiled RNN")["spearman_language"].mean == 0 for name in ("di_hidden", "di_when_read"))
+    for family, of in (("hidden RNN", "compiled RNN"), ("hidden taught RNN", "taught RNN")):
+        for name in ("di_hidden", "di_logits", "erasure_hidden"):
+            assert abs(found.change(name, family, of, "spearman_language").mean) < 0.01
+
+
+def test_what_the_page_says_of_hints_holds_for_the_stored_numbers():
+    found = Judged.from_json(stored("ours-interactions").found)
+    hinted = [f"{machine}, {kind}" for machine in ("RNN", "LSTM") for kind in ("states hints", "25% of the states")]
+    for family, truth in product(("taught RNN", "taught LSTM", *hinted), ("language", "output")):
+        for name in ("di_hidden", "di_logits", "di_when_read", "di_shared"):
+            assert found.of(name, family)[f"lead_{truth}"].high < 0
+    for family in hinted:
+        given_distance = found.of("di_hidden", family)["partial_output"]
+        assert (given_distance.low > 0) == ("LSTM" in family)
+        if "LSTM" in family:
+            assert round(given_distance.mean, 2) == 0.07
+            assert found.of("erasure", family)["partial_output"].mean > 4.5 * given_distance.mean
+
+
+def test_what_the_page_says_of_circuits_holds_for_the_stored_numbers():
+    found = Judged.from_json(stored("ours-circuits").found)
+    families = ("compiled", "hidden", "softened", "taught", "taught, strict hints")
+    assert found.families == families
+    for family in families:
+        assert found.kept[family].mean == 1
+        for name in ("edge_patching", "acdc"):
+            assert round(found.of(name, family)["edges_roc"].mean, 2) >= 0.96
+            assert round(found.of(name, family)["faithfulness"].mean, 2) >= 0.99
+        assert 0.55 <= found.of("linear_probe", family)["nodes_roc"].mean <= 0.78
+    eap = [round(found.of("eap", family)["edges_roc"].mean, 2) for family in ("compiled", "hidden", "taught")]
+    assert eap == [0.78, 0.90, 0.96]
+    norm = [round(found.of("written_norm", family)["nodes_roc"].mean, 2) for family in ("compiled", "hidden", "taught")]
+    assert norm == [0.97, 0.55, 0.68]
+    assert round(found.agreement("compiled", "taught", "nodes_roc"), 2) == 0.41

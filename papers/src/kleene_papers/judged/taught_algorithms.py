@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kleene.groundtruth.hide import hide, plain_network
-from kleene.groundtruth.judging.circuits import HIDING, judged_program
+from kleene.groundtruth.judging.circuit_networks import HIDING, judged_program
 from kleene.groundtruth.realism import Realism, realism
 from kleene.groundtruth.taught import SUBJECTS, KeptNetwork, file_of, teach_subjects
 from kleene.pictures.interval_dots import interval_dots

@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from kleene.errors import InputError
-from kleene.explaining.circuits.verdicts import CircuitVerdicts
-from kleene.explaining.interactions.changes import change
-from kleene.explaining.interactions.verdicts import InteractionVerdicts, joined
-from kleene.groundtruth.judging.all_verdicts import AllVerdicts, saved_page
+from kleene.groundtruth.judging.judged import AllJudged, Judged, joined, saved_page
 from kleene_papers.stored import FOLDER, Provenance, Result, stored
 from kleene_papers.tables import Table
-
-Verdicts = InteractionVerdicts | CircuitVerdicts
 
 INTERACTIONS, CIRCUITS = "ours-interactions", "ours-circuits"
 SHOWS = {
@@ -46,84 +41,74 @@ CIRCUIT_SCORES = {
 }
 
 
-def verdicts(content: Any) -> Verdicts:
-    """The verdicts in what `kleene judge --json` printed, or in what a stored result found."""
-    return (CircuitVerdicts if "kept" in content else InteractionVerdicts).from_json(content)
-
-
 def verdict(name: str, of: str, family: str) -> dict[str, Any]:
     """The stored verdict on a measure or method for a family: lists of the mean and its 95% interval, by score."""
-    return verdicts(stored(name).found).of(of, family).as_json()
+    return Judged.from_json(stored(name).found).of(of, family).as_json()
 
 
 def agreement(one: str, other: str) -> float:
     """How alike two families rank the stored methods: the rank correlation of their scores for nodes."""
-    return CircuitVerdicts.from_json(stored(CIRCUITS).found).agreement(one, other)
+    return Judged.from_json(stored(CIRCUITS).found).agreement(one, other)
 
 
 def interaction_tables(result: Result) -> list[Table]:
     """How well measures order pairs, for both truths; pairs of the automaton; and what hiding and hints change."""
-    found = InteractionVerdicts.from_json(result.found)
+    found = Judged.from_json(result.found)
     tables = [
-        _of(found, families, lambda one, score=score, truth=truth: getattr(one, score)[truth], f"{title}, {named}")
+        _of(found, families, f"{score}_{truth}", f"{title}, {named}")
         for truth, (named, families) in TRUTHS.items()
         for score, title in SCORES.items()
     ]
-    tables.append(_of(found, TAUGHT, lambda one: one.structure, "area under ROC, pairs of the automaton"))
-    tables.append(_changes(found, HIDDEN, "spearman", "language", "change by hiding"))
-    tables.append(_changes(found, HINTS, "partial", "output", "change by hints"))
+    tables.append(_of(found, TAUGHT, "structure", "area under ROC, pairs of the automaton"))
+    tables.append(_changes(found, HIDDEN, "spearman_language", "change by hiding"))
+    tables.append(_changes(found, HINTS, "partial_output", "change by hints"))
     return tables
 
 
 def circuit_tables(result: Result) -> list[Table]:
     """How well methods find edges and nodes, what their best keep right, and how alike families rank the methods."""
-    found = CircuitVerdicts.from_json(result.found)
+    found = Judged.from_json(result.found)
     tables = []
     for score, title in CIRCUIT_SCORES.items():
-        rows = found.table(lambda one, score=score: getattr(one, score))
-        if score == "faithfulness":
-            rows.append(["the true circuit", *(str(found.kept[family]) for family in found.families)])
+        rows = found.table(score)
         tables.append(Table(rows[0], [row for row in rows[1:] if {*row[1:]} != {"–"}], title))
     alike = [[one, *(f"{found.agreement(one, other):.2f}" for other in found.families)] for one in found.families]
     return [*tables, Table(["", *found.families], alike, "agreement of families")]
 
 
-def _of(found: InteractionVerdicts, families: Sequence[str], cell: Any, title: str) -> Table:
+def _of(found: Judged, families: Sequence[str], score: str, title: str) -> Table:
     """A table of those of the families that were judged."""
-    rows = found.only([family for family in families if family in found.families]).table(cell)
+    rows = found.only([family for family in families if family in found.families]).table(score)
     return Table(rows[0], rows[1:], title)
 
 
-def _changes(found: InteractionVerdicts, families: Any, what: str, truth: str, title: str) -> Table:
+def _changes(found: Judged, families: Any, score: str, title: str) -> Table:
     """By how much measures do better on other families; nearness is left out, because it does not know the network."""
-    known = {(one.measure, one.family) for one in found.verdicts}
+    known = {(one.method, one.family) for one in found.verdicts}
     pairs = [(one, other) for one in families for other in families[one] if {one, other} <= {*found.families}]
     rows = []
-    for measure in found.measures:
+    for measure in found.methods:
         if measure != "nearness" and all({(measure, one), (measure, other)} <= known for one, other in pairs):
-            numbers = (change(found, measure, other, one, what=what, truth=truth) for one, other in pairs)
+            numbers = (found.change(measure, other, one, score) for one, other in pairs)
             rows.append([measure, *map(str, numbers)])
     return Table(["measure", *(f"{other} − {one}" for one, other in pairs)], rows, title)
 
 
 def page_to_look_at() -> str:
     """All stored verdicts as one page of tables, as `kleene judge -o judged.html` writes it."""
-    interactions = InteractionVerdicts.from_json(stored(INTERACTIONS).found)
-    return saved_page(AllVerdicts(interactions, CircuitVerdicts.from_json(stored(CIRCUITS).found)))
+    interactions = Judged.from_json(stored(INTERACTIONS).found)
+    return saved_page(AllJudged(interactions, Judged.from_json(stored(CIRCUITS).found)))
 
 
-def results(parts: Iterable[Verdicts]) -> Iterator[Result]:
+def results(parts: Iterable[Judged]) -> Iterator[Result]:
     """The results that runs on single families make together, those on interactions and those on circuits."""
     parts = [*parts]
-    circuits = [part for part in parts if isinstance(part, CircuitVerdicts)]
-    interactions = [part for part in parts if isinstance(part, InteractionVerdicts)]
-    if interactions:
-        yield _result(INTERACTIONS, joined(interactions))
-    if circuits:
-        yield _result(CIRCUITS, CircuitVerdicts.joined(circuits))
+    for name in (INTERACTIONS, CIRCUITS):
+        if some := [part for part in parts if f"ours-{part.kind.name}" == name]:
+            yield _result(name, joined(some))
 
 
-def _result(name: str, found: Verdicts) -> Result:
+def _result(name: str, found: Judged) -> Result:
     source = Provenance(command=f"kleene judge --of {name.removeprefix('ours-')}")
     return Result(name, name, SHOWS[name], source, found=found.as_json())
 
@@ -136,9 +121,9 @@ def main(paths: Sequence[str], folder: Path = FOLDER) -> None:
         print(result.save(folder))
 
 
-def _part(path: str) -> Verdicts:
+def _part(path: str) -> Judged:
     try:
-        return verdicts(json.loads(Path(path).read_text(encoding="utf-8")))
+        return Judged.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path!r} does not hold what `kleene judge --json` prints ({error!r})") from error
 

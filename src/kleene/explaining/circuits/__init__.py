@@ -1,5 +1,5 @@
-"""Circuits of Transformers: the true one, methods that look for it, and a judge of the methods.
+"""Circuits of Transformers: the true one, and methods that look for it.
 
-`truth` computes the circuit of a compiled network from its weights, `methods` has what explanations say, and `judging`
-compares the two.
+`truth` computes the circuit of a compiled network from its weights, and `methods` has what explanations say.
+`kleene.groundtruth.judging` compares the two.
 """

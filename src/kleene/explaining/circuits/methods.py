@@ -9,15 +9,18 @@ function in a file.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Int
 
-from kleene.explaining.circuits.acdc import acdc
 from kleene.explaining.circuits.patching import Pairs, divergences, filled, margin_gradients
-from kleene.explaining.circuits.probing import linear_probe
 from kleene.machines.transformer.plain import PlainTransformer
 
 STEPS = 16  # points of a path along which gradients are integrated
+THRESHOLDS = tuple(10.0 ** (power / 2) for power in range(-12, 1, 2))  # of ACDC, in nats
+RIDGE = 1e-3  # of linear probes, as a share of the mean square of what was written
 
 Words = Sequence[Any]
 CircuitMethod = Callable[[Any, Words, Words], Any]
@@ -106,6 +109,63 @@ def _shares() -> np.ndarray:
 
 def _size(by_input: Any) -> np.ndarray:
     return np.abs(np.asarray(by_input)).mean(axis=0)
+
+
+def acdc(network: PlainTransformer, inputs: Words, others: Words) -> np.ndarray:
+    """ACDC (Conmy et al. 2023): the highest threshold that keeps an edge, by its number from 1; 0 where none does.
+
+    From the output backwards each edge is given what it carries on the other input, and stays so if the divergence of
+    the output grows by less than the threshold.
+    """
+    pairs = Pairs.of(network, inputs, others)
+    places = np.argwhere(network.graph.possible)[::-1]
+    kept = np.asarray(_pruned(pairs, jnp.asarray(THRESHOLDS), jnp.asarray(places)))
+    ranks = np.arange(1, len(THRESHOLDS) + 1)[:, None, None]
+    return np.where(network.graph.possible, (kept * ranks).max(axis=0), 0)
+
+
+@eqx.filter_jit
+def _pruned(
+    pairs: Pairs, thresholds: Float[Array, " threshold"], places: Int[Array, "edge 2"]
+) -> Float[Array, "threshold destinations sources"]:
+    """The edges that are kept at each threshold: 1, and 0 for the others."""
+
+    def step(carry: tuple[Array, Array], place: Array) -> tuple[tuple[Array, Array], None]:
+        keep, before = carry
+        without = keep.at[:, place[0], place[1]].set(0)
+        after = jax.vmap(pairs.divergence)(without)
+        is_cut = after - before < thresholds
+        return (jnp.where(is_cut[:, None, None], without, keep), jnp.where(is_cut, after, before)), None
+
+    start = (jnp.ones((len(thresholds), *pairs.shape)), jnp.zeros(len(thresholds)))
+    (keep, _), _ = jax.lax.scan(step, start, places)
+    return keep
+
+
+def linear_probe(network: PlainTransformer, inputs: Words, others: Words) -> np.ndarray:
+    """The share of the network's answers that a linear probe reads off what a source writes at the same position.
+
+    The probes are fitted by least squares on every other input, and tested on the rest.
+    """
+    return np.asarray(_probed(Pairs.of(network, inputs, others)))
+
+
+@eqx.filter_jit
+def _probed(pairs: Pairs) -> Float[Array, " sources"]:
+    answers = jax.nn.one_hot(jnp.argmax(pairs.clean, axis=-1), pairs.clean.shape[-1]) * pairs.answered[..., None]
+    fits = (jnp.arange(len(pairs.tokens)) % 2 == 0)[:, None]
+
+    def probe(written: Array) -> Array:
+        read = jnp.concatenate([written, jnp.ones_like(written[..., :1])], axis=-1)
+        used = read * (fits & pairs.answered)[..., None]
+        square = jnp.einsum("bpi,bpj->ij", used, used)
+        ridge = RIDGE * jnp.maximum(jnp.trace(square) / len(square), 1e-6) * jnp.eye(len(square))
+        weights = jnp.linalg.solve(square + ridge, jnp.einsum("bpi,bpv->iv", used, answers))
+        right = jnp.argmax(read @ weights, axis=-1) == jnp.argmax(pairs.clean, axis=-1)
+        tested = ~fits & pairs.answered
+        return jnp.sum(right & tested) / jnp.maximum(jnp.sum(tested), 1)
+
+    return jax.lax.map(probe, jnp.moveaxis(pairs.written, 1, 0))
 
 
 def written_norm(network: PlainTransformer, inputs: Words, others: Words) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Interactions of inputs: the truth about pairs of symbols of a word, measures of it, and a judge of the measures.
+"""Interactions of inputs: the truth about pairs of symbols of a word, and measures of it.
 
 `shapley` computes the true interactions of any function of words, `structure` those of an automaton's states,
-`measures` has what explanations say, and `judging` compares the two.
+and `measures` has what explanations say. `kleene.groundtruth.judging` compares the two.
 """
 
 from kleene.explaining.interactions.shapley import sampled_interactions as sampled_interactions

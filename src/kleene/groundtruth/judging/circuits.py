@@ -1,187 +1,192 @@
-"""The networks that circuit methods are judged on: plain Transformers whose true circuits are known, by families.
+"""Networks whose true circuit is known, and scores of methods against it.
 
-Compiled ones show their circuit in their weights. A hidden one is the same network in another basis, with a decoy head
-in every layer. A softened one is hidden, too, and its attention is no longer hard, so that its answers are the same and
-its numbers are not. Taught ones were trained to keep the algorithm: their circuit is what they were taught to use.
+How does a method order edges and nodes, and do its best ones suffice?
 """
 
-import os
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from kleene import naming
-from kleene.compiling import compile
-from kleene.errors import InputError, KleeneError
+import jax.numpy as jnp
+import numpy as np
+
+from kleene.errors import InputError
 from kleene.explaining.circuits.circuit import TrueCircuit
-from kleene.explaining.circuits.judging import LEAST, JudgedCircuit
-from kleene.explaining.circuits.truth import true_circuit
-from kleene.groundtruth.taught import SHIPPED, KeptNetwork
-from kleene.groundtruth.transformers import hide_transformer
-from kleene.groundtruth.truths import circuit_onto
-from kleene.kinds import RASP
+from kleene.explaining.circuits.patching import Pairs, right_answers
+from kleene.groundtruth.judging.ranking import DIGITS, area_under_roc, real_numbers
+from kleene.groundtruth.judging.verdicts import CIRCUITS, JudgedKind, numbers_of
 from kleene.machines.transformer.plain import PlainTransformer
 
-SHOWN = 300  # words on whose runs the true circuit is computed
-TRIES = 20  # words that are drawn for each that the program takes
-HIDING: dict[str, dict[str, Any]] = {"hidden": {"decoys": 1}, "softened": {"decoys": 1, "scores": 4.0}}
-TAUGHT = {"interchange": "taught", "strict hints": "taught, strict hints", "hints": "taught, hints"}
+LEAST = 4  # pairs of inputs: every other one is kept from the methods
+# Sizes of circuits that are tried, as shares of the true number of edges or nodes.
+SIZES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
-class CircuitSize:
-    """How much is judged: programs by name, the longest inputs, and how many pairs of them.
+class JudgedCircuit:
+    """A network whose true circuit is known, and pairs of inputs to judge methods on.
 
-    A RASP program is judged over the first `symbols` of its vocabulary. `hide` is the number of hidden networks, and of
-    softened ones, of each program. `taught` is a folder of taught networks, "" for those that come with Kleene, and
-    None for none; those that do not keep their algorithm are left out.
+    `family` is what networks are grouped by, such as "compiled"; those of one `program` are not independent. Each of
+    `others` is no shorter than its input, so that it says something at every position.
     """
 
-    programs: tuple[str, ...] = (
-        "rasp:shift", "rasp:hist", "rasp:causal_hist", "rasp:count", "rasp:detect_pattern", "rasp:reverse",
-        "rasp:count_less_freq", "parity_relative",
-    )  # fmt: skip
-    symbols: int = 3
-    length: int = 5
-    words: int = 32
-    hide: int = 1
-    taught: str | None = ""
-
-    def __post_init__(self) -> None:
-        least = {"symbols": 2, "length": 2, "words": LEAST, "hide": 0}
-        for name, smallest in least.items():
-            if getattr(self, name) < smallest:
-                raise InputError(f"{name} is {getattr(self, name)}, which is too small; give {smallest} or more")
-        if self.taught and not os.path.isdir(self.taught):
-            raise InputError(f"there is no folder {self.taught!r} of taught networks")
-
-    @property
-    def families(self) -> tuple[str, ...]:
-        """The names of the families of networks, in their order."""
-        made = ["compiled", *(HIDING if self.hide else ())]
-        return (*made, *([] if self.taught is None else TAUGHT.values()))
-
-
-QUICK_CIRCUITS = CircuitSize()
-FULL_CIRCUITS = CircuitSize(
-    (*QUICK_CIRCUITS.programs, "rasp:length", "rasp:sort_unique", "rasp:sort", "rasp:shuffle_dyck", "parity_absolute"),
-    words=64, hide=3,
-)  # fmt: skip
-
-
-def circuit_networks(
-    size: CircuitSize, seed: int = 0, families: Iterable[str] = (), on_network: Callable[[str], None] | None = None
-) -> Iterator[JudgedCircuit]:
-    """The networks of a size, family by family; by default of all families, and those not asked for cost nothing."""
-    wanted = tuple(families) or size.families
-    made = [family for family in ("compiled", *HIDING) if family in wanted]
-    programs = {}
-    for name in size.programs if made else ():
-        if on_network is not None:
-            on_network(f"compiling: {name}")
-        programs[name] = KnownCircuit.of(judged_program(name, size.symbols, size.length), size, seed)
-    for family in made:
-        for name, known in programs.items():
-            yield from _variants(name, family, known, size, seed)
-    if size.taught is not None:
-        yield from _taught(size, seed, wanted, on_network)
-
-
-def _variants(name: str, family: str, known: "KnownCircuit", size: CircuitSize, seed: int) -> Iterator[JudgedCircuit]:
-    """The network of a program, or so many of the same in other bases, to which its circuit is carried along."""
-    if family == "compiled":
-        yield known.judged(name, family, name)
-        return
-    for number in range(seed, seed + size.hide):
-        hidden = hide_transformer(known.network, seed=number, words=known.words, **HIDING[family])
-        circuit = circuit_onto(known.circuit, hidden.map)
-        label = name if size.hide == 1 else f"{name} seed {number}"
-        yield replace(known, network=hidden.network, circuit=circuit).judged(label, family, name)
-
-
-def _taught(
-    size: CircuitSize, seed: int, wanted: tuple[str, ...], tell: Callable[[str], None] | None
-) -> Iterator[JudgedCircuit]:
-    """Taught networks that keep their algorithm; of the others nobody knows the circuit, so they are left out."""
-    folder = Path(size.taught) if size.taught else SHIPPED
-    for kept in map(KeptNetwork.load, sorted(folder.glob("*.safetensors"))):
-        family = TAUGHT.get(kept.method)
-        if family not in wanted:
-            continue
-        if not kept.verified:
-            if tell is not None:
-                tell(f"left out: {kept.name} does not keep its algorithm")
-            continue
-        known = known_circuit(kept.network, kept.circuit(), kept.words(), size.words, seed)
-        yield known.judged(kept.name, family, kept.program)
-
-
-def judged_program(name: str, vocab: Any, length: int) -> Any:
-    """The program of this name; a RASP program with so many symbols of its vocabulary, or with these."""
-    found = naming.find(name)
-    if "layers" not in found.kind.options:
-        raise InputError(
-            f"circuits are judged on transformer and RASP programs, and {name!r} is of the kind {found.kind.name}; "
-            f"give one such as rasp:reverse or parity_relative"
-        )
-    if found.kind is not RASP:
-        return found.subject
-    symbols = tuple(found.subject.vocab)[:vocab] if isinstance(vocab, int) else tuple(vocab or found.subject.vocab)
-    return replace(found.subject, vocab=symbols, max_length=length)
-
-
-@dataclass(frozen=True, eq=False)
-class KnownCircuit:
-    """A network of a program, its circuit, pairs of inputs that the program takes, and more of such words."""
-
-    network: PlainTransformer
-    circuit: TrueCircuit
+    name: str
+    family: str
+    network: Any
+    circuit: TrueCircuit | None
     inputs: tuple[Any, ...]
     others: tuple[Any, ...]
-    words: tuple[Any, ...]
+    program: str | None = None
+    kind: ClassVar[JudgedKind] = CIRCUITS
 
-    @classmethod
-    def of(cls, program: Any, size: CircuitSize, seed: int) -> "KnownCircuit":
-        """The compiled network of a program."""
-        network = PlainTransformer.from_unrolled(compile(program, layers="unrolled", max_length=size.length))
-        words = drawn_inputs(program, network, SHOWN, size.length, seed)
-        return cls(network, true_circuit(network, words), *_paired(words, size.words, seed), tuple(words))
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, PlainTransformer):
+            raise InputError(
+                f"{self.name} is a {type(self.network).__name__}, and circuits are those of plain Transformers; "
+                f"PlainTransformer.from_unrolled makes one of a program compiled with layers='unrolled'"
+            )
+        if self.circuit is None:
+            raise InputError(
+                f"the true circuit of {self.name} is not known, so no method can be judged on it; give a circuit. "
+                f"`true_circuit` computes that of a compiled network, in whatever basis"
+            )
+        if self.circuit.graph != self.network.graph:
+            mine, theirs = (f"{g.layers} layers of {g.heads} heads" for g in (self.network.graph, self.circuit.graph))
+            raise InputError(f"{self.name} has {mine}, and its circuit {theirs}")
+        if len(self.inputs) != len(self.others) or len(self.inputs) < LEAST:
+            counts = f"{len(self.inputs)} inputs and {len(self.others)} others"
+            raise InputError(f"{self.name} has {counts}; give as many of both, {LEAST} or more")
+        short = [i for i, (a, b) in enumerate(zip(self.inputs, self.others)) if len(b) < len(a)]
+        if short:
+            raise InputError(f"input {short[0]} of {self.name} is longer than the other input that it is compared with")
 
-    def judged(self, name: str, family: str, program: str) -> JudgedCircuit:
-        return JudgedCircuit(name, family, self.network, self.circuit, self.inputs, self.others, program=program)
+    @property
+    def group(self) -> str:
+        return self.program or self.name
+
+    def given(self) -> tuple[list[Any], list[Any]]:
+        """The pairs that a method is given."""
+        return list(self.inputs[::2]), list(self.others[::2])
+
+    def held_out(self) -> Pairs:
+        """The pairs on which circuits are tried."""
+        return Pairs.of(self.network, self.inputs[1::2], self.others[1::2])
+
+    def checked(self, scores: Any) -> np.ndarray:
+        """What a method returned as an array; an `InputError` if some possible edge or node has no number."""
+        graph, edges = self.network.graph, self.network.graph.possible.shape
+        found = real_numbers(scores)
+        if found.shape not in (edges, edges[1:]):
+            raise InputError(
+                f"it returned an array of shape {found.shape}, and {edges} was expected: [destinations, sources], or "
+                f"{edges[1:]}: [sources]"
+            )
+        missing = np.argwhere(np.isnan(found) & (graph.possible if found.ndim == 2 else True))
+        if len(missing):
+            *row, column = missing[0].tolist()
+            source = graph.sources[column]
+            place = f"the edge from {source} to {graph.destinations[row[0]]}" if row else source
+            raise InputError(f"it returned NaN for {place}")
+        return found
+
+    def why_not(self) -> None:
+        """No network is left out, because its circuit was given."""
+
+    def truth(self) -> "CircuitTruth":
+        assert self.circuit is not None
+        return CircuitTruth(self.circuit, self.held_out(), self.group)
 
 
-def known_circuit(
-    network: PlainTransformer, circuit: TrueCircuit, words: Sequence[Any], pairs: int, seed: int
-) -> KnownCircuit:
-    """A network whose circuit is given, with pairs of these words."""
-    return KnownCircuit(network, circuit, *_paired(words, pairs, seed), tuple(words))
+class CircuitTruth(NamedTuple):
+    """The true circuit of a network, and the pairs of inputs on which circuits are tried."""
+
+    circuit: TrueCircuit
+    pairs: Pairs
+    program: str
+
+    def about(self) -> dict[str, Any]:
+        """The share of answers that stay right with the true circuit alone."""
+        keeps = np.repeat(self.circuit.edges[None], len(SIZES), axis=0)  # the shape that is compiled for scores
+        keeps = jnp.asarray(keeps, self.pairs.other.dtype)
+        return {"program": self.program, "right": round(float(right_answers(self.pairs, keeps)[0]), 4)}
+
+    def compared(self, scores: np.ndarray) -> tuple[Mapping[str, np.ndarray], dict[str, Any]]:
+        """The numbers of a method as they are stored, and arrays of the same."""
+        *numbers, curve = scored(scores, self.circuit, self.pairs)
+        rounded = (None if np.isnan(value) else round(value, 4) for value in numbers)
+        row = {"program": self.program, **dict(zip(CIRCUITS.by_network, rounded))}
+        row["curve"] = [round(share, 4) for share in curve]
+        return numbers_of(row), row
 
 
-def _paired(words: Sequence[Any], count: int, seed: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Inputs, and for each another that is no shorter."""
-    chance = random.Random(seed)
-    inputs = [chance.choice(words) for _ in range(count)]
-    return tuple(inputs), tuple(chance.choice([word for word in words if len(word) >= len(one)]) for one in inputs)
+class CircuitScores(NamedTuple):
+    """Area under ROC and average precision over edges and nodes, and the share of answers that stay right.
+
+    A method for nodes has NaN for edges. `curve` has the share that stays right for each of `SIZES`; `faithfulness` is
+    that of a circuit of the true size.
+    """
+
+    edges_roc: float
+    edges_precision: float
+    nodes_roc: float
+    nodes_precision: float
+    faithfulness: float
+    curve: tuple[float, ...]
 
 
-def drawn_inputs(program: Any, network: PlainTransformer, count: int, longest: int, seed: int) -> list[list[Any]]:
-    """Random inputs of 1 to `longest` tokens that the program takes; some may be the same."""
-    layout, chance = network.layout, random.Random(seed)
-    if layout.vocabulary is not None:
-        symbols: Any = layout.vocabulary.values
-    else:
-        symbols = range(layout.symbols) if layout.alphabet is None else layout.alphabet
-    found: list[list[Any]] = []
-    for _ in range(TRIES * count):
-        word = [chance.choice(symbols) for _ in range(chance.randint(1, longest))]
-        try:
-            program.run(word)
-        except KleeneError:
-            continue
-        found.append(word)
-        if len(found) == count:
-            return found
-    raise InputError(f"{layout.name} takes only {len(found)} of {TRIES * count} random inputs, and {count} are needed")
+def scored(scores: np.ndarray, circuit: TrueCircuit, pairs: Pairs, *, seed: int = 0) -> CircuitScores:
+    """All scores of a method on one network.
+
+    A node's score is the highest of its edges. Edges with equal scores are taken in random order.
+    """
+    edges, nodes = (np.nan, np.nan), _ordered(circuit.nodes, _node_scores(scores, circuit), circuit.judged_nodes)
+    if scores.ndim == 2:
+        edges = _ordered(circuit.edges, scores, circuit.judged)
+    curve = np.asarray(right_answers(pairs, jnp.asarray(_kept(scores, circuit, seed), pairs.other.dtype)), float)
+    return CircuitScores(*edges, *nodes, float(curve[SIZES.index(1.0)]), tuple(curve.tolist()))
+
+
+def average_precision(positive: np.ndarray, scores: np.ndarray) -> float:
+    """The precision at each distinct score, weighted by how much of the positives is found there; NaN without any.
+
+    >>> average_precision(np.array([True, False, True]), np.array([3.0, 2.0, 1.0])).__round__(4)
+    0.8333
+    """
+    if not positive.any():
+        return float("nan")
+    rounded = _rounded(scores)
+    found = [positive[rounded >= level] for level in np.unique(rounded)[::-1]]
+    hits, sizes = np.array([some.sum() for some in found]), np.array([len(some) for some in found])
+    return float((np.diff(hits, prepend=0) / positive.sum() * hits / sizes).sum())
+
+
+def _ordered(positive: np.ndarray, scores: np.ndarray, judged: np.ndarray) -> tuple[float, float]:
+    mine, theirs = positive[judged], scores[judged]
+    return float(area_under_roc(mine, theirs)), average_precision(mine, theirs)
+
+
+def _rounded(scores: np.ndarray) -> np.ndarray:
+    """Numbers that agree in `DIGITS` digits of the largest are tied, as in `ranks`."""
+    largest = np.abs(np.where(np.isfinite(scores), scores, 0)).max(initial=0)
+    return np.round(scores / (largest if largest > 0 else 1), DIGITS)
+
+
+def _node_scores(scores: np.ndarray, circuit: TrueCircuit) -> np.ndarray:
+    if scores.ndim == 1:
+        return scores
+    return np.where(circuit.judged, scores, -np.inf).max(axis=0)
+
+
+def _kept(scores: np.ndarray, circuit: TrueCircuit, seed: int) -> np.ndarray:
+    """The edges that are kept for each of `SIZES`: [size, destinations, sources]. Positional edges always are."""
+    by_edge = scores.ndim == 2
+    true, judged = (circuit.edges, circuit.judged) if by_edge else (circuit.nodes, circuit.judged_nodes)
+    rounded, chance = _rounded(np.where(judged, scores, -np.inf)).ravel(), np.random.default_rng(seed)
+    order = np.lexsort((chance.random(rounded.size), -rounded))
+    found = []
+    for size in SIZES:
+        best = np.zeros(rounded.size, dtype=bool)
+        best[order[: round(size * int((true & judged).sum()))]] = True
+        best = best.reshape(scores.shape) & judged
+        found.append(circuit.positional | (best if by_edge else best & circuit.graph.possible))
+    return np.stack(found)

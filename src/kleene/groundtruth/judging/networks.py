@@ -15,8 +15,8 @@ import numpy as np
 from kleene import naming
 from kleene.compiling import compile
 from kleene.errors import InputError, did_you_mean
-from kleene.explaining.interactions.judging import JudgedNetwork
 from kleene.explaining.interactions.measures import AlphabetWord
+from kleene.groundtruth.judging.interactions import JudgedNetwork
 from kleene.groundtruth.judging.transformers import compiled_transformer, taught_transformers
 from kleene.groundtruth.recurrent import hide_recurrent
 from kleene.groundtruth.transformers import hide_transformer

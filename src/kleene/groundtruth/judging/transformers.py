@@ -86,7 +86,11 @@ def taught_transformers(
 
 
 def _learned(task: LanguageTask, layout: PlainLayout, keys: Array, iterations: int, width: int) -> PlainTransformer:
-    """The networks after training, stacked: a cosine schedule of Adam on fresh words in every update."""
+    """The networks after training, stacked: a cosine schedule of Adam on fresh words in every update.
+
+    `kleene.teaching.loop` would draw other words from the same seed, and so teach other networks than those of the
+    stored results: it splits a learner's key in every update, and no lesson knows how many updates there are.
+    """
     optimiser = optax.chain(
         optax.clip_by_global_norm(CLIP), optax.adam(optax.cosine_decay_schedule(RATE, iterations, 0.05))
     )

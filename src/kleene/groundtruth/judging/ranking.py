@@ -2,8 +2,11 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from kleene.errors import InputError
 
 DIGITS = 6  # numbers that agree in so many digits of the largest are tied: single precision has about seven
 
@@ -117,3 +120,23 @@ def _drawn_means(chance: np.random.Generator, group: list[np.ndarray], shape: tu
     networks = chance.integers(0, len(group), (count, len(group)))
     columns = chance.integers(0, resamples, (count, len(group)))  # a network drawn twice has other words each time
     return np.stack(words)[networks, columns].mean(axis=1).reshape(shape)
+
+
+def real_numbers(given: Any) -> np.ndarray:
+    """What a method returned as an array of real numbers; an `InputError` if it is none.
+
+    >>> real_numbers([[1, 2]]).tolist()
+    [[1.0, 2.0]]
+    """
+    try:
+        found = np.asarray(given)
+        if not _is_complex(found):
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"it returned {type(given).__name__}, and an array of numbers was expected") from None
+    raise InputError("it returned complex numbers, and real ones were expected; return their absolute values, or parts")
+
+
+def _is_complex(found: np.ndarray) -> bool:
+    entries = found.ravel() if found.dtype == object else ()
+    return np.iscomplexobj(found) or any(isinstance(one, (complex, np.complexfloating)) for one in entries)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kleene.explaining.circuits.patching import Pairs
-from kleene.explaining.circuits.scoring import SIZES, average_precision, scored
+from kleene.groundtruth.judging.circuits import SIZES, average_precision, scored
 from tests.explaining.circuits.samples import compiled, drawn
 
 

@@ -10,9 +10,10 @@ import pytest
 import kleene
 from kleene.errors import InputError
 from kleene.explaining.circuits.circuit import TrueCircuit
-from kleene.explaining.circuits.judging import JudgedCircuit, judge_circuits
 from kleene.explaining.circuits.methods import METHODS
-from kleene.explaining.circuits.verdicts import CircuitVerdicts
+from kleene.groundtruth.judging.circuits import JudgedCircuit
+from kleene.groundtruth.judging.judged import Judged, joined
+from kleene.groundtruth.judging.trials import judge_networks
 from kleene.machines.transformer.components import ComponentGraph
 from kleene.programs.alta.library import parity
 from tests.explaining.circuits.samples import compiled, drawn
@@ -37,13 +38,13 @@ def lie(*given):
 def found():
     networks = [judged(), judged("shift"), judged("hist", "again")]
     methods = {"truth": truth, "lie": lie, "nodes": lambda *given: truth(*given).any(axis=0)}
-    return judge_circuits(networks, methods, resamples=50)
+    return judge_networks(networks, methods, resamples=50)
 
 
 def test_the_truth_is_perfect_and_its_opposite_is_wrong(found):
     for name in ("edges_roc", "edges_precision", "nodes_roc", "nodes_precision", "faithfulness"):
-        assert getattr(found.of("truth", "compiled"), name).mean == pytest.approx(1)
-    assert found.of("lie", "compiled").edges_roc.mean == 0
+        assert found.of("truth", "compiled")[name].mean == pytest.approx(1)
+    assert found.of("lie", "compiled")["edges_roc"].mean == 0
     assert found.of("truth", "compiled").networks == 2
     assert found.kept["again"].mean == pytest.approx(1)
     assert found.families == ("compiled", "again")
@@ -58,26 +59,26 @@ def test_verdicts_show_themselves(found):
     assert lines[:2] == ["area under ROC, edges of the true circuit", "method  compiled        again"]
     assert "nodes   –               –" in lines
     assert "the true circuit  1.0 [1.0, 1.0]  1.0 [1.0, 1.0]" in lines
-    assert repr(found) == "<CircuitVerdicts on 3 methods, 2 families of networks>"
+    assert repr(found) == "<Judged on 3 methods, 2 families of networks>"
     assert found._repr_html_().count("<table") == 6
     assert (
         "| truth | 1.0 [1.0, 1.0] | 1.0 [1.0, 1.0] |" in found.markdown()["area under ROC, edges of the true circuit"]
     )
     stored = json.loads(json.dumps(found.as_json()))
-    assert CircuitVerdicts.from_json(stored).as_json() == found.as_json()
+    assert Judged.from_json(stored).as_json() == found.as_json()
     assert stored["verdicts"][0]["by_network"]["shift"]["edges_roc"] == 1
 
 
 def test_runs_on_different_networks_are_joined(found):
     methods = {"truth": truth, "lie": lie, "nodes": lambda *given: truth(*given).any(axis=0)}
     parts = [
-        judge_circuits([one], methods, resamples=50) for one in (judged(), judged("shift"), judged("hist", "again"))
+        judge_networks([one], methods, resamples=50) for one in (judged(), judged("shift"), judged("hist", "again"))
     ]
-    joined = CircuitVerdicts.joined(parts, resamples=50).as_json()
-    for one in (whole := found.as_json())["verdicts"] + joined["verdicts"]:
+    together = joined(parts, resamples=50).as_json()
+    for one in (whole := found.as_json())["verdicts"] + together["verdicts"]:
         one.pop("seconds")
-    assert {**joined, "size": {}} == whole
-    assert len(joined["size"]["parts"]) == 3
+    assert {**together, "size": {}} == whole
+    assert len(together["size"]["parts"]) == 3
 
 
 def raises(*given):
@@ -101,7 +102,7 @@ def raises(*given):
     ],
 )
 def test_a_method_that_fails_is_named_and_the_others_go_on(method, words):
-    found = judge_circuits([judged()], {"bad": method, "truth": truth}, resamples=20)
+    found = judge_networks([judged()], {"bad": method, "truth": truth}, resamples=20)
     assert found.methods == ("truth",)
     assert len(found.problems) == 1
     assert found.problems[0].startswith("bad on hist (compiled): ")
@@ -112,7 +113,7 @@ def test_a_method_that_fails_is_named_and_the_others_go_on(method, words):
 
 def test_a_method_that_fails_on_every_network_is_one_line_that_counts_them():
     networks = [judged(), judged("shift"), judged("hist", "again")]
-    found = judge_circuits(networks, {"bad": lambda *given: np.zeros(3), "truth": truth}, resamples=20)
+    found = judge_networks(networks, {"bad": lambda *given: np.zeros(3), "truth": truth}, resamples=20)
     (line,) = found.problems
     assert line.startswith("bad on 3 networks, first: hist (compiled): it returned an array of shape (3,), and (13, 8)")
 
@@ -122,18 +123,18 @@ def test_ctrl_c_in_a_method_stops_the_judge():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judge_circuits([judged()], {"stopped": stopped, "truth": truth}, resamples=20)
+        judge_networks([judged()], {"stopped": stopped, "truth": truth}, resamples=20)
 
 
 def test_a_page_says_what_failed_and_how_many_networks_there_were():
-    found = judge_circuits([judged(), judged("shift")], {"a<b": raises, "truth": truth}, resamples=20)
+    found = judge_networks([judged(), judged("shift")], {"a<b": raises, "truth": truth}, resamples=20)
     shown = found._repr_html_()
     assert "<p>networks: 2 compiled; 95% intervals over programs and networks</p>" in shown
     assert "<p>failed: a&lt;b on 2 networks, first: hist (compiled): KeyError: &#x27;x&#x27;</p>" in shown
 
 
 def test_if_all_methods_fail_there_are_no_tables():
-    found = judge_circuits([judged()], {"bad": raises}, resamples=20)
+    found = judge_networks([judged()], {"bad": raises}, resamples=20)
     assert str(found) == "no method could be judged\n\nfailed: bad on hist (compiled): KeyError: 'x'"
     assert "<table" not in found._repr_html_()
 
@@ -141,8 +142,8 @@ def test_if_all_methods_fail_there_are_no_tables():
 def test_nan_where_no_edge_is_possible_is_no_problem():
     network, _ = compiled("hist")
     holes = np.where(network.graph.possible, truth(network, (), ()), np.nan)
-    found = judge_circuits([judged()], {"holes": lambda *given: holes}, resamples=20)
-    assert found.of("holes", "compiled").edges_roc.mean == 1
+    found = judge_networks([judged()], {"holes": lambda *given: holes}, resamples=20)
+    assert found.of("holes", "compiled")["edges_roc"].mean == 1
 
 
 def test_methods_see_other_pairs_than_circuits_are_tried_on():
@@ -152,7 +153,7 @@ def test_methods_see_other_pairs_than_circuits_are_tried_on():
         seen.append((inputs, others))
         return truth(network, inputs, others)
 
-    judge_circuits([judged()], {"m": method}, resamples=20)
+    judge_networks([judged()], {"m": method}, resamples=20)
     assert seen[0] == (list(INPUTS[::2]), list(OTHERS[::2]))
 
 
@@ -180,6 +181,6 @@ def test_an_unknown_verdict_is_refused(found):
 
 
 def test_every_method_is_judged():
-    found = judge_circuits([judged()], {name: METHODS[name] for name in ("eap", "written_norm")}, resamples=20)
+    found = judge_networks([judged()], {name: METHODS[name] for name in ("eap", "written_norm")}, resamples=20)
     assert found.problems == ()
     assert found.of("eap", "compiled").seconds > 0

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from kleene.explaining.interactions.ranking import Interval, area_under_roc, interval, partial_spearman, ranks, spearman
+from kleene.groundtruth.judging.ranking import Interval, area_under_roc, interval, partial_spearman, ranks, spearman
 
 ROWS = st.lists(st.integers(0, 6).map(float), min_size=8, max_size=8)
 
