@@ -90,6 +90,7 @@ conllu: tree.conllu | tree.conllu:1
 construction: compact | merged
 controller: 4,4
 corpus: text.txt
+decay: 0.5
 density: 1 | 0.5 | 0,0.5
 dropout: 0 | 0.5
 dtype: float32 | float64 | bfloat16 | exact
@@ -146,10 +147,13 @@ reference: own.py:reference
 results: kept | results
 resume: tally.json | new.json
 rules: compact | paper
+saturation: 0 | 0.01
 seconds: 0.1
 exercise grade seconds: 5 | 10
 sets: the;man | 0-1;2 | the man;laughs
 shard: 1/1 | 1/2 | 2/2
+strict: 0 | 0.4
+swaps: 0 | 1
 sharing: bias=shapley | start=relevant | bias_bias=never,output_gate=decomposed | interactions=rel-rel+rel-irrel
 source: mirror | http://127.0.0.1:9/ | published
 split: simple | length | mcd:0 | split.json
@@ -214,7 +218,7 @@ FIRST = {
 }
 # Options that make a command long, or let it run until somebody ends it.
 NEVER = {("check", "everything"), ("check", "workers"), ("watch", "live"), ("teach", "watch"), ("reproduce", "run")}
-NEVER |= {("reproduce", "name"), ("bench", "names"), ("sweep", "ray"), ("explain", "teach")}
+NEVER |= {("reproduce", "name"), ("reproduce", "size"), ("bench", "names"), ("sweep", "ray"), ("explain", "teach")}
 # Options that bound a command which would take minutes.
 BOUNDS = {
     "teach": "--iterations 1 --seeds 1 --batch 2",
