@@ -22,7 +22,7 @@ from tests.fuzzing.valid import NEVER
 # Cases that once ended otherwise, by kind and number; the attack of all cases found them.
 MENDED = {
     "line": (309, 1107, 1513, 2014, 2333),
-    "file": (1621, 2010, 3289, 3513, 4008, 4132, 4792, 4842, 5390, 5574, 5579),
+    "file": (1621, 2010, 3289, 3513, 4008, 4132, 4164, 4792, 4842, 5390, 5574, 5579),
 }
 FEW = [("line", 0), ("line", 20), ("file", 0), ("file", 50)]
 EACH = {"line": 20, "file": 50}

@@ -66,7 +66,7 @@ class Telling:
     stored: Callable[[], dict[str, Any]] | None = None  # the trace for JSON, if not as `kleene.Trace` stores it
 
 
-def typed_word(words: Sequence[str], alphabet: Sequence[str]) -> str | list[str]:
+def typed_word(words: Sequence[str], alphabet: Sequence[Any]) -> str | list[Any]:
     """The word that a person typed: a string, or a list of symbols where some are longer than one character.
 
     >>> typed_word(["11", "0"], ("0", "1")), typed_word(["one two"], ("one", "two"))
