@@ -103,6 +103,7 @@ def picture(study: str, words: str = "") -> str:
     return f"![{words or studies()[study].shows}]({study}.svg)"
 
 
+@cache
 def page_of(study: str) -> str | None:
     """The name of the first page that shows a table or the picture of a study, of those in docs/results."""
     for path in sorted((PAGES / "results").glob("*.md"), key=lambda path: path.stem.removeprefix("_")):
